@@ -1,0 +1,264 @@
+"""Time and peak memory of whole processes, and facts about the machine for the record."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import threading
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PROC = Path("/proc")
+SAMPLE_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a command took.
+
+    ``wall`` runs from start to exit; ``cpu`` is user and system time of the command and all its
+    descendants. ``peak_process`` is the largest memory of any one process, as the system counted
+    it; ``peak_tree`` the largest sum over all its processes seen at one time, pages that they
+    share counted once. It is sampled, so never taken below ``peak_process``. Bytes and seconds.
+    """
+
+    wall: float
+    cpu: float
+    peak_process: int
+    peak_tree: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Medians over several runs of one command, and every run's wall time."""
+
+    command: list[str]
+    wall: float
+    cpu: float
+    peak_process: int
+    peak_tree: int
+    walls: list[float]
+    output: str
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the measurement for a JSON file, without the command's own output."""
+        record = asdict(self)
+        del record["output"]
+        return record
+
+
+class CommandFailedError(RuntimeError):
+    """A measured command did not end with exit code 0; its time would mean nothing."""
+
+
+def run(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Run:
+    """Run a command once and measure it.
+
+    Parameters
+    ----------
+    command
+        Program and arguments; no shell is involved.
+    environment
+        Variables added to this process's own.
+    folder
+        The command's working folder.
+
+    Returns
+    -------
+    The measurement; ``output`` holds what the command wrote to standard output.
+
+    Raises
+    ------
+    CommandFailedError
+        If the exit code is not 0, with the end of standard error.
+    """
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **(environment or {})},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    written = _Reader(process)
+    sampler = _TreeSampler(process.pid)
+    # wait4 alone gives the resources of this one child and the descendants that it waited for.
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    peak_tree = sampler.stop()
+    output, errors = written.finish()
+    if process.returncode != 0:
+        message = f"{command} ended with exit code {process.returncode}: {errors[-1000:].strip()}"
+        raise CommandFailedError(message)
+    # Kilobytes on Linux, bytes on macOS.
+    peak_process = usage.ru_maxrss * (1 if platform.system() == "Darwin" else 1024)
+    return Run(
+        wall=wall,
+        cpu=usage.ru_utime + usage.ru_stime,
+        peak_process=peak_process,
+        peak_tree=max(peak_tree, peak_process),
+        output=output,
+    )
+
+
+def measure(
+    command: Sequence[str],
+    *,
+    repeats: int = 3,
+    warm_up: bool = False,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Measurement:
+    """Run a command several times and take medians.
+
+    Parameters
+    ----------
+    command
+        Program and arguments.
+    repeats
+        Number of measured runs.
+    warm_up
+        Whether to run it once more before, unmeasured, to fill caches.
+    environment, folder
+        As for ``run``.
+
+    Returns
+    -------
+    The medians; ``output`` is that of the last run.
+    """
+    if warm_up:
+        run(command, environment=environment, folder=folder)
+    runs = [run(command, environment=environment, folder=folder) for _ in range(repeats)]
+    return Measurement(
+        command=list(command),
+        wall=statistics.median(r.wall for r in runs),
+        cpu=statistics.median(r.cpu for r in runs),
+        peak_process=int(statistics.median(r.peak_process for r in runs)),
+        peak_tree=int(statistics.median(r.peak_tree for r in runs)),
+        walls=[round(r.wall, 4) for r in runs],
+        output=runs[-1].output,
+    )
+
+
+def machine_facts(packages: Sequence[str] = ()) -> dict[str, object]:
+    """Describe the machine, the Python and the named packages of this environment."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": _usable_cores(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: _package_version(name) for name in packages},
+    }
+
+
+def _usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _package_version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _cpu_model() -> str:
+    """Return the processor's name, from /proc/cpuinfo where there is one."""
+    listing = PROC / "cpuinfo"
+    if listing.exists():
+        for line in listing.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+class _Reader:
+    """Empties a process's two pipes while something else waits for it."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._texts = ["", ""]
+        self._threads = [
+            threading.Thread(target=self._read, args=(number, pipe), daemon=True)
+            for number, pipe in enumerate((process.stdout, process.stderr))
+            if pipe is not None
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self, number: int, pipe: IO[str]) -> None:
+        with pipe:
+            self._texts[number] = pipe.read()
+
+    def finish(self) -> tuple[str, str]:
+        """Return all that was written to standard output and standard error."""
+        for thread in self._threads:
+            thread.join()
+        return self._texts[0], self._texts[1]
+
+
+class _TreeSampler:
+    """Watches the memory of a process and its descendants; needs /proc, else reports 0."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._peak = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        if (PROC / "self").exists():
+            self._thread.start()
+
+    def stop(self) -> int:
+        """End the watch and return the largest sum seen, in bytes."""
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        return self._peak
+
+    def _watch(self) -> None:
+        while not self._ended.wait(SAMPLE_SECONDS):
+            tree = _descendants(self._pid)
+            # A lone process needs no sample: the system counts its peak exactly, and reading
+            # smaps_rollup would hold it up for a moment each time.
+            if len(tree) > 1:
+                self._peak = max(self._peak, sum(_proportional_bytes(pid) for pid in tree))
+
+
+def _descendants(pid: int) -> list[int]:
+    """List a process and everything it started that still runs."""
+    found = [pid]
+    for known in found:
+        for task in PROC.glob(f"{known}/task/*/children"):
+            try:
+                found.extend(map(int, task.read_text().split()))
+            except OSError:
+                continue
+    return found
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Return a process's memory with each shared page divided by its number of sharers."""
+    try:
+        lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))

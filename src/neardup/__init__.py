@@ -1,0 +1,73 @@
+"""Find text that is nearly the same: documents, records, and passages inside long documents.
+
+The public names, and where they live:
+
+- ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
+- ``DeduplicationResult`` (pipelines.result): its result.
+- ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
+- the errors (errors).
+
+Stages live in packages of their own, in the order of the data: files, text, sketches, matching,
+clustering, outputs; ``pipelines`` runs them, ``cli`` is the command line, ``kernels`` holds the
+compiled loops. Importing this package loads neither Numba nor Arrow.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+from neardup.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    MissingExtraError,
+    NeardupError,
+    OutputExistsError,
+    ReadError,
+    WriteError,
+)
+
+if TYPE_CHECKING:
+    from neardup.matching.bands import Banding, choose_banding
+    from neardup.pipelines.deduplicate import deduplicate
+    from neardup.pipelines.result import DeduplicationResult
+    from neardup.text.normalise import Normalisation
+
+__all__ = [
+    "Banding",
+    "DeduplicationResult",
+    "InvalidInputError",
+    "InvalidParameterError",
+    "MissingExtraError",
+    "NeardupError",
+    "Normalisation",
+    "OutputExistsError",
+    "ReadError",
+    "WriteError",
+    "choose_banding",
+    "deduplicate",
+]
+
+_HOMES = {
+    "Banding": "neardup.matching.bands",
+    "DeduplicationResult": "neardup.pipelines.result",
+    "Normalisation": "neardup.text.normalise",
+    "choose_banding": "neardup.matching.bands",
+    "deduplicate": "neardup.pipelines.deduplicate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, and what it needs, on first use."""
+    if name not in _HOMES:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,5 @@
+"""Run the command line with ``python -m neardup``."""
+
+from neardup.cli import main
+
+main()

@@ -1,0 +1,79 @@
+"""The command line: one file per command, errors turned into messages here and nowhere else."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from neardup import NeardupError, __version__
+
+_COMMANDS = {
+    "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
+    "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that loads a command's module when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example:  neardup dedup corpus/*.jsonl -o clean",
+)
+@click.version_option(__version__, prog_name="neardup")
+def cli() -> None:
+    """Find text that is nearly the same.
+
+    Every reported pair is verified exactly; nothing is removed without direct proof.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit code.
+
+    0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted.
+    """
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line; give the exit code."""
+    try:
+        result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
+    except NeardupError as error:
+        click.echo(f"error: {_one_line(str(error))}", err=True)
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; no output was written", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader of standard output has gone; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

@@ -1,0 +1,123 @@
+"""``neardup dedup``: a smaller copy of a collection, with proof for every removal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.display import Display, announce_compilation
+from neardup.cli.options import input_options, matching_options, run_options, text_options
+
+_EPILOG = """\b
+Examples:
+  neardup dedup corpus/*.jsonl.zst -o clean
+  neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
+  neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
+"""
+
+
+@click.command("dedup", epilog=_EPILOG, short_help="Remove near-duplicate documents.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to create."
+)
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="OTHER",
+    help="Also remove what is similar to a document of these files; may be given several times.",
+)
+@matching_options
+@text_options
+@click.option(
+    "--keep",
+    default="first",
+    show_default=True,
+    help="Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
+    "priority:COLUMN=A,B,C.",
+)
+@click.option(
+    "--clusters",
+    type=click.Choice(["survivors", "components"]),
+    default="survivors",
+    show_default=True,
+    help="Remove what is similar to a document that stays, or all but one of every chain.",
+)
+@input_options
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["same", "jsonl", "parquet"]),
+    default="same",
+    show_default=True,
+    help="Format of the rows written; same leaves every row as it came in.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output folder if it exists.")
+@run_options
+def command(
+    inputs: tuple[str, ...],
+    output: Path,
+    against: tuple[str, ...],
+    output_format: Any,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    lines: bool,
+    **options: Any,
+) -> None:
+    """Remove near-duplicate documents.
+
+    INPUT is files, folders, globs, URLs or - for standard input: JSON lines, JSON, CSV, TSV,
+    Parquet or text, also compressed (.gz .zst .xz .bz2).
+
+    Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
+    document that each removed one gives way to and their similarity, clusters.parquet, and
+    summary.json.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.files.resolve import resolve_paths
+    from neardup.outputs.folder import check_output
+    from neardup.pipelines.deduplicate import Options, deduplicate_sources, make_plan
+
+    plan = make_plan(Options(**options), workers)
+    check_output(output, overwrite=overwrite)
+    sources = resolve_paths(inputs, lines=lines)
+    others = resolve_paths(against, lines=lines) if against else []
+    with Display(quiet=quiet) as display:
+        result = deduplicate_sources(sources, others, plan, display.report)
+        result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
+    if as_json:
+        click.echo(json.dumps(result.summary, ensure_ascii=False))
+    elif not quiet:
+        click.echo(_report(result.summary, output))
+
+
+def _report(summary: dict[str, Any], output: Path) -> str:
+    """Say in a few lines what happened."""
+    near = summary["documents_removed"] - summary["exact_copies"]
+    scheme = summary["scheme"]
+    lines = [
+        f"{summary['documents_in']:,} documents: {summary['documents_kept']:,} kept, "
+        f"{summary['documents_removed']:,} removed ({summary['exact_copies']:,} exact copies, "
+        f"{near:,} near-duplicates)",
+        f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
+        f"{scheme['ngram']}-grams; {summary['bands']} bands of {summary['rows']} rows find a pair "
+        f"at the threshold with probability {summary['predicted_recall']:.4f}",
+    ]
+    if summary["empty_documents"]:
+        lines.append(f"{summary['empty_documents']:,} empty documents, kept")
+    if summary["skipped_rows"]:
+        lines.append(f"{summary['skipped_rows']:,} bad rows skipped and kept; see summary.json")
+    if "removed_beyond_survivors" in summary:
+        lines.append(
+            f"components remove {summary['removed_beyond_survivors']:,} texts more than survivors"
+        )
+    seconds = sum(summary["seconds"].values())
+    memory = summary["peak_memory_bytes"]
+    size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
+    lines.append(f"written to {output} in {seconds:.1f} s{size}")
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""Options that several commands share, in groups, and their conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
+
+
+def _group(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Make one decorator of several; help lists the options in the order given."""
+
+    def decorate(function: F) -> F:
+        return reduce(lambda inner, option: option(inner), reversed(options), function)
+
+    return decorate
+
+
+def input_options(function: F) -> F:
+    """Options about where documents come from."""
+    return _group(
+        click.option("--text-column", default="text", show_default=True, help="Column of the text."),
+        click.option(
+            "--id-column", help="Column of the ids; without it an id is <file name>:<row number>."
+        ),
+        click.option("--lines", is_flag=True, help="Text files hold one document a line."),
+        click.option(
+            "--on-error",
+            type=click.Choice(["raise", "skip"]),
+            default="raise",
+            show_default=True,
+            help="A bad row ends the run, or is kept, listed in the summary and left out.",
+        ),
+    )(function)
+
+
+def text_options(function: F) -> F:
+    """Options about how texts become sets of shingles."""
+    return _group(
+        click.option(
+            "--tokenizer",
+            default="words",
+            show_default=True,
+            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+        ),
+        click.option("--ngram", default=5, show_default=True, help="Tokens in a shingle."),
+        click.option(
+            "--occurrences",
+            type=click.Choice(["set", "numbered"]),
+            default="set",
+            show_default=True,
+            help="Shingles as a set, or each copy as an element of its own (multiset).",
+        ),
+        click.option(
+            "--casefold/--no-casefold",
+            default=None,
+            help="Upper and lower case are the same.  [default: for words only]",
+        ),
+        click.option(
+            "--unicode-form", type=click.Choice(["NFC", "NFKC"]), help="Normalise text first."
+        ),
+        click.option("--strip-accents", is_flag=True, help="Accents do not count."),
+        click.option("--fold-digits", is_flag=True, help="Digits of all scripts are the same."),
+    )(function)
+
+
+def matching_options(function: F) -> F:
+    """Options about what counts as similar, and how surely it is found."""
+    return _group(
+        click.option(
+            "--measure", type=click.Choice(MEASURES), default="jaccard", show_default=True,
+            help="Similarity of two documents.",
+        ),
+        click.option(
+            "--threshold", default="0.8", show_default=True, metavar="T",
+            help="Least similarity, in (0, 1]; an exact decimal.",
+        ),
+        click.option(
+            "--recall", default="0.99", show_default=True, metavar="P",
+            help="Least probability that a pair at the threshold is found.",
+        ),
+        click.option(
+            "--num-perm", default=128, show_default=True, help="MinHash functions at most."
+        ),
+        click.option("--bands", type=int, help="Bands, instead of choosing them for the recall."),
+        click.option("--rows", type=int, help="Rows in a band; goes with --bands."),
+        click.option("--seed", default=42, show_default=True, help="Selects the hash functions."),
+    )(function)
+
+
+def run_options(function: F) -> F:
+    """Options about how to run."""
+    return _group(
+        click.option("--workers", type=int, help="Threads.  [default: one a core]"),
+        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+        click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
+    )(function)

@@ -1,0 +1,1 @@
+"""From verified pairs to what stays and what goes."""

@@ -1,0 +1,71 @@
+"""The exceptions that neardup raises on purpose.
+
+NeardupError
+  InvalidParameterError (ValueError)       an option is outside its range
+  InvalidInputError     (ValueError)       a row or a file is not what it should be
+  ReadError             (OSError)          a file cannot be read
+  WriteError            (OSError)          an output cannot be written
+  OutputExistsError     (FileExistsError)  the output is already there
+  MissingExtraError     (ImportError)      an optional dependency is not installed
+
+Each message says what was expected, what came, and what to do. The command line prints it after
+``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
+"""
+
+from __future__ import annotations
+
+
+class NeardupError(Exception):
+    """Base of all errors that neardup raises on purpose."""
+
+
+class InvalidParameterError(NeardupError, ValueError):
+    """An option is outside its range, or two options do not go together."""
+
+
+class InvalidInputError(NeardupError, ValueError):
+    """A row or a file does not hold what was asked of it.
+
+    Parameters
+    ----------
+    message
+        What was expected, what came, what to do.
+    path
+        File, if one is concerned.
+    row
+        Number of the row in that file, counted from 1, if one is concerned.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, row: int | None = None) -> None:
+        self.path, self.row = path, row
+        super().__init__(_place(path, row) + message)
+
+
+class ReadError(NeardupError, OSError):
+    """A file cannot be found, opened, decompressed or read; carries ``path`` and ``row``."""
+
+    def __init__(self, message: str, *, path: str | None = None, row: int | None = None) -> None:
+        self.path, self.row = path, row
+        super().__init__(_place(path, row) + message)
+
+
+class WriteError(NeardupError, OSError):
+    """An output cannot be written: full disk, missing permission."""
+
+
+class OutputExistsError(NeardupError, FileExistsError):
+    """The output is already there and replacing it was not asked for."""
+
+
+class MissingExtraError(NeardupError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs an extra: pip install 'neardup[{extra}]'")
+
+
+def _place(path: str | None, row: int | None) -> str:
+    if path is None:
+        return ""
+    return f"{path}: " if row is None else f"{path}, row {row}: "

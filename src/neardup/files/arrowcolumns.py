@@ -1,0 +1,133 @@
+"""Check columns that are Arrow data already: from Parquet, from memory, from CSV."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.problems import Problems, check_column, not_utf8, null_rows
+from neardup.files.rows import ColumnNames, ParsedRows
+
+
+def parse_arrow(
+    table: pa.Table,
+    numbers: npt.NDArray[np.int64],
+    columns: ColumnNames,
+    *,
+    path: str | None,
+    skip_bad: bool,
+) -> ParsedRows:
+    """Take text, id and order from a table.
+
+    Parameters
+    ----------
+    table
+        The rows, at least the named columns.
+    numbers
+        Number of each row, for errors.
+    columns
+        Text: any kind of string column. Id: strings or integers. Order: anything that sorts.
+    path
+        File, for errors; None for data in memory.
+    skip_bad
+        List rows that are null or not UTF-8 instead of raising an error.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is missing or of a wrong type, or with the first row that cannot be used.
+    """
+    wanted = [name for name in (columns.text, columns.id, columns.order) if name is not None]
+    for name in wanted:
+        check_column(name, table.column_names, path=path)
+    problems = Problems(numbers, path, skip_bad)
+    text = _text(table, columns.text, path)
+    ids = None if columns.id is None else _ids(table, columns.id, path)
+    order = None if columns.order is None else _order(table, columns.order, path)
+    _check_rows(text, columns.text, problems)
+    if columns.id is not None:
+        _check_rows(ids, columns.id, problems)
+    if columns.order is not None and order is not None and _is_string(order.type):
+        _check_unicode(order, columns.order, problems)
+    return problems.without_bad_rows(ParsedRows(text, ids, order))
+
+
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """Give a column in one piece; strings that do not fit 32-bit offsets get wider ones."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_string(column.type) and column.nbytes >= 1 << 31:
+        column = column.cast(pa.large_string())
+    return column.combine_chunks()
+
+
+def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
+    array = _plain(table.column(name))
+    if pa.types.is_null(array.type):
+        return array.cast(pa.string())
+    if not _is_string(array.type):
+        raise InvalidInputError(
+            f"column {name!r} holds {array.type} values, not text; name another with text_column"
+            " (--text-column)",
+            path=path,
+        )
+    return array
+
+
+def _ids(table: pa.Table, name: str, path: str | None) -> pa.Array:
+    array = _plain(table.column(name))
+    if pa.types.is_integer(array.type) or pa.types.is_null(array.type):
+        return array.cast(pa.string())
+    if not _is_string(array.type):
+        raise InvalidInputError(
+            f"column {name!r} holds {array.type} values, not strings or whole numbers", path=path
+        )
+    return array
+
+
+def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
+    array = _plain(table.column(name))
+    if pa.types.is_null(array.type):
+        return array.cast(pa.int64())
+    kind = array.type
+    sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or _is_string(kind)
+    if not sorts or pa.types.is_boolean(kind):
+        raise InvalidInputError(
+            f"column {name!r} holds {kind} values, not numbers, dates or strings", path=path
+        )
+    return array
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """Undo dictionaries, extension types and string views."""
+    if isinstance(column.type, pa.ExtensionType):
+        column = column.cast(column.type.storage_type)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    return one_array(column)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _check_rows(array: pa.Array, name: str, problems: Problems) -> None:
+    """Report the rows that are null or not UTF-8."""
+    for index in null_rows(array):
+        problems.add(index, f"column {name!r} is null")
+    _check_unicode(array, name, problems)
+
+
+def _check_unicode(array: pa.Array, name: str, problems: Problems) -> None:
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        for index, value in enumerate(array.cast(pa.large_binary())):
+            try:
+                (value.as_py() or b"").decode()
+            except UnicodeDecodeError as error:
+                problems.add(index, not_utf8(error, f"column {name!r}"))

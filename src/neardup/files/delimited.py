@@ -1,0 +1,213 @@
+r"""CSV and TSV: a header row, then records, kept byte for byte.
+
+Fields are separated by commas (tabs in TSV) and may be quoted with double quotes, then also hold
+separators, line ends and doubled quotes. Records end with ``\n``, ``\r\n`` or ``\r``; empty lines
+are no records. All values are strings; nothing is taken for a number, a date or a missing value,
+except that the order column is read as numbers where all its values are, empty ones being null.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.formats import format_of
+from neardup.files.problems import Problems, check_column, not_utf8
+from neardup.files.records import (
+    BLOCK_BYTES,
+    BYTE_ORDER_MARK,
+    Cut,
+    Cutter,
+    RecordBlock,
+    Records,
+    RecordSource,
+    RecordWriter,
+)
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.streams import InputStream
+
+_HEADER_BYTES = 1 << 16
+
+
+class DelimitedSource(RecordSource):
+    """A CSV or TSV file with a header row; rows count from 1 after it.
+
+    Parameters
+    ----------
+    location, name, block_bytes
+        As for RecordSource; the suffix of the name tells the separator.
+    """
+
+    def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
+        super().__init__(location, name, block_bytes=block_bytes)
+        self._delimiter = "\t" if format_of(name) == ".tsv" else ","
+        self._header: bytes | None = None
+        self._columns: list[str] = []
+
+    def _start(self, stream: InputStream) -> bytes:
+        """Read the header row, with a byte-order mark and empty lines before it."""
+        data = b""
+        while True:
+            wanted = max(_HEADER_BYTES, len(data))
+            fresh = stream.read(wanted)
+            data += fresh
+            mark = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
+            cut, _ = self._cut(data[mark:], final=len(fresh) < wanted)
+            if len(cut.starts):
+                start, end = int(cut.starts[0]) + mark, int(cut.ends[0]) + mark
+                self._columns = self._names(data[start:end])
+                self._header = data[:end]
+                return data[end:]
+            if len(fresh) < wanted:
+                raise InvalidInputError(
+                    "expected a header row with the names of the columns, the file is empty",
+                    path=self.location,
+                )
+
+    def _names(self, header: bytes) -> list[str]:
+        try:
+            text = io.StringIO(header.decode(), newline="")
+            return next(csv.reader(text, delimiter=self._delimiter))
+        except UnicodeDecodeError as error:
+            reason = not_utf8(error)
+        except csv.Error as error:
+            reason = str(error)
+        raise InvalidInputError(
+            f"the header row cannot be read: {reason}; expected the names of the columns",
+            path=self.location,
+        )
+
+    def _cutter(self) -> Cutter:
+        row = 1
+
+        def cut(data: bytes, final: bool) -> Cut:
+            nonlocal row
+            found, is_open = self._cut(data, final=final)
+            row += len(found.starts)
+            if final and is_open:
+                raise InvalidInputError(
+                    "a quote that opens in this row is not closed before the end of the file",
+                    path=self.location,
+                    row=row - 1,
+                )
+            return found
+
+        return cut
+
+    def _cut(self, data: bytes, *, final: bool) -> tuple[Cut, bool]:
+        """Find the complete records, and tell whether the data end inside quotes."""
+        # Compiled or loaded on import.
+        from neardup.kernels.records import cut_delimited
+
+        starts = np.empty(data.count(b"\n") + data.count(b"\r") + 1, np.int64)
+        ends = np.empty_like(starts)
+        array = np.frombuffer(data, np.uint8)
+        count, consumed, is_open = cut_delimited(
+            array, ord(self._delimiter), int(final), starts, ends
+        )
+        cut = Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
+        return cut, bool(is_open)
+
+    def _block(self, records: Records) -> RowBlock:
+        return _DelimitedBlock(self.location, records, self._columns, self._delimiter)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer that begins with the header row as it is."""
+        if self._header is None:
+            with self.open() as stream:
+                self._start(stream)
+        return RecordWriter(self.output(folder), self._header or b"")
+
+
+class _DelimitedBlock(RecordBlock):
+    """Rows of CSV or TSV."""
+
+    def __init__(self, path: str, records: Records, columns: list[str], delimiter: str) -> None:
+        super().__init__(path, records)
+        self._columns, self._delimiter = columns, delimiter
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns; a row with too few or too many fields is a bad row."""
+        names = dict.fromkeys([columns.text, columns.id, columns.order])
+        wanted = [name for name in names if name is not None]
+        for name in wanted:
+            check_column(name, self._columns, path=self.path)
+        records = self.records.select(select)
+        problems = Problems(records.numbers, self.path, skip_bad)
+        table = self._read(records, [self._columns.index(name) for name in wanted], problems)
+        good = ~problems.bad
+        rows = parse_arrow(table, records.numbers[good], columns, path=self.path, skip_bad=skip_bad)
+        if rows.order is not None:
+            rows.order = _numbers_if_all_are(rows.order)
+        return problems.with_bad_rows(rows)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns as strings."""
+        records = self.records.select(select)
+        problems = Problems(records.numbers, self.path, skip_bad=False)
+        table = self._read(records, range(len(self._columns)), problems)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            one = pa.table({name: column})
+            parse_arrow(one, records.numbers, ColumnNames(name), path=self.path, skip_bad=False)
+        return table
+
+    def _read(self, records: Records, indexes: Sequence[int], problems: Problems) -> pa.Table:
+        """Read some columns of all records but those with a wrong number of fields."""
+        names = [self._columns[index] for index in indexes]
+        if not len(records):
+            return pa.table([pa.array([], pa.string()) for _ in names], names=names)
+
+        def skip(row: Any) -> str:
+            wrong.append((row.number - 1, row.actual_columns))
+            return "skip"
+
+        wrong: list[tuple[int, int]] = []
+        data = records.joined()
+        # Two columns may have the same name, so Arrow gets their places instead.
+        places = [str(index) for index in range(len(self._columns))]
+        table = pacsv.read_csv(
+            pa.BufferReader(pa.py_buffer(data)),
+            pacsv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=places),
+            pacsv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            pacsv.ConvertOptions(
+                check_utf8=False,
+                strings_can_be_null=False,
+                include_columns=[str(index) for index in indexes],
+                column_types={place: pa.string() for place in places},
+            ),
+        )
+        if len(table) + len(wrong) != len(records):
+            raise InvalidInputError(
+                "quotes that do not pair up in this row or one soon after it",
+                path=self.path,
+                row=int(records.numbers[0]),
+            )
+        for index, fields in wrong:
+            problems.add(index, f"expected {len(places)} fields as in the header, got {fields}")
+        return table.rename_columns(names)
+
+
+def _numbers_if_all_are(values: pa.Array) -> pa.Array:
+    """Read strings as integers or floats if all are such; empty ones are then null."""
+    empty = np.array(pc.equal(values, "").fill_null(True))
+    filled = pc.if_else(pa.array(empty), pa.scalar(None, values.type), values)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return filled.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return values

@@ -1,0 +1,85 @@
+"""A JSON array of objects: each element is a row, kept byte for byte.
+
+What stands between the elements is not kept: an output has one element after the other, each on
+a line of its own where it was on one line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.jsonlines import JsonBlock
+from neardup.files.records import Cut, Cutter, Records, RecordSource
+from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.files.streams import OutputStream
+
+
+class JsonArraySource(RecordSource):
+    """A file that holds one JSON array of objects; rows count from 1."""
+
+    def _cutter(self) -> Cutter:
+        return _ArrayCutter(self.location)
+
+    def _block(self, records: Records) -> RowBlock:
+        return JsonBlock(self.location, records)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of one JSON array."""
+        return _ArrayWriter(self.output(folder))
+
+
+class _ArrayCutter:
+    """Finds elements; remembers between two pieces whether a comma or an element comes next."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._elements = 0
+        self._state = 0
+
+    def __call__(self, data: bytes, final: bool) -> Cut:
+        # Compiled or loaded on import.
+        from neardup.kernels.records import NOTHING, cut_array
+
+        array = np.frombuffer(data, np.uint8)
+        starts = np.empty(data.count(b",") + 1, np.int64)
+        ends = np.empty_like(starts)
+        count, consumed, self._state, bad = cut_array(array, self._state, int(final), starts, ends)
+        self._elements += count
+        if bad >= 0:
+            what = ascii(data[bad : bad + 1].decode("latin-1"))
+            if self._state == NOTHING:
+                raise self._error(f"expected nothing after the array, got {what}")
+            raise self._error(f"expected the next element of a JSON array, got {what}")
+        if final and self._state != NOTHING:
+            raise self._error("the JSON array is not closed; the file is incomplete")
+        return Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
+
+    def _error(self, message: str) -> InvalidInputError:
+        return InvalidInputError(message, path=self._path, row=self._elements + 1)
+
+
+class _ArrayWriter(RowWriter):
+    """Writes elements between brackets, separated by a comma and a newline."""
+
+    def __init__(self, output: OutputStream) -> None:
+        self._output = output
+        self._is_empty = True
+        self._is_closed = False
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected elements."""
+        assert isinstance(block, JsonBlock)
+        if select.any():
+            self._output.write(b"[\n" if self._is_empty else b",\n")
+            self._output.write(block.records.select(select).joined_by(b",\n"))
+            self._is_empty = False
+
+    def close(self) -> None:
+        """Close the array and the file; a second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self._output.close()

@@ -1,0 +1,75 @@
+"""JSON lines: one object a line, kept byte for byte.
+
+A byte-order mark at the start of the file is passed over and is not written again, since RFC 8259
+forbids it in JSON.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.files.jsonobjects import parse_objects
+from neardup.files.jsontables import objects_to_table
+from neardup.files.records import (
+    BLOCK_BYTES,
+    Cutter,
+    RecordBlock,
+    Records,
+    RecordSource,
+    RecordWriter,
+    cut_lines,
+)
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class JsonLinesSource(RecordSource):
+    """A file of JSON objects, one a line; lines of white space are no rows.
+
+    Parameters
+    ----------
+    location, name, block_bytes
+        As for RecordSource.
+    advice
+        What to do about a malformed row, added to the error.
+    """
+
+    def __init__(
+        self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES, advice: str = ""
+    ) -> None:
+        super().__init__(location, name, block_bytes=block_bytes)
+        self._advice = advice
+
+    def _cutter(self) -> Cutter:
+        return cut_lines
+
+    def _block(self, records: Records) -> RowBlock:
+        return JsonBlock(self.location, records, self._advice)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of JSON lines."""
+        return RecordWriter(self.output(folder))
+
+
+class JsonBlock(RecordBlock):
+    """Rows that are JSON objects, each a record."""
+
+    def __init__(self, path: str, records: Records, advice: str = "") -> None:
+        super().__init__(path, records)
+        self._advice = advice
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns."""
+        records = self.records.select(select)
+        return parse_objects(
+            records, columns, path=self.path, skip_bad=skip_bad, advice=self._advice
+        )
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns, types inferred; strings that look like dates stay strings."""
+        return objects_to_table(self.records.select(select), path=self.path)

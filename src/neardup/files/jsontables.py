@@ -1,0 +1,90 @@
+"""Give JSON objects as Arrow tables, all columns, with types inferred from the values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+
+from neardup.errors import InvalidInputError
+from neardup.files.jsonobjects import load_object, read_json
+from neardup.files.problems import BadRowError
+from neardup.files.records import Records
+
+
+def objects_to_table(records: Records, *, path: str) -> pa.Table:
+    """Give JSON objects as a table; types are inferred by Arrow, but strings stay strings.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column holds values of different kinds, or a row is not an object.
+    """
+    if not len(records):
+        return pa.table({})
+    data = records.joined_by(b"\n")
+    try:
+        table = read_json(data, pj.ParseOptions(explicit_schema=pa.schema([])))
+        if _has(table.schema, pa.types.is_timestamp):
+            schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
+            table = read_json(data, pj.ParseOptions(explicit_schema=schema))
+        if table.num_rows == len(records) and not _lost_digits(table):
+            table.validate(full=True)
+            return table
+    except (pa.ArrowException, ValueError):
+        pass
+    return _to_table_one_by_one(records, path)
+
+
+def _has(types: Any, test: Any) -> bool:
+    """Tell whether a schema or a nested type holds a type that passes the test."""
+    children = [types.field(i).type for i in range(_n_fields(types))]
+    return any(test(child) or _has(child, test) for child in children)
+
+
+def _n_fields(types: Any) -> int:
+    return len(types) if isinstance(types, pa.Schema) else types.num_fields
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Undo that Arrow takes strings which look like dates for dates."""
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return kind
+
+
+def _lost_digits(table: pa.Table) -> bool:
+    """Tell whether a whole number may have been rounded, because it was read as a float."""
+    floats = [column for column in table.columns if pa.types.is_float64(column.type)]
+    return any((pc.max(pc.abs(column)).as_py() or 0) >= 2**53 for column in floats)
+
+
+def _to_table_one_by_one(records: Records, path: str) -> pa.Table:
+    rows = []
+    for index in range(len(records)):
+        try:
+            rows.append(load_object(records[index]))
+        except BadRowError as bad:
+            raise InvalidInputError(str(bad), path=path, row=int(records.numbers[index])) from None
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table(
+        [_column(rows, name, path, int(records.numbers[0])) for name in names], names=names
+    )
+
+
+def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Array:
+    try:
+        return pa.array([row.get(name) for row in rows])
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise InvalidInputError(
+            f"column {name!r} holds values that do not fit one table column ({error});"
+            " write JSON lines instead of a table",
+            path=path,
+            row=row,
+        ) from None

@@ -1,0 +1,151 @@
+"""Rows that are already in memory: lists of texts or dictionaries, and whatever speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+
+_BLOCK_ROWS = 8192
+_BLOCK_BYTES = 8 << 20
+_NAME = "data.parquet"
+
+
+class MemorySource(Source):
+    """An Arrow table as a source; written as Parquet.
+
+    Parameters
+    ----------
+    table
+        The rows; row numbers count from 0.
+    block_rows
+        Most rows of a block.
+    """
+
+    ids_carry_name = False
+
+    def __init__(self, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> None:
+        self.name = _NAME
+        self.size = table.nbytes
+        self._table = table
+        bytes_per_row = max(1, table.nbytes // max(1, len(table)))
+        self._block_rows = max(1, min(block_rows, _BLOCK_BYTES // bytes_per_row))
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Slice the table; nothing is copied."""
+        for start in range(0, len(self._table), self._block_rows):
+            yield TableBlock(self._table.slice(start, self._block_rows), start)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of Parquet with the schema of the table."""
+        return TableWriter(folder / self.name, self._table.schema)
+
+
+class TableBlock(RowBlock):
+    """Consecutive rows of a table in memory."""
+
+    def __init__(self, table: pa.Table, start: int) -> None:
+        self._table = table
+        self.numbers = np.arange(start, start + len(table))
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Check the named columns and give them."""
+        numbers = self.numbers if select is None else self.numbers[select]
+        return parse_arrow(self.to_table(select), numbers, columns, path=None, skip_bad=skip_bad)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns."""
+        return self._table if select is None else self._table.filter(pa.array(select))
+
+
+def is_arrow(data: Any) -> bool:
+    """Tell whether an object speaks Arrow."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def arrow_source(data: Any) -> MemorySource:
+    """Make a source of a table, a data frame, or anything else that speaks Arrow.
+
+    A single column without a name is taken for texts.
+
+    Raises
+    ------
+    InvalidInputError
+        If the object does not give its data as Arrow can take them.
+    """
+    try:
+        return MemorySource(data if isinstance(data, pa.Table) else _to_table(data))
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InvalidInputError(
+            f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
+        ) from error
+
+
+def _to_table(data: Any) -> pa.Table:
+    if isinstance(data, pa.ChunkedArray | pa.Array):
+        return pa.table({"text": data})
+    try:
+        return pa.table(data)
+    except (pa.ArrowException, ValueError, TypeError):
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.table({"text": pa.chunked_array(data)})
+        return pa.table({"text": pa.array(data)})
+
+
+def rows_source(items: list[Any]) -> MemorySource:
+    """Make a source of a list of texts or of dictionaries.
+
+    Raises
+    ------
+    InvalidInputError
+        If the list is empty or holds anything else, naming the item.
+    """
+    if not items:
+        raise InvalidInputError("expected texts or rows, got an empty list")
+    kind = str if isinstance(items[0], str) else dict
+    for row, item in enumerate(items):
+        if not isinstance(item, kind):
+            expected = "only strings" if kind is str else "strings or dictionaries"
+            raise InvalidInputError(
+                f"expected {expected} in the list, got {type(item).__name__} as item {row}"
+            )
+    if kind is str:
+        return MemorySource(pa.table({"text": _column("text", items)}))
+    names = list(dict.fromkeys(name for row in items for name in row))
+    return MemorySource(
+        pa.table([_column(name, [row.get(name) for row in items]) for name in names], names=names)
+    )
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    """Make a column; if its values do not go together, say which is the first that does not fit."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        reason, row = error, _first_misfit(values)
+    raise InvalidInputError(
+        f"column {name!r} of item {row} does not fit the items before it: {reason}"
+    )
+
+
+def _first_misfit(values: list[Any]) -> int:
+    """Find by halving how many of the first values make a column."""
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            pa.array(values[:middle])
+            low = middle
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
+            high = middle
+    return low

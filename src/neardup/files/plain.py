@@ -1,0 +1,109 @@
+"""Plain text: one document a file, or one a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.records import (
+    BYTE_ORDER_MARK,
+    Cut,
+    Cutter,
+    Positions,
+    RecordBlock,
+    Records,
+    RecordSource,
+    RecordWriter,
+    cut_lines,
+    line_ends,
+)
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.streams import InputStream
+
+
+class TextFileSource(RecordSource):
+    """A text file that is one document, its row 1; also if it is empty.
+
+    A byte-order mark is no part of the text but is written again.
+    """
+
+    def _start(self, _: InputStream) -> bytes:
+        return b""
+
+    def _cutter(self) -> Cutter:
+        return _cut_nothing
+
+    def _block(self, records: Records) -> RowBlock:
+        skipped = len(BYTE_ORDER_MARK) if records.data.startswith(BYTE_ORDER_MARK) else 0
+        return _TextBlock(self.location, records, records.starts + skipped, records.ends)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer that copies the file if its row is selected."""
+        return RecordWriter(self.output(folder))
+
+
+class TextLinesSource(RecordSource):
+    """A text file with one document a line; lines of white space are no rows."""
+
+    def _cutter(self) -> Cutter:
+        return cut_lines
+
+    def _block(self, records: Records) -> RowBlock:
+        return _TextBlock(self.location, records, records.starts, line_ends(records))
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of lines."""
+        return RecordWriter(self.output(folder))
+
+
+class _TextBlock(RecordBlock):
+    """Rows that are texts: ``starts`` and ``ends`` say which bytes of each record."""
+
+    def __init__(
+        self,
+        path: str,
+        records: Records,
+        starts: Positions,
+        ends: Positions,
+    ) -> None:
+        super().__init__(path, records)
+        self._starts, self._ends = starts, ends
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Give the texts, whatever name the text column has; there are no other columns."""
+        numbers = self.numbers if select is None else self.numbers[select]
+        table = pa.table({columns.text: self._texts(select)})
+        return parse_arrow(table, numbers, columns, path=self.path, skip_bad=skip_bad)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give the texts as the column ``text``."""
+        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
+
+    def _texts(self, select: Mask | None) -> pa.Array:
+        """Copy the texts out of the block.
+
+        The block is read as an Arrow array in which texts take turns with what lies between
+        them, so that one Arrow call can take every other element.
+        """
+        starts, ends = self._starts, self._ends
+        if select is not None:
+            starts, ends = starts[select], ends[select]
+        if not len(starts):
+            return pa.array([], pa.string())
+        offsets = np.empty(2 * len(starts), np.int32)
+        offsets[0::2], offsets[1::2] = starts, ends
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.records.data)]
+        both = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+        return both.take(pa.array(np.arange(0, len(offsets), 2)))
+
+
+def _cut_nothing(data: bytes, final: bool) -> Cut:
+    """Take the whole file as one record."""
+    n = int(final)
+    size = len(data) * n
+    return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)

@@ -1,0 +1,104 @@
+"""Rows that cannot be used: raised as an error at the first, or collected and left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.files.rows import ParsedRows
+
+_MAX_NAMES = 20
+
+
+class BadRowError(Exception):
+    """A row cannot be used; the message says why."""
+
+
+class Problems:
+    """The bad rows of one call of ``parse``.
+
+    Parameters
+    ----------
+    numbers
+        Numbers of the parsed rows in the file.
+    path
+        File, None for data in memory.
+    skip_bad
+        Collect bad rows; else the first is an error.
+
+    Attributes
+    ----------
+    bad
+        Which of the parsed rows are bad so far.
+    """
+
+    def __init__(self, numbers: npt.NDArray[np.int64], path: str | None, skip_bad: bool) -> None:
+        self._numbers, self._path, self._skip_bad = numbers, path, skip_bad
+        self.bad = np.zeros(len(numbers), np.bool_)
+        self._skipped: list[tuple[int, str]] = []
+
+    def add(self, index: int, reason: str) -> None:
+        """Note that the row at ``index`` of the parsed rows is bad, or raise InvalidInputError."""
+        number = int(self._numbers[index])
+        if not self._skip_bad:
+            if self._path is None:
+                raise InvalidInputError(f"row {number}: {reason}", row=number)
+            raise InvalidInputError(reason, path=self._path, row=number)
+        if not self.bad[index]:
+            self.bad[index] = True
+            self._skipped.append((number, reason))
+
+    def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Put nulls in the places of bad rows that ``rows`` leaves out, and list them."""
+        if not self._skipped:
+            return rows
+        places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
+
+        def spread(array: pa.Array | None) -> pa.Array | None:
+            return None if array is None else array.take(places)
+
+        skipped = sorted(self._skipped + rows.skipped)
+        return ParsedRows(spread(rows.text), spread(rows.id), spread(rows.order), skipped)
+
+    def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Make the bad rows null and list them."""
+        if not self._skipped:
+            return rows
+        bad = pa.array(self.bad)
+
+        def blank(array: pa.Array | None) -> pa.Array | None:
+            return None if array is None else pc.if_else(bad, pa.scalar(None, array.type), array)
+
+        skipped = sorted(self._skipped)
+        return ParsedRows(blank(rows.text), blank(rows.id), blank(rows.order), skipped)
+
+
+def no_column(name: str, names: list[str]) -> str:
+    """Say that a column is not there, and which are."""
+    if not names:
+        return f"no column {name!r}; there are no columns"
+    listed = ", ".join(repr(other) for other in names[:_MAX_NAMES])
+    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return f"no column {name!r}; columns are {listed}{rest}"
+
+
+def check_column(name: str, names: list[str], *, path: str | None) -> None:
+    """Check that a file or table has a column, and only one of that name."""
+    if name not in names:
+        raise InvalidInputError(no_column(name, names), path=path)
+    if names.count(name) > 1:
+        raise InvalidInputError(f"there is more than one column {name!r}; rename one", path=path)
+
+
+def null_rows(*arrays: pa.Array | None) -> list[int]:
+    """Give the rows in which any of the columns is null, ascending."""
+    nulls = [np.flatnonzero(a.is_null()) for a in arrays if a is not None and a.null_count]
+    return [] if not nulls else np.unique(np.concatenate(nulls)).tolist()
+
+
+def not_utf8(error: UnicodeDecodeError, where: str = "the row") -> str:
+    """Say where bytes stop being UTF-8; bytes count from 1."""
+    return f"not valid UTF-8 at byte {error.start + 1} of {where}"

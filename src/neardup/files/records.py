@@ -1,0 +1,243 @@
+"""Files that are sequences of records: cutting them into blocks, and writing records back.
+
+JSON lines, the elements of a JSON array, the rows of CSV and the lines of a text are all ranges of
+bytes. A stream is read in large pieces; each piece is cut after its last complete record and the
+rest is carried over to the next. A record that is longer than a piece makes the piece grow, so
+what is read never depends on the size of the pieces.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.errors import InvalidInputError
+from neardup.files.rows import Mask, RowBlock, RowWriter, Source
+from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
+
+BLOCK_BYTES = 8 << 20
+"""How much of a file is read at a time."""
+
+MAX_RECORD_BYTES = 1 << 30
+"""A longer record is an error: it is nearly always a file of another format."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Positions = npt.NDArray[np.int64]
+_NEWLINE, _RETURN = 10, 13
+_SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+
+
+@dataclass(frozen=True)
+class Records:
+    """Ranges of bytes of one piece of a file, ascending and disjoint.
+
+    ``starts`` and ``ends`` are positions in ``data``, ends exclusive; ``numbers`` counts the
+    records of the whole file.
+    """
+
+    data: bytes
+    starts: Positions
+    ends: Positions
+    numbers: Positions
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> bytes:
+        """Give the bytes of one record."""
+        return self.data[self.starts[index] : self.ends[index]]
+
+    def select(self, mask: Mask | None) -> Records:
+        """Keep the records where the mask is true; all of them without a mask."""
+        if mask is None or mask.all():
+            return self
+        return Records(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
+
+    def joined(self) -> bytes | memoryview:
+        """Give all records one after the other; records that adjoin in the file in one slice."""
+        if not len(self):
+            return b""
+        breaks = np.flatnonzero(self.starts[1:] != self.ends[:-1])
+        view = memoryview(self.data)
+        if not len(breaks):
+            return view[self.starts[0] : self.ends[-1]]
+        firsts = [int(self.starts[0]), *self.starts[breaks + 1].tolist()]
+        lasts = [*self.ends[breaks].tolist(), int(self.ends[-1])]
+        return b"".join([view[start:end] for start, end in zip(firsts, lasts, strict=True)])
+
+    def joined_by(self, separator: bytes) -> bytes:
+        """Give all records with a separator between each two."""
+        view = memoryview(self.data)
+        ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        return separator.join([view[start:end] for start, end in ranges])
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a cutter found in a piece of a file.
+
+    ``starts`` and ``ends`` of the records; ``numbers``, counted from 0 in this piece; ``count`` by
+    which the numbers of the next piece are higher; ``consumed`` bytes, the rest is carried over.
+    """
+
+    starts: Positions
+    ends: Positions
+    numbers: Positions
+    count: int
+    consumed: int
+
+
+Cutter = Callable[[bytes, bool], Cut]
+"""Finds the complete records of a piece that starts between two records.
+
+The second argument tells whether the file ends with this piece.
+"""
+
+
+class RecordBlock(RowBlock):
+    """Rows that are records of one piece of a file."""
+
+    def __init__(self, path: str, records: Records) -> None:
+        self.path = path
+        self.records = records
+        self.numbers = records.numbers
+
+
+class RecordSource(Source):
+    """A file of records.
+
+    Parameters
+    ----------
+    location
+        Local path or URL.
+    name
+        Name in ids and outputs; its last suffix tells the compression.
+    block_bytes
+        How much to read at a time.
+    """
+
+    def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
+        self.location = location
+        self.name = name
+        self.size = file_size(location)
+        self._block_bytes = block_bytes
+
+    @abstractmethod
+    def _cutter(self) -> Cutter:
+        """Give a cutter for one pass over the file."""
+
+    @abstractmethod
+    def _block(self, records: Records) -> RowBlock:
+        """Make a block of this format."""
+
+    def _start(self, stream: InputStream) -> bytes:
+        """Read what stands before the first record; give the bytes that were read too far."""
+        head = stream.read(len(BYTE_ORDER_MARK))
+        return b"" if head == BYTE_ORDER_MARK else head
+
+    def open(self) -> InputStream:
+        """Open the file at its start."""
+        return InputStream(self.location, compression_of(self.name))
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the file from its start; blocks without rows are left out."""
+        with self.open() as stream:
+            cutter, rest, number = self._cutter(), self._start(stream), 1
+            final = False
+            while not final:
+                # Doubling what is left over keeps the cost of a very long record linear.
+                wanted = max(self._block_bytes - len(rest), len(rest), 1)
+                fresh = stream.read(wanted)
+                final = len(fresh) < wanted
+                data = rest + fresh
+                cut = cutter(data, final)
+                if len(cut.starts):
+                    numbers = cut.numbers + number
+                    yield self._block(Records(data, cut.starts, cut.ends, numbers))
+                number += cut.count
+                rest = data[cut.consumed :]
+                if len(rest) > MAX_RECORD_BYTES:
+                    raise InvalidInputError(
+                        f"a row longer than {MAX_RECORD_BYTES >> 20} MB; is this file of the"
+                        " format that its name tells?",
+                        path=self.location,
+                        row=number,
+                    )
+
+    def output(self, folder: Path) -> OutputStream:
+        """Create the output of the same name, with the same compression."""
+        return OutputStream(folder / self.name, compression_of(self.name))
+
+
+class RecordWriter(RowWriter):
+    """Writes records one after the other, byte for byte.
+
+    Parameters
+    ----------
+    output
+        Where to write; closed with the writer.
+    header
+        Bytes before the first record.
+    """
+
+    def __init__(self, output: OutputStream, header: bytes = b"") -> None:
+        self._output = output
+        self._line_is_open = False
+        self._put(header)
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected records; a line that lacks its newline gets it if more follows."""
+        assert isinstance(block, RecordBlock)
+        self._put(block.records.select(select).joined())
+
+    def _put(self, data: bytes | memoryview) -> None:
+        if not len(data):
+            return
+        if self._line_is_open:
+            self._output.write(b"\n")
+        self._output.write(data)
+        self._line_is_open = data[-1] not in (_NEWLINE, _RETURN)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._output.close()
+
+
+def cut_lines(data: bytes, final: bool) -> Cut:
+    """Cut at newlines; a record is a line with its newline; lines of white space are left out.
+
+    Every line counts in the numbering. White space is what ``bytes.isspace`` takes for it.
+    """
+    array = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(array == _NEWLINE) + 1
+    if final and len(data) and not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    if not len(ends):
+        return Cut(ends, ends, ends, 0, 0)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    numbers = np.arange(len(ends))
+    # Lines that begin with a space are rare, except where whole lines are empty.
+    doubtful = np.flatnonzero(_SPACES[array[starts]])
+    if len(doubtful):
+        ranges = zip(starts[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
+        blank = [data[start:end].isspace() for start, end in ranges]
+        keep = np.ones(len(ends), np.bool_)
+        keep[doubtful[blank]] = False
+        return Cut(starts[keep], ends[keep], numbers[keep], len(ends), int(ends[-1]))
+    return Cut(starts, ends, numbers, len(ends), int(ends[-1]))
+
+
+def line_ends(records: Records) -> Positions:
+    r"""Give where each line ends without its ``\n`` or ``\r\n``."""
+    array = np.frombuffer(records.data, np.uint8)
+    ends = records.ends - (array[records.ends - 1] == _NEWLINE)
+    # A record is never blank, so there is a byte before the newline. A lone \r at the end of the
+    # file stays, as it does within a line.
+    shorter: Positions = ends - ((ends < records.ends) & (array[ends - 1] == _RETURN))
+    return shorter

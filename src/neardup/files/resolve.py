@@ -1,0 +1,242 @@
+"""From what a user names to sources: paths, globs, URLs, standard input, data in memory."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import glob
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of
+from neardup.files.memory import arrow_source, is_arrow, rows_source
+from neardup.files.rows import Source
+from neardup.files.streams import is_remote, reading
+
+STANDARD_INPUT = "-"
+
+
+def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
+    """Find the files that the arguments of a command name.
+
+    Parameters
+    ----------
+    paths
+        Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. Of a
+        folder, all files of known formats at any depth are taken, but nothing hidden.
+    lines
+        Whether ``.txt`` files and standard input hold one document a line; without it, a text
+        file is one document and standard input is JSON lines.
+
+    Returns
+    -------
+    One source a file, in the order of the arguments and sorted within each; a file that is named
+    twice is taken once. Names are the paths below the deepest folder that has all the files.
+
+    Raises
+    ------
+    ReadError
+        If a file is not there or cannot be opened.
+    InvalidInputError
+        If an argument leads to no file, or to a file of unknown format.
+    """
+    if not paths:
+        raise InvalidInputError("expected at least one input, got none; name a file or a folder")
+    found = [location for path in paths for location in _expand(path)]
+    # The same file may come as a relative and as an absolute path; the first stands.
+    unique: dict[str, str] = {}
+    for location in found:
+        unique.setdefault(location if is_remote(location) else os.path.abspath(location), location)
+    locations = list(unique.values())
+    names = _names(locations, "stdin.txt" if lines else "stdin.jsonl")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"two inputs would both be called {twice!r}; rename one of them")
+    return [
+        _spooled_standard_input(name, lines=lines)
+        if location == STANDARD_INPUT
+        else file_source(location, name, lines=lines)
+        for location, name in zip(locations, names, strict=True)
+    ]
+
+
+def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
+    """Find the sources that a Python caller names or hands over.
+
+    Parameters
+    ----------
+    data
+        A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
+        rows themselves: an Arrow table or anything that speaks Arrow (pandas, Polars, DuckDB), a
+        list of strings, each a text, or a list of dictionaries, each a row. Other iterables are
+        read to their end first.
+    lines
+        Whether ``.txt`` files hold one document a line.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        As ``resolve_paths``, and if ``data`` is none of the above.
+    """
+    if isinstance(data, str | Path):
+        return resolve_paths([os.fspath(data)], lines=lines)
+    if is_arrow(data):
+        return [arrow_source(data)]
+    if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
+        raise InvalidInputError(
+            "expected a path, a list of strings or dictionaries, or an Arrow table,"
+            f" got {type(data).__name__}"
+        )
+    items = list(data)
+    if items and all(isinstance(item, Path) for item in items):
+        return resolve_paths([os.fspath(item) for item in items], lines=lines)
+    return [rows_source(items)]
+
+
+def _expand(path: str) -> Iterator[str]:
+    """Give the files that one argument names, sorted."""
+    if path == STANDARD_INPUT:
+        yield path
+    elif is_remote(path) and not path.startswith("file://"):
+        yield from _expand_url(path)
+    else:
+        yield from _expand_local(path.removeprefix("file://"))
+
+
+def _expand_local(path: str) -> Iterator[str]:
+    # A file may have brackets in its name; only what does not exist as it stands is a glob.
+    if not glob.has_magic(path) or os.path.lexists(path):
+        yield from _files_below(path)
+        return
+    matches = glob.glob(path, recursive=True)
+    if not matches:
+        raise InvalidInputError(f"no file matches the pattern {path!r}")
+    # "corpus/**" matches folders and, one by one, what is in them.
+    files = {file for match in matches if not os.path.isdir(match) for file in _files_below(match)}
+    folders = {match for match in matches if os.path.isdir(match)}
+    files.update(file for folder in folders for file in _known_files(folder))
+    if not files:
+        raise _empty(f"the folders that match {path!r}")
+    yield from sorted(files)
+
+
+def _files_below(path: str) -> list[str]:
+    """Give the file itself, or the files of known formats in a folder."""
+    if os.path.isdir(path):
+        files = sorted(_known_files(path))
+        if not files:
+            raise _empty(f"the folder {path!r}")
+        return files
+    with reading(path):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ReadError(
+                "expected a regular file, which can be read more than once;"
+                " send a pipe to standard input and name it -",
+                path=path,
+            )
+    _check_format(path)
+    with reading(path):
+        open(path, "rb").close()
+    return [os.path.normpath(path)]
+
+
+def _known_files(folder: str) -> Iterator[str]:
+    def fail(error: OSError) -> None:
+        with reading(str(error.filename)):
+            raise error
+
+    for parent, folders, files in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if not name.startswith(".") and format_of(name) is not None:
+                yield os.path.normpath(os.path.join(parent, name))
+
+
+def _expand_url(url: str) -> list[str]:
+    """Give the files of a URL: itself, those that match, or those of known formats below it."""
+    with reading(url):
+        from fsspec.core import url_to_fs
+
+        filesystem, path = url_to_fs(url)
+        if "*" in url:
+            found = filesystem.glob(path)
+            files = sorted(filesystem.unstrip_protocol(name) for name in found)
+            files = [file for file in files if format_of(_path_of(file)) is not None]
+            if not files:
+                raise InvalidInputError(f"no file of a known format matches the pattern {url!r}")
+            return files
+        # Asking whether it is a folder takes a request; a name with a known suffix needs none.
+        if format_of(_path_of(url)) is not None:
+            if not filesystem.exists(path):
+                raise FileNotFoundError
+            return [url]
+        if filesystem.isdir(path):
+            found = [name for name in filesystem.find(path) if format_of(name) is not None]
+            if not found:
+                raise _empty(f"the folder {url!r}")
+            return sorted(filesystem.unstrip_protocol(name) for name in found)
+    _check_format(url)
+    return [url]
+
+
+def _check_format(path: str) -> None:
+    if format_of(_path_of(path)) is None:
+        raise InvalidInputError(
+            f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}", path=path
+        )
+
+
+def _empty(what: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
+    )
+
+
+def _path_of(location: str) -> str:
+    """Drop from a URL what is not part of the path."""
+    if location.startswith(("http://", "https://")):
+        return location.partition("#")[0].partition("?")[0]
+    return location
+
+
+def _names(locations: list[str], standard_input: str) -> list[str]:
+    """Name every file by its path below the deepest folder that has them all."""
+    files = [location for location in locations if location != STANDARD_INPUT]
+    parts = {file: _parts(file) for file in files}
+    shared = 0
+    while len({path[: shared + 1] for path in parts.values()}) == 1 and all(
+        len(path) > shared + 1 for path in parts.values()
+    ):
+        shared += 1
+    names = {file: "/".join(parts[file][shared:]) for file in files}
+    return [names.get(location, standard_input) for location in locations]
+
+
+def _parts(location: str) -> tuple[str, ...]:
+    """Split a path or a URL into folders and a file name that are safe in an output path."""
+    if is_remote(location):
+        protocol, _, path = _path_of(location).partition("://")
+        return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
+    local = Path(os.path.abspath(location))
+    return tuple(part for part in local.parts if part != local.anchor)
+
+
+def _spooled_standard_input(name: str, *, lines: bool) -> Source:
+    """Copy standard input to a temporary file, because jobs read their input more than once."""
+    handle, path = tempfile.mkstemp(prefix="neardup-", suffix="-" + name)
+    atexit.register(_remove, path)
+    with reading("standard input"), open(handle, "wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+    return file_source(path, name, lines=lines)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.remove(path)

@@ -1,0 +1,115 @@
+"""What every file format gives: sources of rows, in blocks, and writers that take rows back.
+
+A source is one input file or one table in memory. Its rows travel in blocks of some megabytes; a
+block knows its rows in their original form and can parse the few columns that a job needs. Whether
+a row is kept or removed, it is written from its original form, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Which columns of the input a job reads.
+
+    ``text`` is the document; ``id`` its identifier (None: the row's place serves as one); ``order``
+    a column of numbers, dates or strings by which a keep policy ranks documents.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    order: str | None = None
+
+
+@dataclass
+class ParsedRows:
+    """The columns of some rows of a block, in row order.
+
+    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8. It is null exactly in the
+    rows listed in ``skipped`` (row number in the file and reason), which only exist if the caller
+    asked to skip bad rows. ``id`` is a string array without nulls outside skipped rows, ``order``
+    an int64, float64, string, or (from Arrow data) any sortable array; both None if not asked for.
+    """
+
+    text: pa.Array
+    id: pa.Array | None = None
+    order: pa.Array | None = None
+    skipped: list[tuple[int, str]] = field(default_factory=list)
+
+
+class RowBlock(ABC):
+    """Consecutive rows of one source."""
+
+    numbers: npt.NDArray[np.int64]
+    """Number of each row in its source: line or record, from 1 in files, from 0 in memory."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @abstractmethod
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns of all rows, or of those in ``select``.
+
+        Safe to call from any thread. Raises InvalidInputError, with file and row, for a row that
+        is malformed, lacks a named column, or whose text is null, not a string, or not UTF-8;
+        with ``skip_bad`` such rows are listed in the result instead.
+        """
+
+    @abstractmethod
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns of the rows as an Arrow table."""
+
+
+class RowWriter(ABC):
+    """Writes rows of one source to one file, in their original form."""
+
+    @abstractmethod
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected rows of a block of the source that made this writer."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Complete the file. A writer that was given no row still leaves a valid, empty file."""
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class Source(ABC):
+    """One input file, or one table in memory."""
+
+    name: str
+    """Name in ids and outputs: the path below the folder common to all inputs, with suffixes."""
+
+    ids_carry_name: bool = True
+    """Whether default ids are ``<name>:<row number>`` (files) or the row number alone (memory)."""
+
+    size: int | None = None
+    """Bytes on disk or in memory as far as known before reading; for progress and planning."""
+
+    @abstractmethod
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the source from its start, block by block; may be called again for another pass."""
+
+    @abstractmethod
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer for ``folder / self.name``: same format and compression as the source."""

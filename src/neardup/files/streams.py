@@ -1,0 +1,239 @@
+"""Open files and URLs as streams of bytes, decompressed and compressed by suffix.
+
+Whatever goes wrong on the way to the bytes comes out as ReadError or WriteError with the path, so
+no other module of this package needs to know which library opened the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import lzma
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.errors import NeardupError, ReadError, WriteError
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
+"""Suffixes of compressed files and the codec each stands for."""
+
+
+def compression_of(name: str) -> str | None:
+    """Give the codec that the last suffix of a file name stands for, None if it is not one."""
+    return COMPRESSIONS.get(os.path.splitext(name)[1].lower())
+
+
+def is_remote(location: str) -> bool:
+    """Tell a URL, which fsspec opens, from a local path."""
+    return "://" in location
+
+
+class InputStream:
+    """The decompressed bytes of a file from its start.
+
+    Parameters
+    ----------
+    location
+        Local path or URL.
+    compression
+        Codec, a value of ``COMPRESSIONS``; None for plain bytes.
+    """
+
+    def __init__(self, location: str, compression: str | None = None) -> None:
+        self.location = location
+        self._compression = compression
+        self._empty = True
+        with reading(location):
+            self._raw = _open_raw(location, compression)
+            self._stream = _decompressed(self._raw, compression)
+
+    def read(self, size: int) -> bytes:
+        """Give the next ``size`` bytes; fewer only at the end of the file."""
+        with reading(self.location):
+            data: bytes = self._stream.read(size)
+            if len(data) < size:
+                data = self._read_on(data, size)
+            self._empty = self._empty and not data
+            # Arrow takes an empty file for valid compressed data; no compressor writes one.
+            if self._empty and size and self._compression and not self._raw.tell():
+                raise EOFError
+        return data
+
+    def _read_on(self, data: bytes, size: int) -> bytes:
+        """Complete a read that the underlying stream cut short."""
+        parts, missing = [data], size - len(data)
+        while missing and parts[-1]:
+            parts.append(self._stream.read(missing))
+            missing -= len(parts[-1])
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Give the file back; errors no longer matter, everything asked for has been read."""
+        for stream in (self._stream, self._raw):
+            with contextlib.suppress(Exception):
+                stream.close()
+
+    def __enter__(self) -> InputStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OutputStream:
+    """A local file that is written from its start, compressed, in bytes that never vary.
+
+    Parameters
+    ----------
+    path
+        Where to write; folders on the way are created, an existing file is replaced.
+    compression
+        Codec, a value of ``COMPRESSIONS``; None for plain bytes.
+    """
+
+    def __init__(self, path: Path, compression: str | None = None) -> None:
+        self.path = path
+        self._has_failed = True
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._raw = path.open("wb")
+            self._stream = _compressed(self._raw, compression)
+        self._has_failed = False
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes."""
+        self._has_failed = True
+        with writing(self.path):
+            self._stream.write(data)
+        self._has_failed = False
+
+    def close(self) -> None:
+        """Complete the file; a second call does nothing, and neither does one after an error."""
+        if self._raw.closed:
+            return
+        if self._has_failed:
+            with contextlib.suppress(OSError):
+                self._raw.close()
+            return
+        self._has_failed = True
+        with writing(self.path):
+            self._stream.close()
+            self._raw.close()
+
+    def __enter__(self) -> OutputStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
+    """Cut what is left of a stream into blocks of ``size`` bytes; the last may be shorter."""
+    while data := stream.read(size):
+        yield data
+
+
+def open_random(location: str) -> Any:
+    """Open an uncompressed file or URL as a binary file that can seek, as Parquet needs it."""
+    with reading(location):
+        return _open_url(location) if is_remote(location) else pa.OSFile(location, "rb")
+
+
+def file_size(location: str) -> int | None:
+    """Give the bytes that a local file has on disk; None for a URL, where it takes a request."""
+    if is_remote(location):
+        return None
+    with reading(location):
+        return os.stat(location).st_size
+
+
+@contextlib.contextmanager
+def reading(location: str) -> Iterator[None]:
+    """Turn what opening, reading and decompressing may raise into ReadError."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except FileNotFoundError:
+        raise ReadError("no such file", path=location) from None
+    except IsADirectoryError:
+        raise ReadError("expected a file, this is a folder", path=location) from None
+    except PermissionError:
+        raise ReadError("no permission to read this file", path=location) from None
+    except EOFError:
+        raise ReadError(_INCOMPLETE, path=location) from None
+    except lzma.LZMAError as error:
+        raise ReadError(f"not valid compressed data: {error}", path=location) from error
+    except OSError as error:
+        raise ReadError(_reason(error), path=location) from error
+    except ImportError as error:
+        raise ReadError(
+            f"this kind of URL needs another package: {error}", path=location
+        ) from error
+    except Exception as error:
+        # Remote file systems raise classes of their own, which only their packages know.
+        if not is_remote(location):
+            raise
+        raise ReadError(f"cannot be read: {error}", path=location) from error
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what creating and writing a file may raise into WriteError."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, NeardupError):
+            raise
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+_INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"
+
+
+def _reason(error: OSError) -> str:
+    """Say what an OSError means: the system's words, or those of Arrow's decompressors."""
+    if error.errno is not None:
+        return f"cannot be read: {error.strerror or error}"
+    # Arrow's own words for an early end; zlib's variant is misspelled there.
+    if str(error).startswith("Truncated comp"):
+        return _INCOMPLETE
+    return f"not valid compressed data: {error}"
+
+
+def _open_raw(location: str, compression: str | None) -> Any:
+    """Open the bytes as they are stored."""
+    if is_remote(location):
+        return _open_url(location)
+    if compression in (None, "xz"):
+        return io.FileIO(location, "rb")
+    return pa.OSFile(location, "rb")
+
+
+def _open_url(location: str) -> Any:
+    from fsspec.core import url_to_fs
+
+    filesystem, path = url_to_fs(location)
+    return filesystem.open(path, "rb")
+
+
+def _decompressed(raw: Any, compression: str | None) -> Any:
+    if compression is None:
+        return raw
+    if compression == "xz":
+        return lzma.LZMAFile(raw)
+    native = raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r")
+    return pa.CompressedInputStream(native, compression)
+
+
+def _compressed(raw: Any, compression: str | None) -> Any:
+    """Wrap a file; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
+    if compression is None:
+        return raw
+    if compression == "xz":
+        return lzma.LZMAFile(raw, "wb")
+    return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)

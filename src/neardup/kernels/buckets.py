@@ -1,0 +1,34 @@
+"""Locality-sensitive hashing by sorting: documents with equal band keys share a bucket."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import kernel
+
+
+@kernel("const-u8[] u8 i8 i4[] i8[]")
+def bucket_runs(packed, index_mask, first_bucket, buckets, bucket_sizes):  # type: ignore[no-untyped-def]
+    """Number the runs of two or more equal keys; return the next free number.
+
+    ``packed`` is sorted; each value has a document's index in the bits of ``index_mask`` and its
+    band key in the others. ``buckets`` (by document) receives the bucket's number, -1 for a
+    document alone with its key; ``bucket_sizes[number]`` the number of its documents.
+    """
+    n = packed.shape[0]
+    bucket = first_bucket
+    i = np.int64(0)
+    while i < n:
+        key = packed[i] & ~index_mask
+        j = i + 1
+        while j < n and (packed[j] & ~index_mask) == key:
+            j += 1
+        if j - i == 1:
+            buckets[np.int64(packed[i] & index_mask)] = -1
+        else:
+            for k in range(i, j):
+                buckets[np.int64(packed[k] & index_mask)] = bucket
+            bucket_sizes[bucket] = j - i
+            bucket += 1
+        i = j
+    return bucket

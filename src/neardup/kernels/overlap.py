@@ -1,0 +1,113 @@
+"""Exact similarity of two sets, and exact comparison with a threshold.
+
+A threshold is the fraction p / q. Nothing is rounded before a comparison: for two set sizes the
+least overlap that reaches the threshold is worked out in integers, and overlaps are counted.
+p, q < 2^30 and sizes < 2^31 keep every product below within 63 bits, or 128 where noted.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+
+# Codes of the measures; x is the first set (the one that might go), y the second (that stays).
+JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT = 0, 1, 2, 3, 4
+
+_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+@inlined
+def _product(a, b):  # type: ignore[no-untyped-def]
+    """Full product of two 64-bit numbers, as upper and lower 64 bits."""
+    a_low, a_high = a & _LOW32, a >> _32
+    b_low, b_high = b & _LOW32, b >> _32
+    low = a_low * b_low
+    middle = a_high * b_low + (low >> _32)
+    cross = a_low * b_high + (middle & _LOW32)
+    return a_high * b_high + (middle >> _32) + (cross >> _32), (cross << _32) | (low & _LOW32)
+
+
+@inlined
+def _cosine_reaches(overlap, x, y, p, q):  # type: ignore[no-untyped-def]
+    """Whether overlap / sqrt(x * y) >= p / q, that is (overlap * q)^2 >= (p * x) * (p * y)."""
+    scaled = np.uint64(overlap * q)
+    left_high, left_low = _product(scaled, scaled)
+    right_high, right_low = _product(np.uint64(p * x), np.uint64(p * y))
+    return left_high > right_high or (left_high == right_high and left_low >= right_low)
+
+
+@inlined
+def required_overlap(measure, x, y, p, q):  # type: ignore[no-untyped-def]
+    """Least number of common elements with which sets of sizes x and y reach p / q."""
+    if measure == JACCARD:
+        # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
+        return (p * (x + y) + p + q - 1) // (p + q)
+    if measure == DICE:
+        return (p * (x + y) + 2 * q - 1) // (2 * q)
+    if measure == CONTAINMENT:
+        return (p * x + q - 1) // q
+    if measure == MAX_CONTAINMENT:
+        return (p * min(x, y) + q - 1) // q
+    # Cosine: start just below the real root, whose floating-point error is far less than two.
+    overlap = np.int64(math.sqrt(np.float64(x) * np.float64(y)) * p / q) - 2
+    overlap = max(overlap, np.int64(0))
+    while not _cosine_reaches(overlap, x, y, p, q):
+        overlap += 1
+    return overlap
+
+
+@inlined
+def similarity(measure, overlap, x, y):  # type: ignore[no-untyped-def]
+    """Value of the measure, rounded once to 64-bit floating point (twice for cosine)."""
+    if measure == JACCARD:
+        return overlap / (x + y - overlap)
+    if measure == DICE:
+        return 2 * overlap / (x + y)
+    if measure == CONTAINMENT:
+        return overlap / x
+    if measure == MAX_CONTAINMENT:
+        return overlap / min(x, y)
+    return overlap / math.sqrt(np.float64(x) * np.float64(y))
+
+
+@inlined
+def overlap_at_least(values, x_start, x_size, y_start, y_size, required):  # type: ignore[no-untyped-def]
+    """Count the common elements of two sorted sets; -1 as soon as ``required`` is out of reach."""
+    # Each element of one set that the other lacks uses up some of the slack.
+    if required > x_size or required > y_size:
+        return np.int64(-1)
+    x_slack, y_slack = x_size - required, y_size - required
+    i, j = np.int64(0), np.int64(0)
+    overlap = np.int64(0)
+    while i < x_size and j < y_size:
+        # Without branches: which side advances is as good as random and would be mispredicted.
+        for _ in range(min(np.int64(16), x_size - i, y_size - j)):
+            a, b = values[np.uint64(x_start + i)], values[np.uint64(y_start + j)]
+            overlap += np.int64(a == b)
+            i += np.int64(a <= b)
+            j += np.int64(b <= a)
+        if i - overlap > x_slack or j - overlap > y_slack:
+            return np.int64(-1)
+    return overlap
+
+
+@kernel("const-u8[] const-i8[] const-i8[] const-i8[] const-i8[] i8 i8 i8 i8[] f8[]")
+def score_pairs(  # type: ignore[no-untyped-def]
+    values, starts, sizes, left, right, measure, p, q, overlaps, similarities
+):
+    """Count the overlap of each pair of sets (left[k], right[k]) and work out its similarity.
+
+    A pair below p / q gets overlap -1 and similarity NaN; p = 0 scores every pair.
+    """
+    for k in range(left.shape[0]):
+        x, y = left[k], right[k]
+        required = required_overlap(measure, sizes[x], sizes[y], p, q)
+        overlap = overlap_at_least(
+            values, starts[x], sizes[x], starts[y], sizes[y], required
+        )
+        reached = overlap >= required
+        overlaps[k] = overlap if reached else -1
+        similarities[k] = similarity(measure, overlap, sizes[x], sizes[y]) if reached else np.nan

@@ -1,0 +1,81 @@
+"""Who stays and who goes: one pass over the documents in keep order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import kernel
+from neardup.kernels.overlap import overlap_at_least, required_overlap, similarity
+
+
+@kernel(
+    "i8 i8 i8 const-i4[,] const-i8[] i8[] i4[] const-u8[] const-i8[] const-i8[] i8 i8 i8 i4[] "
+    "i4[] f8[] i8[]"
+)
+def choose_survivors(  # type: ignore[no-untyped-def]
+    start,
+    stop,
+    n_fixed,
+    buckets,
+    bucket_starts,
+    bucket_fill,
+    members,
+    values,
+    set_starts,
+    set_sizes,
+    measure,
+    p,
+    q,
+    last_compared,
+    keepers,
+    similarities,
+    counts,
+):
+    """Decide documents ``start`` to ``stop``, all earlier ones being decided.
+
+    A document stays unless it is verified similar to one that already stays and shares a bucket
+    with it; then it goes in favour of the most similar such document, the earlier one on a tie. So
+    a document is compared with survivors only, never with what has been removed, and a cluster of
+    n copies costs n comparisons. The first ``n_fixed`` documents stay in any case.
+
+    ``buckets`` (n_bands, n) gives each document's bucket, -1 for none. The survivors of bucket b
+    are ``members[bucket_starts[b]:][:bucket_fill[b]]``. Document d's set is at ``set_starts[d]``
+    in ``values``. ``last_compared`` (n, all -1 at first) marks what d has been compared with.
+    ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` how
+    similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
+    """
+    n_bands = buckets.shape[0]
+    for d in range(start, stop):
+        best, best_similarity = np.int64(-1), -1.0
+        if d >= n_fixed:
+            for band in range(n_bands):
+                bucket = buckets[band, d]
+                if bucket < 0:
+                    continue
+                first = bucket_starts[bucket]
+                for m in range(first, first + bucket_fill[bucket]):
+                    other = np.int64(members[m])
+                    if last_compared[other] == d:
+                        continue
+                    last_compared[other] = d
+                    counts[0] += 1
+                    x, y = set_sizes[d], set_sizes[other]
+                    required = required_overlap(measure, x, y, p, q)
+                    overlap = overlap_at_least(
+                        values, set_starts[d], x, set_starts[other], y, required
+                    )
+                    if overlap < required:
+                        continue
+                    counts[1] += 1
+                    value = similarity(measure, overlap, x, y)
+                    if value > best_similarity or (value == best_similarity and other < best):
+                        best, best_similarity = other, value
+        keepers[d] = best
+        similarities[d] = best_similarity
+        if best >= 0:
+            continue
+        for band in range(n_bands):
+            bucket = buckets[band, d]
+            if bucket >= 0:
+                members[bucket_starts[bucket] + bucket_fill[bucket]] = d
+                bucket_fill[bucket] += 1

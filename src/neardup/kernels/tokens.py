@@ -1,0 +1,121 @@
+"""Hash tokens: one 64-bit value for each token of each text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel, trailing_zeros
+from neardup.kernels.folding import CLASS_SHIFT, SINGLE, decode
+from neardup.kernels.hashing import GOLDEN, mix64
+
+_LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+_1, _3, _7, _8 = np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
+_29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
+
+LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
+# Odd 64-bit multipliers (of L'Ecuyer's and of Vigna's generators); any odd numbers without pattern do.
+DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F025B5)
+
+
+@inlined
+def _load(words, i):  # type: ignore[no-untyped-def]
+    """Eight bytes from any byte position, first byte lowest, out of an array of 64-bit words."""
+    w = i >> 3
+    shift = np.uint64(i & 7) << _3
+    return (words[np.uint64(w)] >> shift) | ((words[np.uint64(w + 1)] << _1) << (_63 - shift))
+
+
+@inlined
+def _zero_bytes(w):  # type: ignore[no-untyped-def]
+    """Set the top bit of every byte that is zero, exactly (no carries between bytes)."""
+    return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
+
+
+@inlined
+def _leading_bytes(flags):  # type: ignore[no-untyped-def]
+    """Count the bytes below the lowest flagged one; eight if none is flagged."""
+    return np.int64(trailing_zeros(flags)) >> 3
+
+
+@kernel("const-u8[] const-i8[] u8[] i8[]")
+def hash_tokens(folded_words, folded_offsets, hashes, token_offsets):  # type: ignore[no-untyped-def]
+    """Hash the tokens that ``fold_texts`` has written.
+
+    A token of L bytes is cut into 64-bit words of eight bytes each; the last word holds the
+    remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
+    mix64(hash ^ word) for each word in turn.
+
+    ``folded_words`` is the folded text seen as 64-bit words with at least one word to spare;
+    ``hashes`` takes a value for each token, ``token_offsets`` (n + 1) says whose they are.
+    """
+    count = np.int64(0)
+    for doc in range(folded_offsets.shape[0] - 1):
+        token_offsets[doc] = count
+        i, end = folded_offsets[doc], folded_offsets[doc + 1]
+        while i < end:
+            w = _load(folded_words, i)
+            zero = _zero_bytes(w)
+            length = _leading_bytes(zero)
+            if length == 0:
+                i += _leading_bytes(zero ^ _HIGH)
+                continue
+            h = GOLDEN
+            while length == 8:
+                h = mix64(h ^ w)
+                i += 8
+                w = _load(folded_words, i)
+                zero = _zero_bytes(w)
+                length = _leading_bytes(zero)
+            bits = np.uint64(length) << _3
+            below = (_1 << bits) - _1
+            hashes[np.uint64(count)] = mix64(h ^ (w & below) ^ (np.uint64(length) << _56))
+            count += 1
+            i += _leading_bytes(~zero & (zero << _8))
+    token_offsets[folded_offsets.shape[0] - 1] = count
+
+
+@kernel("const-u1[] const-i8[] const-u8[] u8[] i8[]")
+def hash_characters(data, offsets, table, hashes, token_offsets):  # type: ignore[no-untyped-def]
+    """Hash every character that the table does not drop, each as a token of its folded bytes.
+
+    ``table`` is that of ``kernels.folding``; all its entries are SINGLE or IGNORED here. ``hashes``
+    takes a value for each byte of the texts, ``token_offsets`` (n + 1) says whose they are.
+    """
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        token_offsets[doc] = count
+        i, end = offsets[doc], offsets[doc + 1]
+        while i < end:
+            if data[i] < 128:
+                code_point = np.int64(data[i])
+                i += 1
+            else:
+                code_point, length = decode(data, i)
+                i += length
+            entry = table[code_point]
+            if np.int64(entry >> CLASS_SHIFT) == SINGLE:
+                # The entry holds bytes and their number just where a token's last word has them.
+                hashes[count] = mix64(GOLDEN ^ (entry & LENGTH_AND_BYTES))
+                count += 1
+    token_offsets[offsets.shape[0] - 1] = count
+
+
+@kernel("const-u8[] const-i8[] u8[,]")
+def digest_tokens(hashes, token_offsets, digests):  # type: ignore[no-untyped-def]
+    """Digest each text's token sequence to 128 bits, for finding exact copies.
+
+    Two halves with different multipliers; each step is one to one in the token's hash and not
+    linear, so that no arrangement of repeated tokens cancels out.
+    """
+    for doc in range(token_offsets.shape[0] - 1):
+        start, stop = token_offsets[doc], token_offsets[doc + 1]
+        low, high = GOLDEN, ~GOLDEN
+        for i in range(start, stop):
+            h = hashes[np.uint64(i)]
+            low = (low ^ h) * DIGEST_LOW
+            low ^= low >> _32
+            high = (high ^ h) * DIGEST_HIGH
+            high ^= high >> _29
+        n_tokens = np.uint64(stop - start)
+        digests[doc, 0] = mix64(low ^ n_tokens)
+        digests[doc, 1] = mix64(high ^ n_tokens)

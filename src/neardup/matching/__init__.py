@@ -1,0 +1,1 @@
+"""From sketches to candidate pairs to verified pairs."""

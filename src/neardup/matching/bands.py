@@ -1,0 +1,111 @@
+"""How many bands of how many rows: the S-curve, and the choice for a recall."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from neardup.errors import InvalidParameterError
+
+# Points of the numerical integral over the curve below the threshold.
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Banding:
+    """Signature positions cut into ``bands`` of ``rows`` each."""
+
+    bands: int
+    rows: int
+
+    @property
+    def num_perm(self) -> int:
+        """Signature positions in use."""
+        return self.bands * self.rows
+
+    def candidate_probability(self, jaccard: float) -> float:
+        """Probability that a pair of this Jaccard similarity agrees in a band: the S-curve.
+
+        1 - (1 - s^r)^b; exact to rounding, also where it is close to 0 or 1.
+        """
+        if jaccard >= 1:
+            return 1.0
+        return -math.expm1(self.bands * math.log1p(-(jaccard**self.rows)))
+
+    def area_below(self, jaccard: float) -> float:
+        """Area under the curve from 0 to ``jaccard``: how readily dissimilar pairs come up."""
+        step = jaccard / _STEPS
+        return step * sum(self.candidate_probability((i + 0.5) * step) for i in range(_STEPS))
+
+
+def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Banding:
+    """Choose the cheapest bands and rows that find pairs at the threshold with the given recall.
+
+    For every number of rows the least number of bands that reaches the recall is the cheapest,
+    both in hash functions and in false candidates; between them, the one with the least area
+    under the curve below the threshold is taken, because comparing false candidates is what costs
+    most on real text. More rows always mean fewer false candidates and more hash functions, so
+    this uses the budget as far as it helps.
+
+    Parameters
+    ----------
+    least_jaccard
+        Least Jaccard similarity of a pair at the threshold.
+    recall
+        Least probability that such a pair becomes a candidate, below 1 unless the similarity is 1.
+    num_perm
+        Hash functions that may be used.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no choice within ``num_perm`` reaches the recall.
+    """
+    similarity, target = float(least_jaccard), float(recall)
+    choices = []
+    for rows in range(1, num_perm + 1):
+        bands = _least_bands(similarity, rows, target, num_perm // rows)
+        if bands is not None:
+            choices.append(Banding(bands, rows))
+    if not choices:
+        needed = _least_bands(similarity, 1, target, 10**9) if target < 1 else None
+        hint = f"; raise num_perm to {needed} or more" if needed else ": a recall of 1 cannot be"
+        message = (
+            f"recall {target:g} at Jaccard similarity {similarity:g} is out of reach with "
+            f"num_perm {num_perm}{hint}, or ask for less"
+        )
+        raise InvalidParameterError(message)
+    return min(choices, key=lambda c: (c.area_below(similarity), c.num_perm))
+
+
+def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
+    """Check bands and rows that a user has chosen.
+
+    Raises
+    ------
+    InvalidParameterError
+        If either is below 1 or their product exceeds ``num_perm``.
+    """
+    if bands < 1 or rows < 1:
+        message = f"bands and rows must be at least 1, got {bands} bands of {rows} rows"
+        raise InvalidParameterError(message)
+    if bands * rows > num_perm:
+        message = (
+            f"{bands} bands of {rows} rows need {bands * rows} hash functions, num_perm allows "
+            f"{num_perm}; lower one of them or raise num_perm"
+        )
+        raise InvalidParameterError(message)
+    return Banding(bands, rows)
+
+
+def _least_bands(similarity: float, rows: int, recall: float, most: int) -> int | None:
+    """Least number of bands up to ``most`` that reaches the recall, if there is one."""
+    if similarity >= 1:
+        return 1
+    if recall >= 1 or most < 1:
+        return None
+    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-(similarity**rows))) - 1)
+    while Banding(bands, rows).candidate_probability(similarity) < recall:
+        bands += 1
+    return bands if bands <= most else None

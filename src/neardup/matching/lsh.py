@@ -1,0 +1,54 @@
+"""Locality-sensitive hashing: which documents share a band key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neardup.kernels import buckets
+from neardup.tables import Buckets, Int32s, Int64s, Uint64s
+from neardup.workers import map_ordered
+
+
+def bucket_documents(
+    band_key: Callable[[int], Uint64s], n_bands: int, n_documents: int, *, workers: int = 1
+) -> Buckets:
+    """Put documents with equal band keys into the same bucket, one band at a time, by sorting.
+
+    Parameters
+    ----------
+    band_key
+        Gives the keys of all documents in one band, shape (n_documents,).
+    n_bands, n_documents
+        Their numbers.
+    workers
+        Bands sorted at the same time.
+
+    Notes
+    -----
+    A key is cut to the bits that a document's index leaves free in 64, and both are sorted as one
+    number. At 2^30 documents 34 bits of key remain; an accidental agreement only adds a candidate
+    pair, which verification rejects. Time O(n_bands * n log n), memory 12 bytes a document and
+    band sorted at the same time, 4 bytes a document and band in the result.
+    """
+    index_bits = max(1, int(n_documents - 1).bit_length())
+    index_mask = np.uint64((1 << index_bits) - 1)
+    indices = np.arange(n_documents, dtype=np.uint64)
+    numbers: Int32s = np.empty((n_bands, n_documents), np.int32)
+
+    def sort_band(band: int) -> Int64s:
+        packed = (band_key(band) & ~index_mask) | indices
+        packed.sort()
+        sizes: Int64s = np.empty(n_documents // 2, np.int64)
+        n_buckets = buckets.bucket_runs(packed, index_mask, 0, numbers[band], sizes)
+        return sizes[:n_buckets].copy()
+
+    sizes_of_bands = []
+    n_buckets = 0
+    for band, sizes in enumerate(map_ordered(sort_band, range(n_bands), workers)):
+        row = numbers[band]
+        row[row >= 0] += n_buckets
+        n_buckets += len(sizes)
+        sizes_of_bands.append(sizes)
+    return Buckets(numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64))

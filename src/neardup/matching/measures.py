@@ -1,0 +1,102 @@
+"""Similarity measures, and thresholds that mean exactly what was typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Literal
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels import overlap
+
+MeasureName = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
+
+_CODES: dict[str, int] = {
+    "jaccard": overlap.JACCARD,
+    "cosine": overlap.COSINE,
+    "dice": overlap.DICE,
+    "containment": overlap.CONTAINMENT,
+    "max-containment": overlap.MAX_CONTAINMENT,
+}
+MEASURE_NAMES = tuple(_CODES)
+
+# MinHash sees Jaccard similarity, and containment says nothing about it unless sizes are bounded:
+# for the two containments the recall is promised for pairs whose sizes differ at most this much.
+CONTAINMENT_SIZE_RATIO = 2
+
+# Keeps every product in the kernels within 64 bits.
+_MAX_DENOMINATOR = 10**9
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A similarity measure over two sets and the threshold that a pair has to reach.
+
+    ``name``: with x the one document and y the other, |.| numbers of elements,
+
+    - ``jaccard`` |x ∩ y| / |x ∪ y|
+    - ``cosine`` |x ∩ y| / sqrt(|x| |y|)
+    - ``dice`` 2 |x ∩ y| / (|x| + |y|)
+    - ``containment`` |x ∩ y| / |x|: how much of x is in y. In deduplication x is the document
+      that would be removed.
+    - ``max-containment`` |x ∩ y| / min(|x|, |y|)
+    """
+
+    name: MeasureName
+    threshold: Fraction
+
+    @property
+    def code(self) -> int:
+        """Number by which kernels know the measure."""
+        return _CODES[self.name]
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """Least Jaccard similarity of two sets that reach the threshold.
+
+        For the two containments, among sets whose sizes differ at most by the factor
+        ``CONTAINMENT_SIZE_RATIO``; without a bound there is none above zero.
+        """
+        t = self.threshold
+        if self.name == "dice":
+            return t / (2 - t)
+        if self.name == "cosine":
+            # Least where one set lies within the other, and its size is t^2 of the other's.
+            return t * t
+        if self.name in ("containment", "max-containment"):
+            # |x| = 1, |y| = ratio, overlap t: t / (1 + ratio - t).
+            return t / (1 + CONTAINMENT_SIZE_RATIO - t)
+        return t
+
+
+def make_measure(name: str, threshold: str | float | Decimal | Fraction) -> Measure:
+    """Check a measure's name and its threshold.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown name, or a threshold outside (0, 1] or with more than nine decimals.
+    """
+    if name not in _CODES:
+        message = f"measure must be one of {', '.join(MEASURE_NAMES)}, got {name!r}"
+        raise InvalidParameterError(message)
+    return Measure(name, exact_fraction("threshold", threshold))  # type: ignore[arg-type]
+
+
+def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:
+    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5."""
+    try:
+        # str() gives the shortest decimal that means this float, that is, what was typed.
+        fraction = value if isinstance(value, Fraction) else Fraction(Decimal(str(value)))
+    except (InvalidOperation, ValueError, OverflowError):
+        message = f"{what} must be a number in (0, 1], got {value!r}"
+        raise InvalidParameterError(message) from None
+    if not 0 < fraction <= 1:
+        hint = f"; write {float(fraction) / 100:g} for {fraction} %" if 1 < fraction <= 100 else ""
+        message = f"{what} must lie in (0, 1], got {value}{hint}"
+        raise InvalidParameterError(message)
+    if fraction.denominator > _MAX_DENOMINATOR:
+        message = f"{what} may have nine decimals at most, got {value}"
+        raise InvalidParameterError(message)
+    return fraction

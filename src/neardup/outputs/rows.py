@@ -1,0 +1,40 @@
+"""Writing the kept and the removed rows, each as it came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from neardup.files.convert import OutputFormat, converted_writer
+from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.tables import Bools
+
+
+def write_rows(
+    source: Source,
+    blocks: Iterator[tuple[RowBlock, slice]],
+    stays: Bools,
+    folder: Path,
+    output_format: OutputFormat,
+    report: Callable[[int], None],
+) -> None:
+    """Write one source's rows to ``folder/kept`` and ``folder/removed``.
+
+    ``blocks`` gives the source's blocks with the range of their rows in ``stays``; ``report`` is
+    called with the number of rows of each block.
+    """
+    with (
+        _writer(source, folder / "kept", output_format) as kept,
+        _writer(source, folder / "removed", output_format) as removed,
+    ):
+        for block, rows in blocks:
+            kept.write(block, stays[rows])
+            removed.write(block, ~stays[rows])
+            report(len(block))
+
+
+def _writer(source: Source, folder: Path, output_format: OutputFormat) -> RowWriter:
+    folder.mkdir(parents=True, exist_ok=True)
+    if output_format == "same":
+        return source.writer(folder)
+    return converted_writer(source, folder, output_format)

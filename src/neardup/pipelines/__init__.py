@@ -1,0 +1,1 @@
+"""The jobs: stages in order, from files to verified output."""

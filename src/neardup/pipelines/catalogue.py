@@ -1,0 +1,256 @@
+"""First pass over a collection: what documents there are, and what each looks like in brief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.clustering.keep import join_order_columns
+from neardup.errors import InvalidInputError
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.pipelines.contents import ContentTable
+from neardup.progress import Progress
+from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
+from neardup.tables import Int64s, Texts, Uint64s
+from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists
+from neardup.workers import map_ordered
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.matching.bands import Banding
+
+# Texts go through the kernels in slices of about so many bytes, so that tokens and shingles are
+# still in the processor's cache when the next stage reads them.
+SLICE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class SketchPlan:
+    """All that turns the rows of a block into numbers."""
+
+    columns: ColumnNames
+    shingles: ShingleScheme
+    minhash: MinHashScheme
+    banding: Banding
+    skip_bad: bool = False
+    with_lengths: bool = False
+
+    def without_order(self) -> SketchPlan:
+        """Give the same plan for documents that are not ranked by a keep policy."""
+        return replace(self, columns=replace(self.columns, order=None), with_lengths=False)
+
+
+@dataclass(frozen=True)
+class BlockSketch:
+    """What is remembered of a block's documents; arrays have a row for each."""
+
+    numbers: Int64s
+    n_tokens: Int64s
+    digests: Uint64s
+    keys: Uint64s
+    text_bytes: int
+    lengths: Int64s | None
+    ids: pa.Array | None
+    order: pa.Array | None
+    skipped: list[tuple[int, str]]
+
+
+@dataclass
+class Catalogue:
+    """The documents of some sources, in input order.
+
+    ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
+    source's documents start. ``contents`` gives each document's content number, -1 for an empty or
+    skipped one. ``n_tokens`` has -1 for a skipped row.
+    """
+
+    sources: Sequence[Source]
+    source_starts: Int64s
+    numbers: Int64s
+    n_tokens: Int64s
+    contents: Int64s
+    lengths: Int64s | None
+    ids: pa.Array | None
+    order: pa.Array | None
+    text_bytes: int
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def document_ids(self) -> pa.Array:
+        """Give all ids as strings: the user's, or ``<source name>:<row number>``."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.ids is not None:
+            return self.ids
+        parts = []
+        for source, start, stop in self.ranges():
+            numbers = pa.array(self.numbers[start:stop]).cast(pa.large_string())
+            if source.ids_carry_name:
+                prefix = pa.scalar(f"{source.name}:", pa.large_string())
+                numbers = pc.binary_join_element_wise(prefix, numbers, pa.scalar("", pa.large_string()))
+            parts.append(numbers)
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+
+    def document_files(self) -> pa.Array:
+        """Give the name of each document's source, dictionary-encoded."""
+        import pyarrow as pa
+
+        counts = np.diff(self.source_starts)
+        indices = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        names = pa.array([source.name for source in self.sources], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(indices), names)
+
+    def ranges(self) -> Iterator[tuple[Source, int, int]]:
+        """Give each source with the first of its documents' numbers and the one after the last."""
+        for i, source in enumerate(self.sources):
+            yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
+
+
+def read_catalogue(
+    sources: Sequence[Source],
+    plan: SketchPlan,
+    contents: ContentTable,
+    keys: list[Uint64s],
+    *,
+    workers: int,
+    progress: Progress,
+) -> Catalogue:
+    """Read all documents once; number their contents and append the band keys of new ones.
+
+    ``keys`` receives arrays of shape (n new contents, n_bands), in order of content numbers.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, unless the plan skips those, and for a repeated id.
+    ReadError
+        If a file cannot be read.
+    """
+    sketches: list[BlockSketch] = []
+    content_parts: list[Int64s] = []
+    source_starts = np.zeros(len(sources) + 1, np.int64)
+    skipped: list[tuple[str, int, str]] = []
+    done = 0
+    blocks = ((i, block) for i, source in enumerate(sources) for block in source.blocks())
+    for i, sketch in map_ordered(
+        lambda item: (item[0], sketch_block(item[1], plan)), blocks, workers
+    ):
+        before = contents.size
+        numbers = contents.number(sketch.digests, sketch.n_tokens > 0)
+        is_new = numbers >= before
+        _, first_rows = np.unique(numbers[is_new], return_index=True)
+        keys.append(sketch.keys[is_new][first_rows])
+        content_parts.append(numbers)
+        skipped.extend((sources[i].name, row, reason) for row, reason in sketch.skipped)
+        # What is kept of a block: small arrays, not its keys and digests.
+        sketches.append(_without_sketch(sketch))
+        source_starts[i + 1 :] += len(numbers)
+        done += len(numbers)
+        progress("read", done, None)
+    catalogue = Catalogue(
+        sources=sources,
+        source_starts=source_starts,
+        numbers=_join([s.numbers for s in sketches]),
+        n_tokens=_join([s.n_tokens for s in sketches]),
+        contents=_join(content_parts),
+        lengths=_join([s.lengths for s in sketches if s.lengths is not None])
+        if plan.with_lengths
+        else None,
+        ids=_join_ids([s.ids for s in sketches if s.ids is not None]) if plan.columns.id else None,
+        order=join_order_columns([s.order for s in sketches if s.order is not None], plan.columns.order)
+        if plan.columns.order
+        else None,
+        text_bytes=sum(s.text_bytes for s in sketches),
+        skipped=skipped,
+    )
+    if catalogue.ids is not None:
+        _check_unique(catalogue, catalogue.ids)
+    return catalogue
+
+
+def sketch_block(block: RowBlock, plan: SketchPlan) -> BlockSketch:
+    """Parse a block and work out its documents' token counts, digests and band keys."""
+    import pyarrow.compute as pc
+
+    parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
+    texts = Texts.from_arrow(parsed.text)
+    n_documents = len(texts)
+    n_tokens = np.empty(n_documents, np.int64)
+    digests = np.empty((n_documents, 2), np.uint64)
+    keys = np.empty((n_documents, plan.banding.bands), np.uint64)
+    start = 0
+    for part in texts.slices(SLICE_BYTES):
+        token_lists = plan.shingles.tokenizer.hash_tokens(part)
+        rows = slice(start, start + len(part))
+        n_tokens[rows] = np.diff(token_lists.offsets)
+        digests[rows] = digest_token_lists(token_lists)
+        signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), plan.minhash)
+        keys[rows] = band_keys(signatures, plan.banding.bands, plan.banding.rows)
+        start += len(part)
+    if parsed.text.null_count:
+        n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
+    lengths = None
+    if plan.with_lengths:
+        lengths = pc.fill_null(pc.utf8_length(parsed.text), 0).to_numpy().astype(np.int64)
+    return BlockSketch(
+        numbers=block.numbers,
+        n_tokens=n_tokens,
+        digests=digests,
+        keys=keys,
+        text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
+        lengths=lengths,
+        ids=parsed.id,
+        order=parsed.order,
+        skipped=parsed.skipped,
+    )
+
+
+def _without_sketch(sketch: BlockSketch) -> BlockSketch:
+    nothing: Uint64s = np.empty((0, 0), np.uint64)
+    return replace(sketch, digests=nothing, keys=nothing)
+
+
+def _join(parts: list[Int64s]) -> Int64s:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _join_ids(parts: list[pa.Array]) -> pa.Array:
+    import pyarrow as pa
+
+    if not parts:
+        return pa.array([], pa.large_string())
+    return pa.concat_arrays([part.cast(pa.large_string()) for part in parts])
+
+
+def _check_unique(catalogue: Catalogue, ids: pa.Array) -> None:
+    """Raise if an id comes twice, naming both rows."""
+    import pyarrow.compute as pc
+
+    if pc.count_distinct(ids, mode="only_valid").as_py() == len(ids) - ids.null_count:
+        return
+    seen: dict[str, int] = {}
+    for i, identifier in enumerate(ids.to_pylist()):
+        if identifier is None:
+            continue
+        if identifier in seen:
+            first = seen[identifier]
+            message = (
+                f"id {identifier!r} was used before, in {_place(catalogue, first)}; ids must differ"
+            )
+            source = int(np.searchsorted(catalogue.source_starts, i, side="right")) - 1
+            raise InvalidInputError(
+                message, path=catalogue.sources[source].name, row=int(catalogue.numbers[i])
+            )
+        seen[identifier] = i
+
+
+def _place(catalogue: Catalogue, document: int) -> str:
+    source = int(np.searchsorted(catalogue.source_starts, document, side="right")) - 1
+    return f"{catalogue.sources[source].name}, row {int(catalogue.numbers[document])}"

@@ -1,0 +1,408 @@
+"""Near-duplicate documents: which stay, which go, and for which other document each one goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from neardup.clustering.components import join_components
+from neardup.clustering.keep import KeepPolicy, parse_keep
+from neardup.clustering.survivors import choose_survivors
+from neardup.errors import InvalidParameterError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames, Source
+from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.lsh import bucket_documents
+from neardup.matching.measures import Measure, MeasureName, exact_fraction, make_measure
+from neardup.pipelines.candidates import read_sets
+from neardup.pipelines.catalogue import Catalogue, SketchPlan, read_catalogue
+from neardup.pipelines.contents import ContentTable
+from neardup.pipelines.result import Assignment, DeduplicationResult
+from neardup.pipelines.summary import summarise
+from neardup.progress import Progress, StageClock, no_progress
+from neardup.sketches.minhash import MinHashScheme
+from neardup.tables import Buckets, Floats, Int64s, Removals, Uint64s
+from neardup.text.shingles import Occurrences, make_shingle_scheme
+from neardup.workers import count_workers
+
+if TYPE_CHECKING:
+    from neardup.text.tokenizers import TokenFunction
+
+Clusters = Literal["survivors", "components"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
+
+    measure: MeasureName = "jaccard"
+    threshold: str | float | Decimal | Fraction = "0.8"
+    recall: str | float | Decimal | Fraction = "0.99"
+    tokenizer: str | Path | TokenFunction = "words"
+    ngram: int = 5
+    occurrences: Occurrences = "set"
+    casefold: bool | None = None
+    unicode_form: Literal["NFC", "NFKC"] | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
+    num_perm: int = 128
+    bands: int | None = None
+    rows: int | None = None
+    seed: int = 42
+    keep: str = "first"
+    clusters: Clusters = "survivors"
+    text_column: str = "text"
+    id_column: str | None = None
+    on_error: Literal["raise", "skip"] = "raise"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Checked options: what each stage works with."""
+
+    options: Options
+    measure: Measure
+    recall: Fraction
+    banding: Banding
+    keep: KeepPolicy
+    sketch: SketchPlan
+    workers: int = field(default=1)
+
+    @property
+    def predicted_recall(self) -> float:
+        """Probability that a pair at the threshold becomes a candidate."""
+        return self.banding.candidate_probability(float(self.measure.least_jaccard))
+
+
+def make_plan(options: Options, workers: int | None = None) -> Plan:
+    """Check all options, before any work starts.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range or does not go with another.
+    """
+    measure = make_measure(options.measure, options.threshold)
+    recall = exact_fraction("recall", options.recall)
+    if (options.bands is None) != (options.rows is None):
+        message = "bands and rows go together; give both or neither"
+        raise InvalidParameterError(message)
+    MinHashScheme(options.num_perm, options.seed)
+    if options.bands is not None and options.rows is not None:
+        banding = check_banding(options.bands, options.rows, options.num_perm)
+    else:
+        banding = choose_banding(measure.least_jaccard, recall, options.num_perm)
+    if options.clusters not in ("survivors", "components"):
+        message = f"clusters must be survivors or components, got {options.clusters!r}"
+        raise InvalidParameterError(message)
+    if options.on_error not in ("raise", "skip"):
+        message = f"on_error must be raise or skip, got {options.on_error!r}"
+        raise InvalidParameterError(message)
+    keep = parse_keep(options.keep)
+    shingles = make_shingle_scheme(
+        options.tokenizer,
+        ngram=options.ngram,
+        occurrences=options.occurrences,
+        casefold=options.casefold,
+        unicode_form=options.unicode_form,
+        strip_accents=options.strip_accents,
+        fold_digits=options.fold_digits,
+    )
+    sketch = SketchPlan(
+        columns=ColumnNames(options.text_column, options.id_column, keep.column),
+        shingles=shingles,
+        minhash=MinHashScheme(banding.num_perm, options.seed),
+        banding=banding,
+        skip_bad=options.on_error == "skip",
+        with_lengths=keep.by_length,
+    )
+    return Plan(options, measure, recall, banding, keep, sketch, count_workers(workers))
+
+
+def deduplicate_sources(
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: Plan,
+    progress: Progress = no_progress,
+) -> DeduplicationResult:
+    """Run all stages but the writing.
+
+    Two passes over the files: the first sketches every document, the second reads those again that
+    share a bucket, for exact comparison.
+    """
+    clock = StageClock()
+    contents = ContentTable()
+    key_parts: list[Uint64s] = []
+    with clock.stage("read"):
+        other = read_catalogue(
+            against,
+            plan.sketch.without_order(),
+            contents,
+            key_parts,
+            workers=plan.workers,
+            progress=progress,
+        )
+        n_fixed = contents.size
+        own = read_catalogue(
+            sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
+        )
+    with clock.stage("bucket"):
+        firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
+        keys = _join_keys(key_parts, plan.banding.bands)
+        buckets = bucket_documents(
+            lambda band: keys[order, band], plan.banding.bands, len(order), workers=plan.workers
+        )
+        del keys, key_parts
+        _leave_out_fixed(buckets, n_fixed)
+        # From here on only contents that share a bucket are looked at, in keep order.
+        shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
+        buckets = Buckets(buckets.numbers.take(shared, axis=1), buckets.sizes)
+        candidates = order[shared]
+    with clock.stage("compare"):
+        wanted = _places(firsts[candidates], len(other), len(own))
+        sets = read_sets(
+            (other, own), wanted, plan.sketch, workers=plan.workers, progress=progress
+        )
+    with clock.stage("choose"):
+        n_shared_fixed = int(np.searchsorted(shared, n_fixed))
+        removals, n_extra = _remove(buckets, sets, plan, n_shared_fixed, progress)
+        assignment = _assign(own, other, firsts, candidates, removals)
+    summary = summarise(plan, own, other, assignment, removals, n_extra, contents.size, clock)
+    return DeduplicationResult(own, other, assignment, summary, clock)
+
+
+def _order_contents(
+    own: Catalogue, other: Catalogue, n_contents: int, n_fixed: int, keep: KeepPolicy
+) -> tuple[Int64s, Int64s]:
+    """Find each content's first document in keep order, and the contents' own order.
+
+    Documents of ``other`` are numbered before those of ``own``. The first ``n_fixed`` contents
+    occur in ``other``; they come first, in input order.
+    """
+    document_order = np.concatenate(
+        [
+            np.arange(len(other), dtype=np.int64),
+            keep.order(len(own), own.lengths, own.order) + len(other),
+        ]
+    )
+    contents = np.concatenate([other.contents, own.contents])[document_order]
+    document_order = document_order[contents >= 0]
+    contents = contents[contents >= 0]
+    firsts: Int64s = np.empty(n_contents, np.int64)
+    ranks: Int64s = np.empty(n_contents, np.int64)
+    # Assigned backwards, so that the first document of each content is what remains.
+    firsts[contents[::-1]] = document_order[::-1]
+    ranks[contents[::-1]] = np.arange(len(contents), dtype=np.int64)[::-1]
+    order = np.argsort(ranks, kind="stable")
+    assert (order[:n_fixed] < n_fixed).all()
+    return firsts, order
+
+
+def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
+    """Take contents that stay in any case out of the buckets that hold nothing else."""
+    if n_fixed == 0:
+        return
+    is_needed = np.zeros(len(buckets.sizes), np.bool_)
+    is_needed[buckets.numbers[:, n_fixed:][buckets.numbers[:, n_fixed:] >= 0]] = True
+    fixed = buckets.numbers[:, :n_fixed]
+    fixed[(fixed >= 0) & ~is_needed[fixed]] = -1
+
+
+def _join_keys(parts: list[Uint64s], n_bands: int) -> Uint64s:
+    return np.concatenate(parts) if parts else np.empty((0, n_bands), np.uint64)
+
+
+def _places(documents: Int64s, n_other: int, n_own: int) -> tuple[Int64s, Int64s]:
+    """Give every document its place in ``documents``, -1 for none; split by catalogue."""
+    places: Int64s = np.full(n_other + n_own, -1, np.int64)
+    places[documents] = np.arange(len(documents))
+    return places[:n_other], places[n_other:]
+
+
+def _remove(
+    buckets: Buckets, sets: Any, plan: Plan, n_fixed: int, progress: Progress
+) -> tuple[Removals, int | None]:
+    """Choose what goes; for components also count how many more go than under survivors."""
+
+    def report(done: int) -> None:
+        progress("choose", done, len(sets))
+
+    survivors = choose_survivors(buckets, sets, plan.measure, n_fixed=n_fixed, progress=report)
+    if plan.options.clusters == "survivors":
+        return survivors, None
+    joined = join_components(buckets, sets, plan.measure, n_fixed=n_fixed, progress=report)
+    return joined, int((joined.keepers >= 0).sum()) - int((survivors.keepers >= 0).sum())
+
+
+def _assign(
+    own: Catalogue, other: Catalogue, firsts: Int64s, candidates: Int64s, removals: Removals
+) -> Assignment:
+    """Carry the decision about contents over to documents.
+
+    An exact copy follows its content: where that stays, the content's first document stays and
+    its copies go for it; where it goes, all its documents go for the same keeper.
+    """
+    n_contents = len(firsts)
+    content_keepers: Int64s = np.full(n_contents, -1, np.int64)
+    content_similarities: Floats = np.full(n_contents, np.nan)
+    gone = np.flatnonzero(removals.keepers >= 0)
+    content_keepers[candidates[gone]] = candidates[removals.keepers[gone]]
+    content_similarities[candidates[gone]] = removals.similarities[gone]
+
+    documents = np.arange(len(other), len(other) + len(own), dtype=np.int64)
+    keepers: Int64s = np.full(len(own), -1, np.int64)
+    similarities: Floats = np.full(len(own), np.nan)
+    exact = np.zeros(len(own), np.bool_)
+    filled = np.flatnonzero(own.contents >= 0)
+    contents = own.contents[filled]
+    stays = content_keepers[contents] < 0
+    first_documents = firsts[np.where(stays, contents, content_keepers[contents])]
+    removed = first_documents != documents[filled]
+    rows = filled[removed]
+    keepers[rows] = first_documents[removed]
+    exact[rows] = stays[removed]
+    similarities[rows] = np.where(
+        stays[removed], 1.0, content_similarities[contents[removed]]
+    )
+    return Assignment(keepers, similarities, exact)
+
+
+def deduplicate(
+    data: Any,
+    *,
+    against: Any = None,
+    measure: MeasureName = "jaccard",
+    threshold: str | float | Decimal | Fraction = 0.8,
+    recall: str | float | Decimal | Fraction = 0.99,
+    tokenizer: str | Path | TokenFunction = "words",
+    ngram: int = 5,
+    occurrences: Occurrences = "set",
+    casefold: bool | None = None,
+    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    strip_accents: bool = False,
+    fold_digits: bool = False,
+    num_perm: int = 128,
+    bands: int | None = None,
+    rows: int | None = None,
+    seed: int = 42,
+    keep: str = "first",
+    clusters: Clusters = "survivors",
+    text_column: str = "text",
+    id_column: str | None = None,
+    lines: bool = False,
+    on_error: Literal["raise", "skip"] = "raise",
+    workers: int | None = None,
+    progress: Progress = no_progress,
+) -> DeduplicationResult:
+    """Find near-duplicate documents and decide which of them stay.
+
+    Documents are taken in the order of ``keep``. Each one stays unless it is verified similar, at
+    or above ``threshold``, to one that already stays; then it is removed in favour of the most
+    similar such document. Candidates for the comparison come from MinHash bands, every comparison
+    is exact.
+
+    Parameters
+    ----------
+    data
+        A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) or
+        of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow,
+        Hugging Face datasets.
+    against
+        More documents, as for ``data``. They all stay; what is similar to one of them goes.
+    measure
+        ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
+        is in the one that stays) or ``max-containment``.
+    threshold
+        Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.
+    recall
+        Least probability, in (0, 1), that a pair at the threshold is found.
+    tokenizer
+        ``words``, ``whitespace``, ``characters``, ``bytes``, the path of a ``tokenizer.json`` or a
+        function from a text to its tokens.
+    ngram
+        Tokens in a shingle.
+    occurrences
+        ``set``, or ``numbered`` for measures of multisets.
+    casefold, unicode_form, strip_accents, fold_digits
+        Differences that do not count; see ``Normalisation``. ``casefold`` is on for words.
+    num_perm
+        Hash functions that may be used for bands.
+    bands, rows
+        Use these instead of choosing them for ``recall``.
+    seed
+        Selects the hash functions.
+    keep
+        ``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or
+        ``priority:COLUMN=A,B,C``; ties by input order.
+    clusters
+        ``survivors``, or ``components``: only the first document of every connected component of
+        similar documents stays.
+    text_column, id_column
+        Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
+    lines
+        Text files hold one document a line.
+    on_error
+        ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary, and takes no part.
+    workers
+        Threads; None is one a core. The result does not depend on it.
+    progress
+        Called with a stage's name, documents done, and their number if known.
+
+    Returns
+    -------
+    The result: ``kept``, ``removed``, ``clusters`` (Arrow tables), ``summary`` and ``write()``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range.
+    InvalidInputError
+        For a bad row or a repeated id.
+    ReadError
+        For a file that cannot be read.
+
+    Notes
+    -----
+    Time linear in the text plus the comparisons; memory 8 bytes a shingle of the documents that
+    share a bucket, and about ``12 * bands + 100`` bytes a document. The files are read twice, and
+    once more for writing.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> texts = ["the cat sat on the mat today", "a dog", "The cat sat on the mat today!"]
+    >>> result = neardup.deduplicate(texts)
+    >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
+    [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
+    """
+    options = Options(
+        measure=measure,
+        threshold=threshold,
+        recall=recall,
+        tokenizer=tokenizer,
+        ngram=ngram,
+        occurrences=occurrences,
+        casefold=casefold,
+        unicode_form=unicode_form,
+        strip_accents=strip_accents,
+        fold_digits=fold_digits,
+        num_perm=num_perm,
+        bands=bands,
+        rows=rows,
+        seed=seed,
+        keep=keep,
+        clusters=clusters,
+        text_column=text_column,
+        id_column=id_column,
+        on_error=on_error,
+    )
+    plan = make_plan(options, workers)
+    sources = resolve_inputs(data, lines=lines)
+    others = resolve_inputs(against, lines=lines) if against is not None else []
+    return deduplicate_sources(sources, others, plan, progress)

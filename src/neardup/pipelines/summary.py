@@ -1,0 +1,96 @@
+"""The account of a run: options, counts, times, memory, versions."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup import __version__
+from neardup.progress import StageClock
+from neardup.tables import Removals
+
+if TYPE_CHECKING:
+    from neardup.pipelines.catalogue import Catalogue
+    from neardup.pipelines.deduplicate import Plan
+    from neardup.pipelines.result import Assignment
+
+# Skipped rows that are listed one by one; all are counted.
+_LISTED = 100
+
+
+def summarise(
+    plan: Plan,
+    own: Catalogue,
+    other: Catalogue,
+    assignment: Assignment,
+    removals: Removals,
+    n_extra: int | None,
+    n_contents: int,
+    clock: StageClock,
+) -> dict[str, Any]:
+    """Put together what ``summary.json`` says of a run; times and memory are filled in later.
+
+    ``n_extra`` is how many more distinct texts components remove than survivors, None if not known.
+    """
+    n_skipped = int((own.n_tokens < 0).sum())
+    stays = assignment.stays
+    ngram = plan.sketch.shingles.ngram
+    summary: dict[str, Any] = {
+        "documents_in": len(own) - n_skipped,
+        "documents_kept": int(stays.sum()) - n_skipped,
+        "documents_removed": int((~stays).sum()),
+        "exact_copies": int(assignment.exact.sum()),
+        "empty_documents": int((own.n_tokens == 0).sum()),
+        "short_documents": int(((own.n_tokens > 0) & (own.n_tokens < ngram)).sum()),
+        "skipped_rows": n_skipped,
+        "against_documents": len(other),
+        "distinct_texts": n_contents,
+        "text_bytes": own.text_bytes,
+        "tokens": int(np.maximum(own.n_tokens, 0).sum()),
+        "candidates": removals.n_compared,
+        "verified_pairs": removals.n_verified,
+        "predicted_recall": plan.predicted_recall,
+        "recall": float(plan.recall),
+        "bands": plan.banding.bands,
+        "rows": plan.banding.rows,
+        "threshold": str(plan.options.threshold),
+        "measure": plan.measure.name,
+        "keep": plan.options.keep,
+        "clusters": plan.options.clusters,
+        "scheme": {**plan.sketch.shingles.describe(), **plan.sketch.minhash.describe()},
+        "workers": plan.workers,
+    }
+    if n_extra is not None:
+        summary["removed_beyond_survivors"] = n_extra
+    skipped = [*other.skipped, *own.skipped]
+    if skipped:
+        summary["skipped"] = [
+            {"file": file, "row": row, "reason": reason} for file, row, reason in skipped[:_LISTED]
+        ]
+    complete_summary(summary, clock)
+    summary["versions"] = {
+        "neardup": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "numba", "pyarrow")},
+    }
+    return summary
+
+
+def complete_summary(summary: dict[str, Any], clock: StageClock) -> None:
+    """Bring times and peak memory up to date."""
+    summary["seconds"] = {name: round(seconds, 3) for name, seconds in clock.seconds.items()}
+    summary["peak_memory_bytes"] = peak_memory_bytes()
+
+
+def peak_memory_bytes() -> int | None:
+    """Give the largest resident memory of this process so far; None where it cannot be told."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

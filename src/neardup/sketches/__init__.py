@@ -1,0 +1,1 @@
+"""Short summaries of sets from which their similarity can be estimated."""

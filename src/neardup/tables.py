@@ -1,0 +1,135 @@
+"""The tables handed from stage to stage: ragged and plain arrays, nothing per document.
+
+A ragged table holds all values of all documents one after another; ``offsets`` has one more entry
+than there are documents, and document d owns ``values[offsets[d] : offsets[d + 1]]``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Uint64s = npt.NDArray[np.uint64]
+Uint32s = npt.NDArray[np.uint32]
+Int64s = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory."""
+
+    data: Bytes
+    offsets: Int64s
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def from_arrow(cls, strings: pa.Array) -> Texts:
+        """See an Arrow string array as bytes and offsets; a null is an empty text."""
+        import pyarrow as pa
+
+        if not pa.types.is_large_string(strings.type):
+            strings = strings.cast(pa.large_string())
+        if strings.null_count:
+            strings = strings.fill_null("")
+        _, offset_buffer, data_buffer = strings.buffers()
+        offsets = np.frombuffer(offset_buffer, np.int64)[
+            strings.offset : strings.offset + len(strings) + 1
+        ]
+        if data_buffer is None or not data_buffer.size:
+            return cls(np.zeros(1, np.uint8), offsets)
+        return cls(np.frombuffer(data_buffer, np.uint8), offsets)
+
+    def to_arrow(self) -> pa.Array:
+        """Give the texts as an Arrow large_string array that shares their memory."""
+        import pyarrow as pa
+
+        buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
+        return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
+
+    def slices(self, n_bytes: int) -> list[Texts]:
+        """Cut into runs of documents of about ``n_bytes`` each, at least one document a run."""
+        ends = np.arange(self.offsets[0], self.offsets[-1], n_bytes) + n_bytes
+        cuts = np.unique(np.searchsorted(self.offsets[:-1], ends))
+        bounds = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
+        return [
+            Texts(self.data, self.offsets[start : stop + 1])
+            for start, stop in zip(bounds, bounds[1:], strict=False)
+        ]
+
+
+@dataclass(frozen=True)
+class TokenLists:
+    """Hashes of the tokens of each document, in text order."""
+
+    values: Uint64s
+    offsets: Int64s
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class ShingleLists:
+    """Hashes of the shingles of each document, in text order, repeats included."""
+
+    values: Uint64s
+    offsets: Int64s
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class ShingleSets:
+    """Sorted distinct shingle hashes: document d's are ``values[starts[d] :][: sizes[d]]``."""
+
+    values: Uint64s
+    starts: Int64s
+    sizes: Int64s
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def take(self, documents: Int64s) -> ShingleSets:
+        """Give the sets of some documents, sharing the values."""
+        return ShingleSets(self.values, self.starts[documents], self.sizes[documents])
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Documents that share a band key.
+
+    ``numbers`` (n_bands, n_documents) is each document's bucket in each band, -1 if it has that
+    key alone; ``sizes`` the number of documents of each bucket, at least two. Bucket numbers of
+    different bands differ.
+    """
+
+    numbers: Int32s
+    sizes: Int64s
+
+
+@dataclass(frozen=True)
+class Removals:
+    """What each document gives way to.
+
+    ``keepers`` is -1 for a document that stays, else the document that stays in its place;
+    ``similarities`` their verified similarity, NaN for a document that stays.
+    ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
+    """
+
+    keepers: Int64s
+    similarities: Floats
+    n_compared: int
+    n_verified: int

@@ -1,0 +1,106 @@
+"""Character tables for the tokenizing kernels, worked out from Python's ``unicodedata``.
+
+The tables decide, for each code point, its part in tokens (kernels/folding.py) and the UTF-8 bytes
+that stand for it after folding. They depend on Python's Unicode version, which is therefore part of
+every scheme.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+
+from neardup.kernels.folding import CLASS_SHIFT, IGNORED, LENGTH_SHIFT, SEPARATOR, SINGLE, WORD
+from neardup.tables import Bytes, Int64s, Uint64s
+from neardup.text.normalise import Normalisation
+
+# Blocks of scripts that are written without spaces between words: each of their letters, marks and
+# digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
+# scripts of the same tradition; halfwidth kana.
+UNSPACED_BLOCKS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
+    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x2E80, 0x2FDF),  # CJK radicals
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark, zero
+    (0x3021, 0x3029),  # Hangzhou numerals
+    (0x3031, 0x303C),  # kana repeat marks, vertical ideographic marks
+    (0x3040, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x31BF),  # Bopomofo extended
+    (0x31F0, 0x31FF),  # Katakana phonetic extensions
+    (0x3400, 0x4DBF),  # CJK extension A
+    (0x4E00, 0x9FFF),  # CJK unified ideographs
+    (0xA9E0, 0xA9FF),  # Myanmar extended B
+    (0xAA60, 0xAADF),  # Myanmar extended A, Tai Viet
+    (0xF900, 0xFAFF),  # CJK compatibility ideographs
+    (0xFF66, 0xFF9F),  # halfwidth Katakana
+    (0x1AFF0, 0x1B16F),  # kana extensions and supplements
+    (0x20000, 0x323AF),  # CJK extensions B to H and compatibility supplement
+)
+
+_N_CODE_POINTS = 0x110000
+
+# Assigned characters end here but for variation selectors and tags, all of them marks or formats.
+_ASSIGNED = (*range(0xD800), *range(0xE000, 0x33480), *range(0xE0000, 0xE01F0))
+
+
+@lru_cache(maxsize=8)
+def token_tables(kind: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
+    """Build the tables of a tokenizer: one byte for each ASCII character, one entry for all.
+
+    ``kind`` is ``words``, ``whitespace`` or ``characters``; layout as in ``kernels.folding``.
+    """
+    entries = _plain_entries()
+    classes = np.full(_N_CODE_POINTS, SINGLE if kind == "characters" else WORD, np.uint64)
+    if kind == "words":
+        classes[:] = SEPARATOR
+        for code_point in _ASSIGNED:
+            category = unicodedata.category(chr(code_point))
+            if category[0] in "LMN" or code_point == ord("_"):
+                classes[code_point] = WORD
+        for first, last in UNSPACED_BLOCKS:
+            block = classes[first : last + 1]
+            block[block == WORD] = SINGLE
+    elif kind == "whitespace":
+        for code_point in _ASSIGNED:
+            if chr(code_point).isspace():
+                classes[code_point] = SEPARATOR
+        # Zero bytes end tokens in the folded text.
+        classes[0] = SEPARATOR
+    for code_point in _ASSIGNED:
+        character = chr(code_point)
+        folded = normalisation.fold(character)
+        if folded != character:
+            if not folded:
+                classes[code_point] = IGNORED if classes[code_point] != SEPARATOR else SEPARATOR
+            entries[code_point] = _entry(folded.encode())
+    table = entries | (classes << CLASS_SHIFT)
+    ascii_table = np.where(classes[:128] == SEPARATOR, 0, table[:128] & np.uint64(0xFF))
+    return ascii_table.astype(np.uint8), table
+
+
+def _entry(folded: bytes) -> np.uint64:
+    if len(folded) > 7:
+        message = f"a character folds to {len(folded)} bytes; the table has room for 7"
+        raise AssertionError(message)
+    return np.uint64(int.from_bytes(folded, "little")) | np.uint64(len(folded)) << LENGTH_SHIFT
+
+
+def _plain_entries() -> Uint64s:
+    """Give each code point its own UTF-8 bytes."""
+    c: Int64s = np.arange(_N_CODE_POINTS, dtype=np.int64)
+    last = 0x80 | (c & 0x3F)
+    middle = 0x80 | (c >> 6 & 0x3F)
+    third = 0x80 | (c >> 12 & 0x3F)
+    forms = [
+        (c < 0x80, c | 1 << 56),
+        (c < 0x800, (0xC0 | c >> 6) | last << 8 | 2 << 56),
+        (c < 0x10000, (0xE0 | c >> 12) | middle << 8 | last << 16 | 3 << 56),
+    ]
+    longest = (0xF0 | c >> 18) | third << 8 | middle << 16 | last << 24 | 4 << 56
+    entries = np.select([condition for condition, _ in forms], [form for _, form in forms], longest)
+    return entries.astype(np.uint64)

@@ -1,0 +1,66 @@
+"""Normalisation: what differences between texts do not count."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from neardup.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Differences that are folded away before tokens are compared.
+
+    Parameters
+    ----------
+    casefold
+        Upper and lower case are the same (Unicode full case folding).
+    unicode_form
+        ``"NFC"`` or ``"NFKC"``: bring the whole text to that normalisation form first.
+    strip_accents
+        Combining marks do not count: é is e.
+    fold_digits
+        Decimal digits of all scripts are the ASCII digits of the same value.
+    """
+
+    casefold: bool = True
+    unicode_form: Literal["NFC", "NFKC"] | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
+
+    def __post_init__(self) -> None:
+        if self.unicode_form not in (None, "NFC", "NFKC"):
+            message = f"unicode_form must be NFC, NFKC or None, got {self.unicode_form!r}"
+            raise InvalidParameterError(message)
+
+    def fold(self, character: str) -> str:
+        """Give what stands for one character in a token; empty if it does not count."""
+        if self.fold_digits and unicodedata.category(character) == "Nd":
+            return str(unicodedata.decimal(character))
+        if self.casefold:
+            character = character.casefold()
+        if self.strip_accents and not character.isascii():
+            parts = unicodedata.normalize("NFD", character)
+            bare = "".join(c for c in parts if unicodedata.category(c) != "Mn")
+            if bare != parts:
+                character = unicodedata.normalize("NFC", bare)
+        return character
+
+    def fold_text(self, text: str) -> str:
+        """Fold every character of a text, for tokenizers that want a whole string."""
+        if not (self.casefold or self.strip_accents or self.fold_digits):
+            return text
+        return "".join(map(self.fold, text))
+
+    def apply_form(self, texts: pa.Array) -> pa.Array:
+        """Bring texts to the chosen Unicode normalisation form."""
+        if self.unicode_form is None:
+            return texts
+        import pyarrow.compute as pc
+
+        return pc.utf8_normalize(texts, form=self.unicode_form)

@@ -1,0 +1,120 @@
+"""Shingles: runs of consecutive tokens, the elements of the sets that are compared."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels import shingles, tokens
+from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
+from neardup.text.normalise import Normalisation
+from neardup.text.tokenizers import Tokenizer, TokenFunction, make_tokenizer
+
+Occurrences = Literal["set", "numbered"]
+
+# Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
+HASH_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ShingleScheme:
+    """How texts become sets of shingles.
+
+    Parameters
+    ----------
+    tokenizer
+        What a text is cut into.
+    normalisation
+        Differences that do not count.
+    ngram
+        Tokens in a shingle, at least 1. A text with fewer tokens has one shingle, all of them.
+    occurrences
+        ``set``: a shingle counts once. ``numbered``: its x-th copy in a text is an element of its
+        own, so that measures become those of multisets.
+    """
+
+    tokenizer: Tokenizer
+    normalisation: Normalisation
+    ngram: int = 5
+    occurrences: Occurrences = "set"
+
+    def __post_init__(self) -> None:
+        if self.ngram < 1:
+            message = f"ngram must be at least 1, got {self.ngram}"
+            raise InvalidParameterError(message)
+        if self.occurrences not in ("set", "numbered"):
+            message = f"occurrences must be set or numbered, got {self.occurrences!r}"
+            raise InvalidParameterError(message)
+
+    def describe(self) -> dict[str, object]:
+        """Give all that decides the sets, as plain values, for schemes and summaries."""
+        return {
+            "tokenizer": self.tokenizer.name,
+            "casefold": self.normalisation.casefold,
+            "unicode_form": self.normalisation.unicode_form,
+            "strip_accents": self.normalisation.strip_accents,
+            "fold_digits": self.normalisation.fold_digits,
+            "ngram": self.ngram,
+            "occurrences": self.occurrences,
+            "hash_version": HASH_VERSION,
+            "unicode_version": unicodedata.unidata_version,
+        }
+
+
+def make_shingle_scheme(
+    tokenizer: str | Path | TokenFunction = "words",
+    *,
+    ngram: int = 5,
+    occurrences: Occurrences = "set",
+    casefold: bool | None = None,
+    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    strip_accents: bool = False,
+    fold_digits: bool = False,
+) -> ShingleScheme:
+    """Make a scheme from options; ``casefold`` is on for words and off otherwise unless given."""
+    if casefold is None:
+        casefold = tokenizer == "words"
+    normalisation = Normalisation(casefold, unicode_form, strip_accents, fold_digits)
+    if tokenizer == "bytes" and normalisation != Normalisation(casefold=False):
+        message = "the tokenizer bytes compares bytes as they are; leave out normalisation options"
+        raise InvalidParameterError(message)
+    chosen = make_tokenizer(tokenizer, normalisation)
+    return ShingleScheme(chosen, normalisation, ngram, occurrences)
+
+
+def digest_token_lists(token_lists: TokenLists) -> Uint64s:
+    """Digest each token sequence to 128 bits, shape (n, 2): equal for exact copies."""
+    digests: Uint64s = np.empty((len(token_lists), 2), np.uint64)
+    tokens.digest_tokens(token_lists.values, token_lists.offsets, digests)
+    return digests
+
+
+def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
+    """Hash the shingles of each token sequence; numbered ones come in no useful order."""
+    values: Uint64s = np.empty(len(token_lists.values), np.uint64)
+    offsets: Int64s = np.empty(len(token_lists) + 1, np.int64)
+    shingles.hash_shingles(
+        token_lists.values, token_lists.offsets, scheme.ngram, values, offsets
+    )
+    values = values[: offsets[-1]]
+    if scheme.occurrences == "numbered":
+        shingles.number_occurrences(values, offsets, *_sorting_room(offsets))
+    return ShingleLists(values, offsets)
+
+
+def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
+    """Give each text's sorted set of shingle hashes."""
+    lists = shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
+    sizes: Int64s = np.empty(len(lists), np.int64)
+    shingles.sort_sets(lists.values, lists.offsets, *_sorting_room(lists.offsets), sizes)
+    return ShingleSets(lists.values, lists.offsets[:-1], sizes)
+
+
+def _sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
+    longest = int(np.diff(offsets).max(initial=0))
+    return np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)

@@ -1,0 +1,48 @@
+"""Blocks of work on several cores, with results in the order of the work."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from neardup.errors import InvalidParameterError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def count_workers(workers: int | None) -> int:
+    """Check a number of workers; None is one for each core that this process may use."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if workers < 1:
+        message = f"workers must be at least 1, got {workers}"
+        raise InvalidParameterError(message)
+    return workers
+
+
+def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
+    """Apply a function to items in threads and yield the results in the items' order.
+
+    Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
+    most two items a worker are under way or waiting, which bounds memory. When the consumer stops
+    early or an item fails, waiting items are dropped and running ones awaited.
+    """
+    if workers == 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="neardup") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) >= 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

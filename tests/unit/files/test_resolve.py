@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.delimited import DelimitedSource
+from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
+from neardup.files.jsonarray import JsonArraySource
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.memory import MemorySource
+from neardup.files.parquet import ParquetSource
+from neardup.files.plain import TextFileSource, TextLinesSource
+from neardup.files.resolve import resolve_inputs, resolve_paths
+
+LINE = b'{"text": "a"}\n'
+
+
+@pytest.fixture
+def corpus(make_file, monkeypatch) -> Path:
+    """Make a folder of a few files and work in the folder above it."""
+    for name in ("corpus/b.jsonl", "corpus/a.jsonl.gz", "corpus/sub/c.csv", "corpus/README.md"):
+        make_file(name, LINE)
+    make_file("corpus/.hidden/d.jsonl", LINE)
+    folder = make_file("corpus/.e.jsonl", LINE).parent
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+def names(*paths: str, **options: bool) -> list[str]:
+    return [source.name for source in resolve_paths(paths, **options)]
+
+
+def test_resolve_paths__folder(corpus):
+    assert names("corpus") == ["a.jsonl.gz", "b.jsonl", "sub/c.csv"]
+    assert names(str(corpus)) == names("corpus/")
+
+
+def test_resolve_paths__one_file(corpus):
+    [source] = resolve_paths(["corpus/sub/c.csv"])
+    assert (source.name, source.size) == ("c.csv", len(LINE))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("corpus/*.jsonl*", ["a.jsonl.gz", "b.jsonl"]),
+        ("corpus/**/*.csv", ["c.csv"]),
+        ("corp*", ["a.jsonl.gz", "b.jsonl", "sub/c.csv"]),
+        ("corpus/[bs]*", ["b.jsonl", "sub/c.csv"]),
+    ],
+)
+def test_resolve_paths__globs(corpus, pattern, expected):
+    assert names(pattern) == expected
+
+
+def test_resolve_paths__order_of_arguments_and_no_repeats(corpus):
+    mentioned = ("corpus/sub", "./corpus/*.jsonl", "corpus", str(corpus / "b.jsonl"))
+    assert names(*mentioned[:3]) == ["sub/c.csv", "b.jsonl", "a.jsonl.gz"]
+
+
+def test_resolve_paths__same_file_by_two_names(corpus):
+    assert names("corpus/b.jsonl", str(corpus / "b.jsonl")) == ["b.jsonl"]
+
+
+def test_resolve_paths__brackets_in_a_file_name(make_file):
+    assert names(str(make_file("a[1].jsonl", LINE))) == ["a[1].jsonl"]
+
+
+def test_resolve_paths__file_url(corpus):
+    assert names(f"file://{corpus}/b.jsonl") == ["b.jsonl"]
+
+
+def test_resolve_paths__urls(make_file):
+    import fsspec
+
+    for name in ("x/a.jsonl", "x/b/c.csv", "x/other.bin"):
+        with fsspec.open(f"memory://{name}", "wb") as file:
+            file.write(LINE)
+    assert names("memory://x") == ["a.jsonl", "b/c.csv"]
+    assert names("memory://x/*.jsonl") == ["a.jsonl"]
+    assert names("memory://x/**") == ["a.jsonl", "b/c.csv"]
+    assert names("memory://x/b/c.csv") == ["c.csv"]
+    mixed = names("memory://x/a.jsonl", str(make_file("l.jsonl", LINE)))
+    assert mixed[0] == "memory/x/a.jsonl"
+    assert mixed[1].endswith("in/l.jsonl")
+    [source] = resolve_paths(["memory://x/a.jsonl"])
+    assert sum(len(block) for block in source.blocks()) == 1
+    with pytest.raises(ReadError, match=r"^memory://x/none\.csv: no such file$"):
+        resolve_paths(["memory://x/none.csv"])
+    with pytest.raises(InvalidInputError, match="^no file of a known format matches the pattern"):
+        resolve_paths(["memory://x/*.bin"])
+    with pytest.raises(InvalidInputError, match=r"^memory://x/other\.bin: unknown file format"):
+        resolve_paths(["memory://x/other.bin"])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.jsonl", JsonLinesSource),
+        ("a.NDJSON.xz", JsonLinesSource),
+        ("a.csv.zst", DelimitedSource),
+        ("a.tsv", DelimitedSource),
+        ("a.txt.bz2", TextFileSource),
+    ],
+)
+def test_resolve_paths__format_by_suffix(make_file, name, expected):
+    [source] = resolve_paths([str(make_file(name, LINE))])
+    assert type(source) is expected
+
+
+def test_resolve_paths__text_lines(make_file):
+    path = str(make_file("a.txt", LINE))
+    assert type(resolve_paths([path], lines=True)[0]) is TextLinesSource
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'[{"text": "a"}]', JsonArraySource),
+        (b"\xef\xbb\xbf \n[]", JsonArraySource),
+        (b" " * 10_000 + b"[]", JsonArraySource),
+        (LINE, JsonLinesSource),
+        (b"", JsonLinesSource),
+    ],
+)
+def test_resolve_paths__json_by_first_byte(make_file, data, expected):
+    [source] = resolve_paths([str(make_file("a.json.gz", data))])
+    assert type(source) is expected
+
+
+def test_format_of():
+    assert {format_of(f"a{suffix}") for suffix in FORMATS} == set(FORMATS)
+    assert format_of("a.csv.gz") == ".csv"
+    assert [format_of(name) for name in ("a", "a.gz", "a.parquet.gz", "jsonl", "a.csv.zip")] == (
+        [None] * 5
+    )
+
+
+def test_resolve_paths__no_input():
+    with pytest.raises(InvalidInputError, match="^expected at least one input, got none; name a"):
+        resolve_paths([])
+
+
+def test_resolve_paths__no_such_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ReadError, match=r"^none\.jsonl: no such file$"):
+        resolve_paths(["none.jsonl"])
+
+
+def test_resolve_paths__unmatched_glob(corpus):
+    with pytest.raises(InvalidInputError, match=r"^no file matches the pattern 'corpus/\*\.tsv'$"):
+        resolve_paths(["corpus/*.tsv"])
+
+
+def test_resolve_paths__unknown_suffix(corpus):
+    message = (
+        "corpus/README.md: unknown file format; a name ends in one of .jsonl, .ndjson, .json, .csv,"
+        " .tsv, .txt, .parquet; all but .parquet also with .gz, .zst, .xz, .bz2"
+    )
+    for path in ("corpus/README.md", "corpus/*"):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+            resolve_paths([path])
+
+
+def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none").mkdir()
+    ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
+    with pytest.raises(InvalidInputError, match=f"a known format in the folder 'none'{ending}$"):
+        resolve_paths(["none"])
+    with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
+        resolve_paths(["n*"])
+
+
+def test_resolve_paths__unreadable(corpus, monkeypatch):
+    def deny(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", deny)
+    with pytest.raises(ReadError, match=r"^corpus/b\.jsonl: no permission to read this file$"):
+        resolve_paths(["corpus/b.jsonl"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_resolve_paths__pipe(tmp_path):
+    os.mkfifo(tmp_path / "a.jsonl")
+    with pytest.raises(ReadError, match="expected a regular file, which can be read more than"):
+        resolve_paths([str(tmp_path / "a.jsonl")])
+
+
+@pytest.mark.parametrize(("lines", "name"), [(False, "stdin.jsonl"), (True, "stdin.txt")])
+def test_resolve_paths__standard_input(monkeypatch, lines, name):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
+    [source] = resolve_paths(["-", "-"], lines=lines)
+    assert source.name == name
+    assert [sum(len(block) for block in source.blocks()) for _ in range(2)] == [1, 1]
+    os.remove(source.location)
+
+
+def test_resolve_paths__two_of_one_name(make_file, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
+    with pytest.raises(InvalidInputError, match=r"both be called 'stdin\.jsonl'; rename one"):
+        resolve_paths(["-", str(make_file("stdin.jsonl", LINE))])
+
+
+def test_resolve_inputs__paths(corpus):
+    assert [source.name for source in resolve_inputs("corpus/*.jsonl")] == ["b.jsonl"]
+    assert [source.name for source in resolve_inputs(Path("corpus"))] == names("corpus")
+    paths = [Path("corpus/b.jsonl"), Path("corpus/sub/c.csv")]
+    assert [source.name for source in resolve_inputs(paths)] == ["b.jsonl", "sub/c.csv"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["x", "y"],
+        (text for text in ["x", "y"]),
+        [{"text": "x"}, {"text": "y"}],
+        pa.table({"text": ["x", "y"]}),
+        pa.record_batch({"text": ["x", "y"]}),
+        pa.chunked_array([["x"], ["y"]]),
+        pa.array(["x", "y"]),
+        pa.table({"text": ["x", "y"]}).to_reader(),
+        pd.DataFrame({"text": ["x", "y"]}),
+        pd.Series(["x", "y"]),
+        pl.DataFrame({"text": ["x", "y"]}),
+        pl.Series(["x", "y"]),
+    ],
+    ids=[
+        *("strings", "generator", "dictionaries", "table", "batch", "chunked_array", "array"),
+        *("reader", "pandas", "pandas_series", "polars", "polars_series"),
+    ],
+)
+def test_resolve_inputs__memory(data):
+    [source] = resolve_inputs(data)
+    assert type(source) is MemorySource
+    [block] = source.blocks()
+    assert block.to_table().column("text").to_pylist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("data", [5, b"text", {"text": ["x"]}, None])
+def test_resolve_inputs__something_else(data):
+    message = (
+        "expected a path, a list of strings or dictionaries, or an Arrow table,"
+        f" got {type(data).__name__}"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{message}$"):
+        resolve_inputs(data)
+
+
+def test_resolve_inputs__mixed_list():
+    with pytest.raises(InvalidInputError, match="^expected only strings in the list, got PosixPath"):
+        resolve_inputs(["text", Path("a.jsonl")])
+
+
+def test_resolve_paths__parquet(make_file, tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"text": ["x"]}), tmp_path / "a.parquet")
+    [source] = resolve_paths([str(tmp_path / "a.parquet")])
+    assert type(source) is ParquetSource

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from neardup.errors import ReadError, WriteError
+from neardup.files.streams import (
+    COMPRESSIONS,
+    InputStream,
+    OutputStream,
+    compression_of,
+    file_size,
+    open_random,
+    read_blocks,
+)
+
+SUFFIXES = ["", *COMPRESSIONS]
+INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"
+
+
+def read_all(path: Path | str, name: str | None = None, size: int = 1000) -> bytes:
+    with InputStream(str(path), compression_of(name or str(path))) as stream:
+        return b"".join(read_blocks(stream, size))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_input_stream__reads_every_compression(make_file, suffix):
+    data = os.urandom(5000) + b"a" * 5000
+    assert read_all(make_file(f"a.txt{suffix}", data)) == data
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_read_blocks__blocks_are_full(make_file, suffix):
+    path = make_file(f"a.txt{suffix}", b"x" * 200_001)
+    with InputStream(str(path), compression_of(path.name)) as stream:
+        assert [len(block) for block in read_blocks(stream, 50_000)] == [50_000] * 4 + [1]
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+def test_input_stream__several_members(make_file, suffix):
+    path = make_file(f"a.txt{suffix}", b"first ")
+    path.write_bytes(path.read_bytes() + make_file(f"b.txt{suffix}", b"second").read_bytes())
+    assert read_all(path) == b"first second"
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+@pytest.mark.parametrize("left", [0, 10, -1])
+def test_input_stream__truncated(make_file, suffix, left):
+    path = make_file(f"a.txt{suffix}", os.urandom(10_000))
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(ReadError, match=f"^{re.escape(str(path))}: {INCOMPLETE}$"):
+        read_all(path)
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+def test_input_stream__not_compressed(make_file, suffix):
+    path = make_file("a.txt", b"this is plain text, whatever the name says")
+    renamed = path.rename(f"{path}{suffix}")
+    with pytest.raises(ReadError, match=r": not valid compressed data: ") as caught:
+        read_all(renamed)
+    assert caught.value.path == str(renamed)
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+def test_input_stream__empty_content(make_file, suffix):
+    assert read_all(make_file(f"a.txt{suffix}", b"")) == b""
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_input_stream__no_such_file(tmp_path, suffix):
+    path = tmp_path / f"a.txt{suffix}"
+    with pytest.raises(ReadError, match=f"^{re.escape(str(path))}: no such file$"):
+        read_all(path)
+
+
+def test_input_stream__folder(tmp_path):
+    with pytest.raises(ReadError, match=r": expected a file, this is a folder$"):
+        read_all(tmp_path)
+
+
+def test_input_stream__url(make_file):
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://folder/a.txt.gz", "wb") as file:
+        file.write(make_file("a.txt.gz", b"remote").read_bytes())
+    assert read_all("memory://folder/a.txt.gz") == b"remote"
+    assert file_size("memory://folder/a.txt.gz") is None
+    with open_random("memory://folder/a.txt.gz") as file:
+        assert file.seek(2) == 2
+
+
+def test_input_stream__url_without_file():
+    with pytest.raises(ReadError, match=r"^memory://folder/none\.txt: no such file$"):
+        read_all("memory://folder/none.txt")
+
+
+def test_input_stream__unknown_protocol():
+    with pytest.raises(ReadError, match=r"^nowhere://a\.txt: cannot be read: Protocol not known"):
+        read_all("nowhere://a.txt")
+
+
+def test_input_stream__missing_backend(monkeypatch):
+    from fsspec.registry import known_implementations
+
+    monkeypatch.setitem(
+        known_implementations,
+        "absent",
+        {"class": "absent_module.Absent", "err": "Install absent_module"},
+    )
+    with pytest.raises(ReadError, match="another package: Install absent_module$"):
+        read_all("absent://a.txt")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_stream__same_bytes_every_time(tmp_path, read_back, suffix):
+    data = b"some text\n" * 1000
+    written = []
+    for name in (f"deep/er/a.txt{suffix}", f"b.txt{suffix}"):
+        with OutputStream(tmp_path / name, compression_of(name)) as stream:
+            stream.write(data[:500])
+            stream.write(memoryview(data)[500:])
+        stream.close()
+        assert read_back(tmp_path / name) == data
+        written.append((tmp_path / name).read_bytes())
+    assert written[0] == written[1]
+
+
+def test_output_stream__cannot_create(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    with pytest.raises(WriteError, match=r"a/b\.txt: cannot be written: "):
+        OutputStream(tmp_path / "a" / "b.txt")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_stream__disk_full(suffix):
+    message = r"^/dev/full: cannot be written: No space left on device$"
+    stream = OutputStream(Path("/dev/full"), COMPRESSIONS.get(suffix))
+    with pytest.raises(WriteError, match=message):
+        for _ in range(100):
+            stream.write(os.urandom(100_000))
+    stream.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_stream__disk_full_on_close(suffix):
+    stream = OutputStream(Path("/dev/full"), COMPRESSIONS.get(suffix))
+    stream.write(b"a few bytes")
+    with pytest.raises(WriteError, match=r"^/dev/full: cannot be written: No space left"):
+        stream.close()
+    stream.close()
