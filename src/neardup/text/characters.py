@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -43,9 +44,10 @@ UNSPACED_BLOCKS = (
 )
 
 _N_CODE_POINTS = 0x110000
+_PLANE = 0x10000
 
 # Assigned characters end here but for variation selectors and tags, all of them marks or formats.
-_ASSIGNED = (*range(0xD800), *range(0xE000, 0x33480), *range(0xE0000, 0xE01F0))
+_ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
 @lru_cache(maxsize=8)
@@ -54,33 +56,41 @@ def token_tables(kind: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 
     ``kind`` is ``words``, ``whitespace`` or ``characters``; layout as in ``kernels.folding``.
     """
-    entries = _plain_entries()
-    classes = np.full(_N_CODE_POINTS, SINGLE if kind == "characters" else WORD, np.uint64)
-    if kind == "words":
-        classes[:] = SEPARATOR
-        for code_point in _ASSIGNED:
-            category = unicodedata.category(chr(code_point))
-            if category[0] in "LMN" or code_point == ord("_"):
-                classes[code_point] = WORD
-        for first, last in UNSPACED_BLOCKS:
-            block = classes[first : last + 1]
-            block[block == WORD] = SINGLE
-    elif kind == "whitespace":
-        for code_point in _ASSIGNED:
-            if chr(code_point).isspace():
-                classes[code_point] = SEPARATOR
-        # Zero bytes end tokens in the folded text.
-        classes[0] = SEPARATOR
-    for code_point in _ASSIGNED:
+    table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
+    for start in range(0, _N_CODE_POINTS, _PLANE):
+        table[start : start + _PLANE] = _plain_entries(start)
+    classes = _classes(kind)
+    for code_point in chain(*_ASSIGNED):
         character = chr(code_point)
         folded = normalisation.fold(character)
         if folded != character:
-            if not folded:
-                classes[code_point] = IGNORED if classes[code_point] != SEPARATOR else SEPARATOR
-            entries[code_point] = _entry(folded.encode())
-    table = entries | (classes << CLASS_SHIFT)
+            table[code_point] = _entry(folded.encode())
+            if not folded and classes[code_point] != SEPARATOR:
+                classes[code_point] = IGNORED
+    for start in range(0, _N_CODE_POINTS, _PLANE):
+        plane = slice(start, start + _PLANE)
+        table[plane] |= classes[plane].astype(np.uint64) << CLASS_SHIFT
     ascii_table = np.where(classes[:128] == SEPARATOR, 0, table[:128] & np.uint64(0xFF))
     return ascii_table.astype(np.uint8), table
+
+
+def _classes(kind: str) -> Bytes:
+    """Tell the part of every code point in tokens."""
+    if kind == "characters":
+        return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
+    if kind == "whitespace":
+        classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
+        spaces = [c for c in chain(*_ASSIGNED) if chr(c).isspace()]
+        # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
+        classes[[0, *spaces]] = SEPARATOR
+        return classes
+    classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
+    parts = [c for c in chain(*_ASSIGNED) if unicodedata.category(chr(c))[0] in "LMN"]
+    classes[[ord("_"), *parts]] = WORD
+    for first, last in UNSPACED_BLOCKS:
+        block = classes[first : last + 1]
+        block[block == WORD] = SINGLE
+    return classes
 
 
 def _entry(folded: bytes) -> np.uint64:
@@ -90,9 +100,9 @@ def _entry(folded: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(folded, "little")) | np.uint64(len(folded)) << LENGTH_SHIFT
 
 
-def _plain_entries() -> Uint64s:
-    """Give each code point its own UTF-8 bytes."""
-    c: Int64s = np.arange(_N_CODE_POINTS, dtype=np.int64)
+def _plain_entries(start: int) -> Uint64s:
+    """Give each code point of a plane its own UTF-8 bytes."""
+    c: Int64s = np.arange(start, start + _PLANE, dtype=np.int64)
     last = 0x80 | (c & 0x3F)
     middle = 0x80 | (c >> 6 & 0x3F)
     third = 0x80 | (c >> 12 & 0x3F)

@@ -259,7 +259,9 @@ def test_resolve_inputs__something_else(data):
 
 
 def test_resolve_inputs__mixed_list():
-    with pytest.raises(InvalidInputError, match="^expected only strings in the list, got PosixPath"):
+    with pytest.raises(
+        InvalidInputError, match="^expected only strings in the list, got PosixPath"
+    ):
         resolve_inputs(["text", Path("a.jsonl")])
 
 

@@ -1,0 +1,330 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidInputError
+from neardup.files import jsonobjects, records
+from neardup.files.formats import file_source
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.jsonobjects import parse_objects
+from neardup.files.jsontables import objects_to_table
+from neardup.files.records import Records, cut_lines
+from neardup.files.rows import ColumnNames, ParsedRows
+
+ALL = ColumnNames(id="id", order="date")
+
+
+def parse(
+    lines: bytes, columns: ColumnNames = ColumnNames(), *, skip_bad: bool = False, advice: str = ""
+) -> ParsedRows:
+    return parse_objects(cut(lines), columns, path="a.jsonl", skip_bad=skip_bad, advice=advice)
+
+
+def cut(lines: bytes) -> Records:
+    found = cut_lines(lines, True)
+    return Records(lines, found.starts, found.ends, found.numbers + 1)
+
+
+def values(rows: ParsedRows) -> tuple[object, ...]:
+    columns = (
+        None if array is None else array.to_pylist() for array in (rows.text, rows.id, rows.order)
+    )
+    kind = None if rows.order is None else rows.order.type
+    return (*columns, kind, rows.skipped)
+
+
+def test_cut_lines__numbers_count_blank_lines():
+    rows = cut(b"a\n\n \t\r\n  b\r\nc")
+    assert [rows[index] for index in range(3)] == [b"a\n", b"  b\r\n", b"c"]
+    assert rows.numbers.tolist() == [1, 4, 5]
+
+
+def test_cut_lines__unfinished_line_waits():
+    found = cut_lines(b"a\nb", False)
+    assert (found.consumed, found.count) == (2, 1)
+    assert cut_lines(b"b", False).consumed == 0
+
+
+def test_parse__text_id_order():
+    rows = parse(
+        b'{"id": "x", "text": "a\\u00e4\\n", "date": "2020"}\n'
+        b'{"text": "", "id": "y", "date": null, "more": {"text": 3}}\n',
+        ALL,
+    )
+    assert values(rows) == (["aä\n", ""], ["x", "y"], ["2020", None], pa.string(), [])
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (["7", "8"], ["7", "8"]),
+        (["-0", "12345678901234567890123"], ["0", "12345678901234567890123"]),
+        (["1", '"x"'], ["1", "x"]),
+    ],
+)
+def test_parse__ids_may_be_integers(ids, expected):
+    lines = "\n".join(f'{{"text": "a", "id": {value}}}' for value in ids).encode()
+    assert parse(lines, ColumnNames(id="id")).id.to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("order", "expected", "kind"),
+    [
+        (["1", "null", "-3"], [1, None, -3], pa.int64()),
+        (["1", "2.5"], [1.0, 2.5], pa.float64()),
+        (["2.5", "1"], [2.5, 1.0], pa.float64()),
+        (["1.0", "2"], [1.0, 2.0], pa.float64()),
+        (["12345678901234567890", "1"], [1.2345678901234567e19, 1.0], pa.float64()),
+        (['"b"', "null"], ["b", None], pa.string()),
+        (["null", "null"], [None, None], pa.int64()),
+    ],
+)
+@pytest.mark.parametrize("ids", ['"x"', "1", '"\\u0041"'])
+def test_parse__order_kinds(order, expected, kind, ids):
+    lines = [f'{{"text": "a", "id": {ids}, "date": {value}}}' for value in order]
+    for odd in ([], ['{"text": "a", "id": "x", "date": null, "odd": "\\ud800"}']):
+        rows = parse("\n".join(lines + odd).encode(), ALL)
+        assert rows.order.type == kind
+        assert rows.order.to_pylist()[: len(order)] == expected
+
+
+def test_parse__one_column_for_several_purposes():
+    rows = parse(b'{"text": "a"}\n{"text": "b"}\n', ColumnNames("text", "text", "text"))
+    assert rows.text.to_pylist() == rows.id.to_pylist() == rows.order.to_pylist() == ["a", "b"]
+    rows = parse(b'{"text": "a", "n": 5}', ColumnNames(id="n", order="n"))
+    assert values(rows)[1:4] == (["5"], [5], pa.int64())
+
+
+def test_parse__no_rows():
+    assert values(parse(b"", ALL)) == ([], [], [], pa.int64(), [])
+
+
+BAD_ROWS = [
+    (b'{"body": "a", "id": "x"}', "no column 'text'; columns are 'body', 'id'"),
+    (b"{}", "no column 'text'; there are no columns"),
+    (b'{"text": null, "id": "x"}', "column 'text' is null"),
+    (b'{"text": 5, "id": "x"}', "column 'text' holds a number, not text"),
+    (b'{"text": true, "id": "x"}', "column 'text' holds true or false, not text"),
+    (b'{"text": ["a"], "id": "x"}', "column 'text' holds an array, not text"),
+    (b'{"text": {}, "id": "x"}', "column 'text' holds an object, not text"),
+    (b'{"text": "a" "id"}', "not a JSON object: Expecting ',' delimiter at character 14"),
+    (b'{"text": "a"', "not a JSON object: Expecting ',' delimiter at character 13"),
+    (b'{"text": "a", "id": "x"} {"text": "b"}', "not a JSON object: Extra data at character 26"),
+    (b'[{"text": "a"}]', "not a JSON object: it is an array"),
+    (b'"text"', "not a JSON object: it is a string"),
+    (b"5", "not a JSON object: it is a number"),
+    (b"null", "not a JSON object: it is null"),
+    (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at at character 12"),
+    (b'{"text": "\xc3\xa4\xff", "id": "x"}', "not valid UTF-8 at byte 13 of the row"),
+    (
+        b'{"text": "ab\\ud800", "id": "x"}',
+        "column 'text' is not valid Unicode: half of a surrogate pair at character 3",
+    ),
+    (
+        b'{"text": "a", "id": "\\udc00"}',
+        "column 'id' is not valid Unicode: half of a surrogate pair at character 1",
+    ),
+    (b'{"text": "a", "date": 1}', "no column 'id'; columns are 'text', 'date'"),
+    (b'{"text": "a", "id": null}', "column 'id' is null"),
+    (b'{"text": "a", "id": 1.0}', "column 'id' holds a number, not a string or a whole number"),
+    (
+        b'{"text": "a", "id": true}',
+        "column 'id' holds true or false, not a string or a whole number",
+    ),
+    (b'{"text": "a", "id": "x"}', "no column 'date'; columns are 'text', 'id'"),
+    (
+        b'{"text": "a", "id": "x", "date": false}',
+        "column 'date' holds true or false, not a number or a string",
+    ),
+    (
+        b'{"text": "a", "id": "x", "date": [1]}',
+        "column 'date' holds an array, not a number or a string",
+    ),
+    (
+        b'{"text": "a", "id": "x", "date": 5}',
+        "column 'date' holds a number, the rows before hold strings",
+    ),
+    (
+        b'{"id": "x", "odd": Inf, "date": "d"}',
+        "column 'text' is missing or null",
+    ),
+]
+GOOD = b'{"text": "good", "id": "y", "date": "2021"}\n'
+
+
+@pytest.mark.parametrize(("line", "reason"), BAD_ROWS)
+def test_parse__bad_rows(line, reason):
+    lines = GOOD + b"\n" + line + b"\n" + GOOD
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(f'a.jsonl, row 3: {reason}')}$"):
+        parse(lines, ALL)
+    rows = parse(lines, ALL, skip_bad=True)
+    expected = (["good", None, "good"], ["y", None, "y"], ["2021", None, "2021"], pa.string())
+    assert values(rows) == (*expected, [(3, reason)])
+
+
+def test_parse__many_bad_rows_are_listed_in_order():
+    lines = b'{"id": "a"}\n{"text": 1}\n' * 3
+    assert [number for number, _ in parse(lines, skip_bad=True).skipped] == [1, 2, 3, 4, 5, 6]
+
+
+def test_parse__many_columns_are_not_all_listed():
+    row = json.dumps({str(index): 0 for index in range(30)}).encode()
+    with pytest.raises(InvalidInputError, match=r"columns are '0', .* '19' and 10 more$"):
+        parse(row)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"text": "a", "odd": NaN}',
+        b'{"text": "a", "odd": Inf}',
+        b'{"text": "a", "odd": "\xff"}',
+        b'{"text": "a", "odd": "\\ud800"}',
+        b'{"text": "a", "odd": 1e999999}',
+        b'{"text": "b", "text": "a"}',
+        b'{"te\\u0078t": "a"}',
+        b'{"text": "a", "odd": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+        b'{"text": "a", "odd": ' + b"1" * 5000 + b"}",
+        b' \t{"text": "a"} \r',
+    ],
+    ids=lambda line: line[:30].decode("latin-1"),
+)
+def test_parse__valid_for_one_parser_is_valid_in_any_company(line):
+    assert parse(line).text.to_pylist() == ["a"]
+    for other in (b'{"text": "a", "odd": Inf}', b'{"text": "a", "odd": "\\ud800"}'):
+        assert parse(line + b"\n" + other).text.to_pylist() == ["a", "a"]
+
+
+def test_parse__lines_that_only_look_like_objects():
+    # Arrow sees two objects in two lines here: the first line has both.
+    lines = b'{"text": "a"} {"text": "b"}\n{"text"\n'
+    assert len(parse(lines, skip_bad=True).skipped) == 2
+    # And one object that runs over two lines.
+    lines = b'{"text": "a"} {"text": "b"}\n{"text":\n"c"}\n'
+    assert len(parse(lines, skip_bad=True).skipped) == 3
+
+
+JSON_TEXT = st.text(st.characters(exclude_categories=[]), max_size=6)
+ORDER = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=2)
+ROW = st.fixed_dictionaries(
+    {"text": st.text(max_size=6)},
+    optional={
+        "id": st.text(max_size=3) | st.integers(),
+        "date": ORDER,
+        "odd": st.recursive(ORDER | JSON_TEXT, st.lists, max_leaves=3),
+    },
+)
+ANY_ROW = ROW | st.dictionaries(st.sampled_from(["text", "id", "date"]), ORDER | st.booleans())
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    rows=st.lists(ROW, max_size=5) | st.lists(ROW | ANY_ROW, max_size=5),
+    ascii_only=st.booleans(),
+    columns=st.sampled_from([ColumnNames(), ColumnNames(id="id"), ColumnNames(order="date"), ALL]),
+    skip_bad=st.booleans(),
+)
+def test_parse__both_ways_give_the_same(rows, ascii_only, columns, skip_bad):
+    lines = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows)
+    data = lines.encode(errors="surrogatepass")
+    with pytest.MonkeyPatch.context() as patch:
+        fast = outcome(data, columns, skip_bad)
+        patch.setattr(jsonobjects, "_read_with_arrow", lambda *_: None)
+        slow = outcome(data, columns, skip_bad)
+    assert fast == slow
+
+
+def outcome(data: bytes, columns: ColumnNames, skip_bad: bool) -> object:
+    try:
+        return repr(values(parse(data, columns, skip_bad=skip_bad)))
+    except InvalidInputError as error:
+        return str(error)
+
+
+def test_parse__select(make_file):
+    source = JsonLinesSource(str(make_file("a.jsonl", GOOD * 5)), "a.jsonl")
+    [block] = source.blocks()
+    mask = np.array([True, False, True, True, False])
+    assert block.parse(ALL, select=mask).text.to_pylist() == ["good"] * 3
+    assert block.to_table(mask).num_rows == 3
+    assert block.parse(ALL, select=np.zeros(5, np.bool_)).text.to_pylist() == []
+
+
+def test_parse__error_of_a_selected_row_has_its_number(make_file):
+    source = JsonLinesSource(str(make_file("a.jsonl", GOOD + b"{}\n" + b"[]\n")), "a.jsonl")
+    [block] = source.blocks()
+    with pytest.raises(InvalidInputError, match=r"a\.jsonl, row 3: not a JSON object: it is an"):
+        block.parse(ColumnNames(), select=np.array([True, False, True]))
+
+
+def test_json_file__one_object_over_several_lines(make_file):
+    path = make_file("a.json", b'{\n  "text": "a"\n}\n')
+    [block] = file_source(str(path), "a.json").blocks()
+    message = (
+        f"{path}, row 1: not a JSON object: Expecting property name enclosed in double quotes at"
+        " character 3; a .json file holds one array of objects, or one object a line"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        block.parse(ColumnNames())
+
+
+def test_byte_order_mark__is_not_written_again(make_file, write_rows):
+    path = make_file("a.jsonl", b"\xef\xbb\xbf" + GOOD)
+    source = JsonLinesSource(str(path), "a.jsonl")
+    assert write_rows(source, lambda _: True).read_bytes() == GOOD
+
+
+def test_blocks__too_long_row(make_file, monkeypatch):
+    monkeypatch.setattr(records, "MAX_RECORD_BYTES", 1 << 20)
+    path = make_file("a.jsonl", GOOD + b"x" * (5 << 20))
+    message = (
+        f"{path}, row 2: a row longer than 1 MB; is this file of the format that its name tells?"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        list(JsonLinesSource(str(path), "a.jsonl", block_bytes=1000).blocks())
+
+
+def test_to_table__types():
+    table = objects_to_table(
+        cut(
+            b'{"a": "2020-01-01", "b": {"c": ["2020-01-01 00:00:00"]}, "d": 1}\n{"d": 2.5, "e": 1}'
+        ),
+        path="a.jsonl",
+    )
+    assert table.to_pylist() == [
+        {"a": "2020-01-01", "b": {"c": ["2020-01-01 00:00:00"]}, "d": 1.0, "e": None},
+        {"a": None, "b": None, "d": 2.5, "e": 1},
+    ]
+
+
+@pytest.mark.parametrize("odd", ["\\ud83d\\ude00", "\\u0000"])
+def test_to_table__slow_way_gives_the_same(odd):
+    line = f'{{"text": "{odd}", "n": 1, "x": [1.5]}}\n'.encode()
+    fast = objects_to_table(cut(line * 2), path="a.jsonl")
+    # Only the standard library takes a repeated name.
+    slow = objects_to_table(cut(line + b'{"n": 0, ' + line[1:]), path="a.jsonl")
+    assert slow.select(fast.column_names).to_pylist() == fast.to_pylist()
+
+
+def test_to_table__large_whole_numbers_keep_their_digits():
+    table = objects_to_table(cut(b'{"n": 18446744073709551615}\n{"n": 1}\n'), path="a.jsonl")
+    assert table.column("n").to_pylist() == [18446744073709551615, 1]
+
+
+def test_to_table__errors():
+    with pytest.raises(
+        InvalidInputError, match=r"^a\.jsonl, row 1: column 'n' holds values that do"
+    ):
+        objects_to_table(cut(b'{"n": 1}\n{"n": "x"}\n'), path="a.jsonl")
+    with pytest.raises(
+        InvalidInputError, match=r"^a\.jsonl, row 2: not a JSON object: it is a num"
+    ):
+        objects_to_table(cut(b'{"n": 1}\n5\n'), path="a.jsonl")
+    assert objects_to_table(cut(b""), path="a.jsonl").num_rows == 0
