@@ -17,8 +17,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -28,6 +26,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
@@ -46,6 +45,7 @@ __all__ = [
     "OutputExistsError",
     "ReadError",
     "WriteError",
+    "__version__",
     "choose_banding",
     "deduplicate",
 ]
@@ -70,4 +70,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

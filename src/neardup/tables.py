@@ -7,6 +7,7 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,8 +65,7 @@ class Texts:
         cuts = np.unique(np.searchsorted(self.offsets[:-1], ends))
         bounds = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
         return [
-            Texts(self.data, self.offsets[start : stop + 1])
-            for start, stop in zip(bounds, bounds[1:], strict=False)
+            Texts(self.data, self.offsets[start : stop + 1]) for start, stop in pairwise(bounds)
         ]
 
 

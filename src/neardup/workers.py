@@ -17,7 +17,11 @@ R = TypeVar("R")
 def count_workers(workers: int | None) -> int:
     """Check a number of workers; None is one for each core that this process may use."""
     if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if workers < 1:
         message = f"workers must be at least 1, got {workers}"
         raise InvalidParameterError(message)

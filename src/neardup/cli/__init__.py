@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from neardup import NeardupError, __version__
+from neardup.errors import NeardupError
+from neardup.version import __version__
 
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),

@@ -25,7 +25,9 @@ def _group(*options: Callable[[F], F]) -> Callable[[F], F]:
 def input_options(function: F) -> F:
     """Options about where documents come from."""
     return _group(
-        click.option("--text-column", default="text", show_default=True, help="Column of the text."),
+        click.option(
+            "--text-column", default="text", show_default=True, help="Column of the text."
+        ),
         click.option(
             "--id-column", help="Column of the ids; without it an id is <file name>:<row number>."
         ),
@@ -74,15 +76,24 @@ def matching_options(function: F) -> F:
     """Options about what counts as similar, and how surely it is found."""
     return _group(
         click.option(
-            "--measure", type=click.Choice(MEASURES), default="jaccard", show_default=True,
+            "--measure",
+            type=click.Choice(MEASURES),
+            default="jaccard",
+            show_default=True,
             help="Similarity of two documents.",
         ),
         click.option(
-            "--threshold", default="0.8", show_default=True, metavar="T",
+            "--threshold",
+            default="0.8",
+            show_default=True,
+            metavar="T",
             help="Least similarity, in (0, 1]; an exact decimal.",
         ),
         click.option(
-            "--recall", default="0.99", show_default=True, metavar="P",
+            "--recall",
+            default="0.99",
+            show_default=True,
+            metavar="P",
             help="Least probability that a pair at the threshold is found.",
         ),
         click.option(

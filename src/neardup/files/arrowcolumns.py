@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.problems import Problems, check_column, not_utf8, null_rows
-from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.problems import Problems, check_columns, not_utf8, null_rows
+from neardup.files.rows import ColumnNames, Mask, ParsedRows
 
 
 def parse_arrow(
@@ -39,9 +39,7 @@ def parse_arrow(
     InvalidInputError
         If a column is missing or of a wrong type, or with the first row that cannot be used.
     """
-    wanted = [name for name in (columns.text, columns.id, columns.order) if name is not None]
-    for name in wanted:
-        check_column(name, table.column_names, path=path)
+    check_columns(columns, table.column_names, path=path)
     problems = Problems(numbers, path, skip_bad)
     text = _text(table, columns.text, path)
     ids = None if columns.id is None else _ids(table, columns.id, path)
@@ -63,14 +61,32 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
+def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
+    """Keep the rows where the mask is true; all of them without a mask."""
+    if select is None or select.all():
+        return table
+    try:
+        return table.filter(pa.array(select))
+    except pa.ArrowNotImplementedError:
+        # Arrow cannot filter string views, which Polars gives, but it can slice anything.
+        edges = np.flatnonzero(np.diff(select, prepend=False, append=False))
+        runs = zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True)
+        return pa.concat_tables(
+            [table.slice(0, 0), *(table.slice(start, stop - start) for start, stop in runs)]
+        )
+
+
 def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
     array = _plain(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
-        raise InvalidInputError(
+        msg = (
             f"column {name!r} holds {array.type} values, not text; name another with text_column"
-            " (--text-column)",
+            " (--text-column)"
+        )
+        raise InvalidInputError(
+            msg,
             path=path,
         )
     return array
@@ -81,9 +97,8 @@ def _ids(table: pa.Table, name: str, path: str | None) -> pa.Array:
     if pa.types.is_integer(array.type) or pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
-        raise InvalidInputError(
-            f"column {name!r} holds {array.type} values, not strings or whole numbers", path=path
-        )
+        msg = f"column {name!r} holds {array.type} values, not strings or whole numbers"
+        raise InvalidInputError(msg, path=path)
     return array
 
 
@@ -94,16 +109,16 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
     kind = array.type
     sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or _is_string(kind)
     if not sorts or pa.types.is_boolean(kind):
-        raise InvalidInputError(
-            f"column {name!r} holds {kind} values, not numbers, dates or strings", path=path
-        )
+        msg = f"column {name!r} holds {kind} values, not numbers, dates or strings"
+        raise InvalidInputError(msg, path=path)
     return array
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
     """Undo dictionaries, extension types and string views."""
     if isinstance(column.type, pa.ExtensionType):
-        column = column.cast(column.type.storage_type)
+        chunks = [chunk.storage for chunk in column.chunks]
+        column = pa.chunked_array(chunks, column.type.storage_type)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string_view(column.type):

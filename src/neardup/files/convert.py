@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal, get_args
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pyarrow as pa
 
@@ -19,6 +17,9 @@ from neardup.files.parquetwriter import TableWriter
 from neardup.files.records import RecordWriter
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OutputFormat = Literal["same", "jsonl", "parquet"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
@@ -65,11 +66,11 @@ def converted_name(name: str, output_format: OutputFormat) -> str:
     """Give the name of a source with the suffix of a format; JSON lines stay compressed."""
     if output_format == "same":
         return name
-    stem, compression = os.path.splitext(name)
-    if compression.lower() not in COMPRESSIONS:
-        stem, compression = name, ""
-    stem = os.path.splitext(stem)[0]
-    return f"{stem}.jsonl{compression}" if output_format == "jsonl" else f"{stem}.parquet"
+    path = PurePosixPath(name)
+    compression = path.suffix if path.suffix.lower() in COMPRESSIONS else ""
+    path = path.with_name(path.name.removesuffix(compression))
+    suffix = f".jsonl{compression}" if output_format == "jsonl" else ".parquet"
+    return str(path.with_suffix(suffix))
 
 
 def check_converted_names(sources: Sequence[Source], output_format: OutputFormat) -> None:
@@ -84,10 +85,11 @@ def check_converted_names(sources: Sequence[Source], output_format: OutputFormat
     for source in sources:
         name = converted_name(source.name, output_format)
         if name in seen:
-            raise InvalidParameterError(
+            msg = (
                 f"{seen[name]!r} and {source.name!r} would both be written as {name!r};"
                 " rename one, or write the same formats as the inputs"
             )
+            raise InvalidParameterError(msg)
         seen[name] = source.name
 
 
@@ -119,8 +121,9 @@ class _TableToLines(RowWriter):
         table = _with_dates_as_text(block.to_table(select))
         names = table.column_names
         if len(set(names)) < len(names):
+            msg = f"two columns have the same name, a JSON object cannot; columns are {names}"
             raise InvalidInputError(
-                f"two columns have the same name, a JSON object cannot; columns are {names}",
+                msg,
                 path=self._path,
             )
         numbers = block.numbers[select].tolist()
@@ -137,9 +140,8 @@ class _TableToLines(RowWriter):
                 row = _without_nan(row)
                 text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
         except TypeError as error:
-            raise InvalidInputError(
-                f"{error}; write Parquet instead", path=self._path, row=number
-            ) from None
+            msg = f"{error}; write Parquet instead"
+            raise InvalidInputError(msg, path=self._path, row=number) from None
         return text + "\n"
 
     def close(self) -> None:
@@ -156,7 +158,8 @@ def _with_dates_as_text(table: pa.Table) -> pa.Table:
 
 def _to_json(value: Any) -> str:
     if isinstance(value, bytes):
-        raise TypeError("JSON cannot hold binary values")
+        msg = "JSON cannot hold binary values"
+        raise TypeError(msg)
     return str(value)
 
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +20,7 @@ import pyarrow.csv as pacsv
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.formats import format_of
-from neardup.files.problems import Problems, check_column, not_utf8
+from neardup.files.problems import Problems, check_columns, not_utf8
 from neardup.files.records import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
@@ -34,7 +32,12 @@ from neardup.files.records import (
     RecordWriter,
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.streams import InputStream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from neardup.files.streams import InputStream
 
 _HEADER_BYTES = 1 << 16
 
@@ -69,8 +72,9 @@ class DelimitedSource(RecordSource):
                 self._header = data[:end]
                 return data[end:]
             if len(fresh) < wanted:
+                msg = "expected a header row with the names of the columns, the file is empty"
                 raise InvalidInputError(
-                    "expected a header row with the names of the columns, the file is empty",
+                    msg,
                     path=self.location,
                 )
 
@@ -82,8 +86,9 @@ class DelimitedSource(RecordSource):
             reason = not_utf8(error)
         except csv.Error as error:
             reason = str(error)
+        msg = f"the header row cannot be read: {reason}; expected the names of the columns"
         raise InvalidInputError(
-            f"the header row cannot be read: {reason}; expected the names of the columns",
+            msg,
             path=self.location,
         )
 
@@ -95,8 +100,9 @@ class DelimitedSource(RecordSource):
             found, is_open = self._cut(data, final=final)
             row += len(found.starts)
             if final and is_open:
+                msg = "a quote that opens in this row is not closed before the end of the file"
                 raise InvalidInputError(
-                    "a quote that opens in this row is not closed before the end of the file",
+                    msg,
                     path=self.location,
                     row=row - 1,
                 )
@@ -140,10 +146,7 @@ class _DelimitedBlock(RecordBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
-        names = dict.fromkeys([columns.text, columns.id, columns.order])
-        wanted = [name for name in names if name is not None]
-        for name in wanted:
-            check_column(name, self._columns, path=self.path)
+        wanted = check_columns(columns, self._columns, path=self.path)
         records = self.records.select(select)
         problems = Problems(records.numbers, self.path, skip_bad)
         table = self._read(records, [self._columns.index(name) for name in wanted], problems)
@@ -191,8 +194,9 @@ class _DelimitedBlock(RecordBlock):
             ),
         )
         if len(table) + len(wrong) != len(records):
+            msg = "quotes that do not pair up in this row or one soon after it"
             raise InvalidInputError(
-                "quotes that do not pair up in this row or one soon after it",
+                msg,
                 path=self.path,
                 row=int(records.numbers[0]),
             )

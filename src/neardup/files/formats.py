@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.rows import Source
 from neardup.files.streams import COMPRESSIONS, InputStream, compression_of
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".parquet")
 """Suffixes of formats; all but Parquet may be followed by one of a compression."""
@@ -19,9 +22,10 @@ _PEEK = 4096
 
 def format_of(name: str) -> str | None:
     """Give the suffix of the format that a file name ends in, None if it is not known."""
-    stem, suffix = os.path.splitext(name.lower())
+    path = PurePosixPath(name.lower())
+    suffix = path.suffix
     if suffix in COMPRESSIONS:
-        suffix = os.path.splitext(stem)[1]
+        suffix = PurePosixPath(path.stem).suffix
         return suffix if suffix in FORMATS and suffix != ".parquet" else None
     return suffix if suffix in FORMATS else None
 
@@ -64,9 +68,8 @@ def file_source(location: str, name: str, *, lines: bool = False) -> Source:
 
             return JsonLinesSource(location, name)
         case _:
-            raise InvalidInputError(
-                f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}", path=location
-            )
+            msg = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+            raise InvalidInputError(msg, path=location)
 
 
 def _json_source(location: str, name: str) -> Source:

@@ -6,7 +6,7 @@ a line of its own where it was on one line.
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonBlock
 from neardup.files.records import Cut, Cutter, Records, RecordSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.streams import OutputStream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neardup.files.streams import OutputStream
 
 
 class JsonArraySource(RecordSource):
@@ -51,10 +55,13 @@ class _ArrayCutter:
         if bad >= 0:
             what = ascii(data[bad : bad + 1].decode("latin-1"))
             if self._state == NOTHING:
-                raise self._error(f"expected nothing after the array, got {what}")
-            raise self._error(f"expected the next element of a JSON array, got {what}")
+                msg = f"expected nothing after the array, got {what}"
+                raise self._error(msg)
+            msg = f"expected the next element of a JSON array, got {what}"
+            raise self._error(msg)
         if final and self._state != NOTHING:
-            raise self._error("the JSON array is not closed; the file is incomplete")
+            msg = "the JSON array is not closed; the file is incomplete"
+            raise self._error(msg)
         return Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
 
     def _error(self, message: str) -> InvalidInputError:

@@ -6,7 +6,6 @@ forbids it in JSON.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.files.jsonobjects import parse_objects
@@ -20,10 +19,13 @@ from neardup.files.records import (
     RecordWriter,
     cut_lines,
 )
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+
+    from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 
 class JsonLinesSource(RecordSource):

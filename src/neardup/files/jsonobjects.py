@@ -166,7 +166,8 @@ def _order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
     value_kind = str if isinstance(value, str) else float
     if kind not in (None, value_kind):
         other = "numbers" if kind is float else "strings"
-        raise BadRowError(f"column {name!r} holds {_kind(value)}, the rows before hold {other}")
+        msg = f"column {name!r} holds {_kind(value)}, the rows before hold {other}"
+        raise BadRowError(msg)
     return value_kind
 
 
@@ -200,7 +201,8 @@ def _read_row(record: bytes, columns: ColumnNames, advice: str = "") -> Values:
         return values
     text = _value(row, columns.text)
     if not isinstance(text, str):
-        raise BadRowError(f"column {columns.text!r} holds {_kind(text)}, not text")
+        msg = f"column {columns.text!r} holds {_kind(text)}, not text"
+        raise BadRowError(msg)
     _check_unicode(text, columns.text)
     return text, _read_id(row, columns.id), _read_order(row, columns.order)
 
@@ -208,15 +210,18 @@ def _read_row(record: bytes, columns: ColumnNames, advice: str = "") -> Values:
 def load_object(record: bytes) -> dict[str, Any]:
     """Read one object with the standard library; raises BadRowError."""
     try:
-        row = json.loads(record.decode())
+        row = json.loads(record.rstrip(_JSON_SPACE).decode())
     except UnicodeDecodeError as error:
         raise BadRowError(not_utf8(error)) from None
     except json.JSONDecodeError as error:
-        raise BadRowError(f"not a JSON object: {error.msg} at character {error.pos + 1}") from None
+        msg = f"not a JSON object: {error.msg} at character {error.pos + 1}"
+        raise BadRowError(msg) from None
     except (ValueError, RecursionError) as error:
-        raise BadRowError(f"not a JSON object: {error}") from None
+        msg = f"not a JSON object: {error}"
+        raise BadRowError(msg) from None
     if not isinstance(row, dict):
-        raise BadRowError(f"not a JSON object: it is {_kind(row)}")
+        msg = f"not a JSON object: it is {_kind(row)}"
+        raise BadRowError(msg)
     return row
 
 
@@ -230,7 +235,8 @@ def _read_alone(record: bytes, columns: ColumnNames) -> Values | None:
     row = {name: array[0].as_py() for name, array in arrays.items()}
     for name in (columns.text, columns.id):
         if name is not None and row[name] is None:
-            raise BadRowError(f"column {name!r} is missing or null")
+            msg = f"column {name!r} is missing or null"
+            raise BadRowError(msg)
     return row[columns.text], _read_id(row, columns.id), _read_order(row, columns.order)
 
 
@@ -238,7 +244,8 @@ def _value(row: dict[str, Any], name: str) -> Any:
     """Give a value that must be there and not be null."""
     value = _value_or_null(row, name)
     if value is None:
-        raise BadRowError(f"column {name!r} is null")
+        msg = f"column {name!r} is null"
+        raise BadRowError(msg)
     return value
 
 
@@ -253,7 +260,8 @@ def _read_id(row: dict[str, Any], name: str | None) -> str | None:
         return None
     value = _value(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadRowError(f"column {name!r} holds {_kind(value)}, not a string or a whole number")
+        msg = f"column {name!r} holds {_kind(value)}, not a string or a whole number"
+        raise BadRowError(msg)
     if isinstance(value, str):
         _check_unicode(value, name)
     return str(value)
@@ -264,7 +272,8 @@ def _read_order(row: dict[str, Any], name: str | None) -> Any:
         return None
     value = _value_or_null(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise BadRowError(f"column {name!r} holds {_kind(value)}, not a number or a string")
+        msg = f"column {name!r} holds {_kind(value)}, not a number or a string"
+        raise BadRowError(msg)
     if isinstance(value, str):
         _check_unicode(value, name)
     return value
@@ -274,10 +283,11 @@ def _check_unicode(text: str, name: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadRowError(
+        msg = (
             f"column {name!r} is not valid Unicode:"
             f" half of a surrogate pair at character {error.start + 1}"
-        ) from None
+        )
+        raise BadRowError(msg) from None
 
 
 def _kind(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +11,9 @@ import pyarrow.json as pj
 from neardup.errors import InvalidInputError
 from neardup.files.jsonobjects import load_object, read_json
 from neardup.files.problems import BadRowError
-from neardup.files.records import Records
+
+if TYPE_CHECKING:
+    from neardup.files.records import Records
 
 
 def objects_to_table(records: Records, *, path: str) -> pa.Table:
@@ -79,12 +81,19 @@ def _to_table_one_by_one(records: Records, path: str) -> pa.Table:
 
 
 def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Array:
+    values = [row.get(name) for row in rows]
     try:
-        return pa.array([row.get(name) for row in rows])
+        try:
+            return pa.array(values)
+        except OverflowError:
+            return pa.array(values, pa.uint64())
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        msg = (
+            f"in the rows from here on, column {name!r} holds values that do not go together in"
+            f" a table ({error}); write the rows as they are, or as jsonl"
+        )
         raise InvalidInputError(
-            f"column {name!r} holds values that do not fit one table column ({error});"
-            " write JSON lines instead of a table",
+            msg,
             path=path,
             row=row,
         ) from None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
+from neardup.files.problems import check_columns
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 _BLOCK_ROWS = 8192
 _BLOCK_BYTES = 8 << 20
@@ -61,11 +64,15 @@ class TableBlock(RowBlock):
     ) -> ParsedRows:
         """Check the named columns and give them."""
         numbers = self.numbers if select is None else self.numbers[select]
-        return parse_arrow(self.to_table(select), numbers, columns, path=None, skip_bad=skip_bad)
+        wanted = (columns.text, columns.id, columns.order)
+        indexes = [i for i, name in enumerate(self._table.column_names) if name in wanted]
+        check_columns(columns, self._table.column_names, path=None)
+        table = filter_rows(self._table.select(indexes), select)
+        return parse_arrow(table, numbers, columns, path=None, skip_bad=skip_bad)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns."""
-        return self._table if select is None else self._table.filter(pa.array(select))
+        return filter_rows(self._table, select)
 
 
 def is_arrow(data: Any) -> bool:
@@ -86,9 +93,8 @@ def arrow_source(data: Any) -> MemorySource:
     try:
         return MemorySource(data if isinstance(data, pa.Table) else _to_table(data))
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise InvalidInputError(
-            f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
-        ) from error
+        msg = f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
+        raise InvalidInputError(msg) from error
 
 
 def _to_table(data: Any) -> pa.Table:
@@ -111,14 +117,14 @@ def rows_source(items: list[Any]) -> MemorySource:
         If the list is empty or holds anything else, naming the item.
     """
     if not items:
-        raise InvalidInputError("expected texts or rows, got an empty list")
+        msg = "expected texts or rows, got an empty list"
+        raise InvalidInputError(msg)
     kind = str if isinstance(items[0], str) else dict
     for row, item in enumerate(items):
         if not isinstance(item, kind):
             expected = "only strings" if kind is str else "strings or dictionaries"
-            raise InvalidInputError(
-                f"expected {expected} in the list, got {type(item).__name__} as item {row}"
-            )
+            msg = f"expected {expected} in the list, got {type(item).__name__} as item {row}"
+            raise InvalidInputError(msg)
     if kind is str:
         return MemorySource(pa.table({"text": _column("text", items)}))
     names = list(dict.fromkeys(name for row in items for name in row))
@@ -133,9 +139,8 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason, row = error, _first_misfit(values)
-    raise InvalidInputError(
-        f"column {name!r} of item {row} does not fit the items before it: {reason}"
-    )
+    msg = f"column {name!r} of item {row} does not fit the items before it: {reason}"
+    raise InvalidInputError(msg)
 
 
 def _first_misfit(values: list[Any]) -> int:

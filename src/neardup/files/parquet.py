@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -20,12 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.problems import check_column
+from neardup.files.problems import check_columns
 from neardup.files.records import BLOCK_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
 _READ_AHEAD = 1 << 20
@@ -99,9 +101,8 @@ def parquet_errors(path: str) -> Iterator[None]:
         with reading(path):
             yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InvalidInputError(
-            f"not a Parquet file that Arrow can read: {error}", path=path
-        ) from error
+        msg = f"not a Parquet file that Arrow can read: {error}"
+        raise InvalidInputError(msg, path=path) from error
 
 
 class _RowGroup:
@@ -197,11 +198,8 @@ class _ParquetBlock(RowBlock):
     ) -> ParsedRows:
         """Read the named columns and check them."""
         source = self._group.source
-        wanted = dict.fromkeys([columns.text, columns.id, columns.order])
-        names = tuple(name for name in wanted if name is not None)
-        for name in names:
-            check_column(name, source.schema.names, path=source.location)
-        table = self._read(names, select)
+        names = check_columns(columns, source.schema.names, path=source.location)
+        table = self._read(tuple(names), select)
         numbers = self.numbers if select is None else self.numbers[select]
         return parse_arrow(table, numbers, columns, path=source.location, skip_bad=skip_bad)
 
@@ -211,4 +209,4 @@ class _ParquetBlock(RowBlock):
 
     def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
         table = self._group.reader(columns).read(self)
-        return table if select is None else table.filter(pa.array(select))
+        return filter_rows(table, select)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 64 << 20

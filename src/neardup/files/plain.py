@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,11 @@ from neardup.files.records import (
     line_ends,
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.streams import InputStream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neardup.files.streams import InputStream
 
 
 class TextFileSource(RecordSource):

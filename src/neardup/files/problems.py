@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.rows import ParsedRows
+from neardup.files.rows import ColumnNames, ParsedRows
 
 _MAX_NAMES = 20
 
@@ -45,7 +45,8 @@ class Problems:
         number = int(self._numbers[index])
         if not self._skip_bad:
             if self._path is None:
-                raise InvalidInputError(f"row {number}: {reason}", row=number)
+                msg = f"row {number}: {reason}"
+                raise InvalidInputError(msg, row=number)
             raise InvalidInputError(reason, path=self._path, row=number)
         if not self.bad[index]:
             self.bad[index] = True
@@ -85,12 +86,17 @@ def no_column(name: str, names: list[str]) -> str:
     return f"no column {name!r}; columns are {listed}{rest}"
 
 
-def check_column(name: str, names: list[str], *, path: str | None) -> None:
-    """Check that a file or table has a column, and only one of that name."""
-    if name not in names:
-        raise InvalidInputError(no_column(name, names), path=path)
-    if names.count(name) > 1:
-        raise InvalidInputError(f"there is more than one column {name!r}; rename one", path=path)
+def check_columns(columns: ColumnNames, names: list[str], *, path: str | None) -> list[str]:
+    """Check that a file or table has the named columns, each once; give them without repeats."""
+    wanted = dict.fromkeys([columns.text, columns.id, columns.order])
+    found = [name for name in wanted if name is not None]
+    for name in found:
+        if name not in names:
+            raise InvalidInputError(no_column(name, names), path=path)
+        if names.count(name) > 1:
+            msg = f"there is more than one column {name!r}; rename one"
+            raise InvalidInputError(msg, path=path)
+    return found
 
 
 def null_rows(*arrays: pa.Array | None) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ import numpy.typing as npt
 from neardup.errors import InvalidInputError
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""
@@ -163,9 +166,12 @@ class RecordSource(Source):
                 number += cut.count
                 rest = data[cut.consumed :]
                 if len(rest) > MAX_RECORD_BYTES:
-                    raise InvalidInputError(
+                    msg = (
                         f"a row longer than {MAX_RECORD_BYTES >> 20} MB; is this file of the"
-                        " format that its name tells?",
+                        " format that its name tells?"
+                    )
+                    raise InvalidInputError(
+                        msg,
                         path=self.location,
                         row=number,
                     )

@@ -12,13 +12,15 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
-from neardup.files.rows import Source
 from neardup.files.streams import is_remote, reading
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
 
 STANDARD_INPUT = "-"
 
@@ -48,17 +50,19 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
         If an argument leads to no file, or to a file of unknown format.
     """
     if not paths:
-        raise InvalidInputError("expected at least one input, got none; name a file or a folder")
+        msg = "expected at least one input, got none; name a file or a folder"
+        raise InvalidInputError(msg)
     found = [location for path in paths for location in _expand(path)]
     # The same file may come as a relative and as an absolute path; the first stands.
     unique: dict[str, str] = {}
     for location in found:
-        unique.setdefault(location if is_remote(location) else os.path.abspath(location), location)
+        unique.setdefault(location if is_remote(location) else _absolute(location), location)
     locations = list(unique.values())
     names = _names(locations, "stdin.txt" if lines else "stdin.jsonl")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError(f"two inputs would both be called {twice!r}; rename one of them")
+        msg = f"two inputs would both be called {twice!r}; rename one of them"
+        raise InvalidInputError(msg)
     return [
         _spooled_standard_input(name, lines=lines)
         if location == STANDARD_INPUT
@@ -90,10 +94,11 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
     if is_arrow(data):
         return [arrow_source(data)]
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
-        raise InvalidInputError(
+        msg = (
             "expected a path, a list of strings or dictionaries, or an Arrow table,"
             f" got {type(data).__name__}"
         )
+        raise InvalidInputError(msg)
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], lines=lines)
@@ -117,33 +122,39 @@ def _expand_local(path: str) -> Iterator[str]:
         return
     matches = glob.glob(path, recursive=True)
     if not matches:
-        raise InvalidInputError(f"no file matches the pattern {path!r}")
+        msg = f"no file matches the pattern {path!r}"
+        raise InvalidInputError(msg)
     # "corpus/**" matches folders and, one by one, what is in them.
-    files = {file for match in matches if not os.path.isdir(match) for file in _files_below(match)}
-    folders = {match for match in matches if os.path.isdir(match)}
+    folders = {match for match in matches if Path(match).is_dir()}
+    files = {file for match in matches if match not in folders for file in _files_below(match)}
     files.update(file for folder in folders for file in _known_files(folder))
     if not files:
-        raise _empty(f"the folders that match {path!r}")
+        msg = f"the folders that match {path!r}"
+        raise _empty(msg)
     yield from sorted(files)
 
 
 def _files_below(path: str) -> list[str]:
     """Give the file itself, or the files of known formats in a folder."""
-    if os.path.isdir(path):
+    if Path(path).is_dir():
         files = sorted(_known_files(path))
         if not files:
-            raise _empty(f"the folder {path!r}")
+            msg = f"the folder {path!r}"
+            raise _empty(msg)
         return files
     with reading(path):
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ReadError(
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            msg = (
                 "expected a regular file, which can be read more than once;"
-                " send a pipe to standard input and name it -",
+                " send a pipe to standard input and name it -"
+            )
+            raise ReadError(
+                msg,
                 path=path,
             )
     _check_format(path)
     with reading(path):
-        open(path, "rb").close()
+        Path(path).open("rb").close()
     return [os.path.normpath(path)]
 
 
@@ -156,7 +167,7 @@ def _known_files(folder: str) -> Iterator[str]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith(".") and format_of(name) is not None:
-                yield os.path.normpath(os.path.join(parent, name))
+                yield os.path.normpath(Path(parent, name))
 
 
 def _expand_url(url: str) -> list[str]:
@@ -170,7 +181,8 @@ def _expand_url(url: str) -> list[str]:
             files = sorted(filesystem.unstrip_protocol(name) for name in found)
             files = [file for file in files if format_of(_path_of(file)) is not None]
             if not files:
-                raise InvalidInputError(f"no file of a known format matches the pattern {url!r}")
+                msg = f"no file of a known format matches the pattern {url!r}"
+                raise InvalidInputError(msg)
             return files
         # Asking whether it is a folder takes a request; a name with a known suffix needs none.
         if format_of(_path_of(url)) is not None:
@@ -180,7 +192,8 @@ def _expand_url(url: str) -> list[str]:
         if filesystem.isdir(path):
             found = [name for name in filesystem.find(path) if format_of(name) is not None]
             if not found:
-                raise _empty(f"the folder {url!r}")
+                msg = f"the folder {url!r}"
+                raise _empty(msg)
             return sorted(filesystem.unstrip_protocol(name) for name in found)
     _check_format(url)
     return [url]
@@ -188,9 +201,8 @@ def _expand_url(url: str) -> list[str]:
 
 def _check_format(path: str) -> None:
     if format_of(_path_of(path)) is None:
-        raise InvalidInputError(
-            f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}", path=path
-        )
+        msg = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+        raise InvalidInputError(msg, path=path)
 
 
 def _empty(what: str) -> InvalidInputError:
@@ -204,6 +216,11 @@ def _path_of(location: str) -> str:
     if location.startswith(("http://", "https://")):
         return location.partition("#")[0].partition("?")[0]
     return location
+
+
+def _absolute(path: str) -> str:
+    """Complete a path without following links: in some caches all names lead to one folder."""
+    return os.path.normpath(Path.cwd() / path)
 
 
 def _names(locations: list[str], standard_input: str) -> list[str]:
@@ -224,7 +241,7 @@ def _parts(location: str) -> tuple[str, ...]:
     if is_remote(location):
         protocol, _, path = _path_of(location).partition("://")
         return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
-    local = Path(os.path.abspath(location))
+    local = Path(_absolute(location))
     return tuple(part for part in local.parts if part != local.anchor)
 
 
@@ -232,11 +249,11 @@ def _spooled_standard_input(name: str, *, lines: bool) -> Source:
     """Copy standard input to a temporary file, because jobs read their input more than once."""
     handle, path = tempfile.mkstemp(prefix="neardup-", suffix="-" + name)
     atexit.register(_remove, path)
-    with reading("standard input"), open(handle, "wb") as copy:
+    with reading("standard input"), os.fdopen(handle, "wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     return file_source(path, name, lines=lines)
 
 
 def _remove(path: str) -> None:
     with contextlib.suppress(OSError):
-        os.remove(path)
+        Path(path).unlink()

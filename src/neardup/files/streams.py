@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import io
 import lzma
-import os
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 """Suffixes of compressed files and the codec each stands for."""
@@ -24,7 +25,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 
 def compression_of(name: str) -> str | None:
     """Give the codec that the last suffix of a file name stands for, None if it is not one."""
-    return COMPRESSIONS.get(os.path.splitext(name)[1].lower())
+    return COMPRESSIONS.get(PurePosixPath(name).suffix.lower())
 
 
 def is_remote(location: str) -> bool:
@@ -148,7 +149,7 @@ def file_size(location: str) -> int | None:
     if is_remote(location):
         return None
     with reading(location):
-        return os.stat(location).st_size
+        return Path(location).stat().st_size
 
 
 @contextlib.contextmanager
@@ -159,26 +160,30 @@ def reading(location: str) -> Iterator[None]:
     except NeardupError:
         raise
     except FileNotFoundError:
-        raise ReadError("no such file", path=location) from None
+        msg = "no such file"
+        raise ReadError(msg, path=location) from None
     except IsADirectoryError:
-        raise ReadError("expected a file, this is a folder", path=location) from None
+        msg = "expected a file, this is a folder"
+        raise ReadError(msg, path=location) from None
     except PermissionError:
-        raise ReadError("no permission to read this file", path=location) from None
+        msg = "no permission to read this file"
+        raise ReadError(msg, path=location) from None
     except EOFError:
         raise ReadError(_INCOMPLETE, path=location) from None
     except lzma.LZMAError as error:
-        raise ReadError(f"not valid compressed data: {error}", path=location) from error
+        msg = f"not valid compressed data: {error}"
+        raise ReadError(msg, path=location) from error
     except OSError as error:
         raise ReadError(_reason(error), path=location) from error
     except ImportError as error:
-        raise ReadError(
-            f"this kind of URL needs another package: {error}", path=location
-        ) from error
+        msg = f"this kind of URL needs another package: {error}"
+        raise ReadError(msg, path=location) from error
     except Exception as error:
         # Remote file systems raise classes of their own, which only their packages know.
         if not is_remote(location):
             raise
-        raise ReadError(f"cannot be read: {error}", path=location) from error
+        msg = f"cannot be read: {error}"
+        raise ReadError(msg, path=location) from error
 
 
 @contextlib.contextmanager
@@ -189,7 +194,8 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, NeardupError):
             raise
-        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+        msg = f"{path}: cannot be written: {error.strerror or error}"
+        raise WriteError(msg) from error
 
 
 _INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"

@@ -19,46 +19,44 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
+import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zeros
 
-from neardup import __version__
+from neardup.version import __version__
 
-if numba.config.DISABLE_JIT:
 
-    def trailing_zeros(value: Any) -> int:
-        """Count the zero bits below the lowest set bit, 64 if none; Numba's own is compiled only."""
-        number = int(value) | 1 << 64
-        return (number & -number).bit_length() - 1
-else:
-    from numba.cpython.unsafe.numbers import trailing_zeros
+def _count_trailing_zeros(value: Any) -> int:
+    number = int(value) | 1 << 64
+    return (number & -number).bit_length() - 1
+
+
+# Count the zero bits below the lowest set bit, 64 if there is none. Numba's works only compiled.
+trailing_zeros: Callable[[Any], int] = (
+    _count_trailing_zeros if numba.config.DISABLE_JIT else compiled_trailing_zeros
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KERNELS = Path(__file__).parent
 
 
-def kernel(signature: str) -> Callable[[F], F]:
-    """Compile a function over arrays for one signature, without the interpreter lock.
+def kernel(function: F) -> F:
+    """Compile a function for the types of its annotations, to run without the interpreter lock.
 
-    Array arguments are written ``u1[]`` (one dimension), ``u8[,]`` (two), with a leading ``const``
-    where the kernel only reads them; Arrow buffers are read-only and are accepted only there.
+    Annotations are those of ``kernels.types``, ``int`` (int64), or a NumPy scalar type.
     """
-
-    def decorate(function: F) -> F:
-        if numba.config.DISABLE_JIT:
-            return function
-        dispatcher = numba.njit(nogil=True)(function)
-        folder = cache_folder()
-        if folder is not None:
-            dispatcher._cache = _KernelCache(function)  # noqa: SLF001 - the only way to choose a folder
-        dispatcher.compile(tuple(_argument_type(word) for word in signature.split()))
-        dispatcher.disable_compile()
-        return cast("F", dispatcher)
-
-    return decorate
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher = numba.njit(nogil=True)(function)
+    if cache_folder() is not None:
+        dispatcher._cache = _KernelCache(function)  # noqa: SLF001 - the only way to choose a folder
+    dispatcher.compile(_signature(function))
+    dispatcher.disable_compile()
+    return cast("F", dispatcher)
 
 
 def inlined(function: F) -> F:
@@ -66,14 +64,20 @@ def inlined(function: F) -> F:
     return cast("F", numba.njit(inline="always")(function))
 
 
-def _argument_type(word: str) -> Any:
-    """Translate one word of a signature, such as ``u8``, ``u1[]`` or ``const-u4[,]``."""
-    readonly = word.startswith("const-")
-    scalar_name, _, dimensions = word.removeprefix("const-").partition("[")
-    scalar = getattr(numba, scalar_name)
-    if not dimensions:
-        return scalar
-    return numba.types.Array(scalar, 1 + dimensions.count(","), "C", readonly=readonly)
+def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Translate a function's annotations to Numba's types."""
+    annotations = get_type_hints(function, include_extras=True)
+    annotations.pop("return", None)
+    return tuple(_argument_type(annotation) for annotation in annotations.values())
+
+
+def _argument_type(annotation: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return numba.int64 if annotation is int else numba.from_dtype(np.dtype(annotation))
+    array, layout = get_args(annotation)
+    element = get_args(get_args(array)[1])[0]
+    scalar = numba.from_dtype(np.dtype(element))
+    return numba.types.Array(scalar, layout.ndim, "C", readonly=layout.readonly)
 
 
 @cache
@@ -92,9 +96,7 @@ def cache_folder() -> Path | None:
 def is_compiled() -> bool:
     """Whether machine code of this version is on disk, so that kernels load at once."""
     folder = cache_folder()
-    return bool(numba.config.DISABLE_JIT) or (
-        folder is not None and any(folder.glob("*.nbi"))
-    )
+    return bool(numba.config.DISABLE_JIT) or (folder is not None and any(folder.glob("*.nbi")))
 
 
 def _cache_root() -> Path:
@@ -160,7 +162,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - whatever a damaged pickle raises
+        except Exception:  # whatever a damaged pickle raises
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

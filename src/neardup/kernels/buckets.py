@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
+from neardup.kernels.types import ConstUint64s, Int32s, Int64s
 
 
-@kernel("const-u8[] u8 i8 i4[] i8[]")
-def bucket_runs(packed, index_mask, first_bucket, buckets, bucket_sizes):  # type: ignore[no-untyped-def]
-    """Number the runs of two or more equal keys; return the next free number.
+@kernel
+def bucket_runs(
+    packed: ConstUint64s,
+    index_mask: np.uint64,
+    first_bucket: int,
+    buckets: Int32s,
+    bucket_sizes: Int64s,
+) -> int:
+    """Give numbers to the runs of two or more equal keys; return the next free number.
 
     ``packed`` is sorted; each value has a document's index in the bits of ``index_mask`` and its
     band key in the others. ``buckets`` (by document) receives the bucket's number, -1 for a

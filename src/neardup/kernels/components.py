@@ -6,10 +6,19 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.overlap import overlap_at_least, required_overlap
+from neardup.kernels.types import (
+    ConstInt32Rows,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32Rows,
+    Int32s,
+    Int64s,
+)
 
 
 @inlined
-def _find(parents, d):  # type: ignore[no-untyped-def]
+def _find(parents: Int64s, d: Int) -> Int:
     """First document of the component of d, halving the path to it."""
     while parents[d] != d:
         parents[d] = parents[parents[d]]
@@ -18,7 +27,16 @@ def _find(parents, d):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_to_bucket(d, bucket, band, parents, bucket_heads, next_group, next_member, last_member):  # type: ignore[no-untyped-def]
+def _add_to_bucket(
+    d: Int,
+    bucket: Int,
+    band: Int,
+    parents: Int64s,
+    bucket_heads: Int32s,
+    next_group: Int32Rows,
+    next_member: Int32Rows,
+    last_member: Int32Rows,
+) -> None:
     """Put d into its component's group, first melting the groups that have become one."""
     own = _find(parents, d)
     home, previous = np.int64(-1), np.int64(-1)
@@ -45,28 +63,25 @@ def _add_to_bucket(d, bucket, band, parents, bucket_heads, next_group, next_memb
         bucket_heads[bucket] = d
 
 
-@kernel(
-    "i8 i8 const-i4[,] const-u8[] const-i8[] const-i8[] i8 i8 i8 i4[] i8[] i4[] i4[,] i4[,] i4[,] "
-    "i8[]"
-)
-def join_components(  # type: ignore[no-untyped-def]
-    start,
-    stop,
-    buckets,
-    values,
-    set_starts,
-    set_sizes,
-    measure,
-    p,
-    q,
-    last_compared,
-    parents,
-    bucket_heads,
-    next_group,
-    next_member,
-    last_member,
-    counts,
-):
+@kernel
+def join_components(
+    start: int,
+    stop: int,
+    buckets: ConstInt32Rows,
+    values: ConstUint64s,
+    set_starts: ConstInt64s,
+    set_sizes: ConstInt64s,
+    measure: int,
+    p: int,
+    q: int,
+    last_compared: Int32s,
+    parents: Int64s,
+    bucket_heads: Int32s,
+    next_group: Int32Rows,
+    next_member: Int32Rows,
+    last_member: Int32Rows,
+    counts: Int64s,
+) -> None:
     """Join documents ``start`` to ``stop`` to the components of the earlier ones.
 
     The documents of a bucket are kept in groups, one for each component seen there, so that a

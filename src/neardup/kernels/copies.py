@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
+from neardup.kernels.types import ConstBools, ConstUint64Rows, Int64s, Uint64Rows
 
 
-@kernel("i8[] u8[,] i8 const-u8[,] const-b1[] i8[]")
-def number_digests(slots, known, n_known, digests, wanted, numbers):  # type: ignore[no-untyped-def]
+@kernel
+def number_digests(
+    slots: Int64s,
+    known: Uint64Rows,
+    n_known: int,
+    digests: ConstUint64Rows,
+    wanted: ConstBools,
+    numbers: Int64s,
+) -> int:
     """Look up each wanted digest among the known ones and add it if it is new; return n_known.
 
     ``slots`` is an open hash table of positions in ``known``, -1 where free; its length is a power
@@ -22,9 +30,7 @@ def number_digests(slots, known, n_known, digests, wanted, numbers):  # type: ig
             continue
         low, high = digests[d, 0], digests[d, 1]
         slot = np.int64(low) & mask
-        while slots[slot] >= 0 and (
-            known[slots[slot], 0] != low or known[slots[slot], 1] != high
-        ):
+        while slots[slot] >= 0 and (known[slots[slot], 0] != low or known[slots[slot], 1] != high):
             slot = (slot + 1) & mask
         if slots[slot] < 0:
             slots[slot] = n_known
@@ -35,8 +41,12 @@ def number_digests(slots, known, n_known, digests, wanted, numbers):  # type: ig
     return n_known
 
 
-@kernel("i8[] const-u8[,] i8")
-def rebuild_slots(slots, known, n_known):  # type: ignore[no-untyped-def]
+@kernel
+def rebuild_slots(
+    slots: Int64s,
+    known: ConstUint64Rows,
+    n_known: int,
+) -> None:
     """Fill an empty hash table (all -1) with the known digests, which all differ."""
     mask = slots.shape[0] - 1
     for number in range(n_known):

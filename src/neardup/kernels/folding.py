@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 
 # An entry of the code point table: folded bytes in the low 56 bits (first byte lowest), their
 # number in bits 56 to 59, the class in bits 60 and 61.
@@ -23,7 +24,7 @@ GROWTH, SLACK = 3, 16
 
 
 @inlined
-def decode(data, i):  # type: ignore[no-untyped-def]
+def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
     """Decode the non-ASCII character that starts at byte i of valid UTF-8: code point, length."""
     b = np.int64(data[i])
     if b < 0xE0:
@@ -42,8 +43,15 @@ def decode(data, i):  # type: ignore[no-untyped-def]
     ), 4
 
 
-@kernel("const-u1[] const-i8[] const-u1[] const-u8[] u1[] i8[]")
-def fold_texts(data, offsets, ascii_table, table, folded, folded_offsets):  # type: ignore[no-untyped-def]
+@kernel
+def fold_texts(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    ascii_table: ConstBytes,
+    table: ConstUint64s,
+    folded: Bytes,
+    folded_offsets: Int64s,
+) -> None:
     """Write the folded tokens of every text, separated and ended by zero bytes.
 
     Parameters: ``data`` and ``offsets`` (n + 1) hold n texts of valid UTF-8; ``ascii_table`` (128)

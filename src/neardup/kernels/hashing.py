@@ -5,13 +5,14 @@ docs/hashing.md states these functions in full, with known-answer vectors.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.kernels._compile import inlined
 
-T = TypeVar("T", bound=Any)
+T = TypeVar("T", np.uint64, npt.NDArray[np.uint64])
 
 # Start value of every hash: the golden ratio in 64 bits, so that nothing hashes to zero by default.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

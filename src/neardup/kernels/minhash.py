@@ -6,6 +6,15 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import GOLDEN, mix64
+from neardup.kernels.types import (
+    ConstInt64s,
+    ConstUint32Rows,
+    ConstUint32s,
+    ConstUint64s,
+    Uint32Rows,
+    Uint32s,
+    Uint64Rows,
+)
 
 _32, _ODD = np.uint64(32), np.uint32(1)
 _ALL_ONES = np.uint32(0xFFFFFFFF)
@@ -15,9 +24,8 @@ _CHUNK = 1024
 
 
 @inlined
-def _lane(upper, odd, mask, even_mask):  # type: ignore[no-untyped-def]
-    """Value of a shingle in one lane: its upper half and its lower half made odd, masked and
-    multiplied.
+def _lane(upper: np.uint32, odd: np.uint32, mask: np.uint32, even_mask: np.uint32) -> np.uint32:
+    """Value of a shingle, given as upper half and odd lower half, in one lane.
 
     For any fixed lane and odd factor this is one to one in the upper half, so that values are
     exactly uniform; and because both factors vary, the order of two shingles in one lane says
@@ -29,7 +37,14 @@ def _lane(upper, odd, mask, even_mask):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _lower_signature(uppers, odds, size, masks, even_masks, signature):  # type: ignore[no-untyped-def]
+def _lower_signature(
+    uppers: Uint32s,
+    odds: Uint32s,
+    size: int,
+    masks: ConstUint32s,
+    even_masks: ConstUint32s,
+    signature: Uint32s,
+) -> None:
     """Lower every lane of a signature to the least value of ``size`` shingles."""
     n_lanes = np.uint64(masks.shape[0])
     i = np.int64(0)
@@ -58,8 +73,14 @@ def _lower_signature(uppers, odds, size, masks, even_masks, signature):  # type:
         i += 1
 
 
-@kernel("const-u8[] const-i8[] const-u4[] const-u4[] u4[,]")
-def minhash_signatures(shingles, offsets, masks, even_masks, signatures):  # type: ignore[no-untyped-def]
+@kernel
+def minhash_signatures(
+    shingles: ConstUint64s,
+    offsets: ConstInt64s,
+    masks: ConstUint32s,
+    even_masks: ConstUint32s,
+    signatures: Uint32Rows,
+) -> None:
     """Take the smallest value of each text's shingles in every lane; all ones where there is none.
 
     ``masks`` and ``even_masks`` (n_lanes, the latter even) make the lanes; ``signatures`` has
@@ -79,8 +100,13 @@ def minhash_signatures(shingles, offsets, masks, even_masks, signatures):  # typ
             _lower_signature(uppers, odds, size, masks, even_masks, signature)
 
 
-@kernel("const-u4[,] i8 i8 u8[,]")
-def band_keys(signatures, n_bands, n_rows, keys):  # type: ignore[no-untyped-def]
+@kernel
+def band_keys(
+    signatures: ConstUint32Rows,
+    n_bands: int,
+    n_rows: int,
+    keys: Uint64Rows,
+) -> None:
     """Hash each band of each signature, with the band's number, to one 64-bit key.
 
     Band j of ``n_rows`` lanes starts at lane j * n_rows; ``keys`` has shape (n, n_bands).

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Floats, Int, Int64s
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
 JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT = 0, 1, 2, 3, 4
@@ -20,7 +21,7 @@ _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @inlined
-def _product(a, b):  # type: ignore[no-untyped-def]
+def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Full product of two 64-bit numbers, as upper and lower 64 bits."""
     a_low, a_high = a & _LOW32, a >> _32
     b_low, b_high = b & _LOW32, b >> _32
@@ -31,7 +32,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _cosine_reaches(overlap, x, y, p, q):  # type: ignore[no-untyped-def]
+def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | bool:
     """Whether overlap / sqrt(x * y) >= p / q, that is (overlap * q)^2 >= (p * x) * (p * y)."""
     scaled = np.uint64(overlap * q)
     left_high, left_low = _product(scaled, scaled)
@@ -40,7 +41,7 @@ def _cosine_reaches(overlap, x, y, p, q):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def required_overlap(measure, x, y, p, q):  # type: ignore[no-untyped-def]
+def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
     """Least number of common elements with which sets of sizes x and y reach p / q."""
     if measure == JACCARD:
         # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
@@ -60,7 +61,7 @@ def required_overlap(measure, x, y, p, q):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def similarity(measure, overlap, x, y):  # type: ignore[no-untyped-def]
+def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
     """Value of the measure, rounded once to 64-bit floating point (twice for cosine)."""
     if measure == JACCARD:
         return overlap / (x + y - overlap)
@@ -74,7 +75,9 @@ def similarity(measure, overlap, x, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def overlap_at_least(values, x_start, x_size, y_start, y_size, required):  # type: ignore[no-untyped-def]
+def overlap_at_least(
+    values: ConstUint64s, x_start: Int, x_size: Int, y_start: Int, y_size: Int, required: Int
+) -> Int:
     """Count the common elements of two sorted sets; -1 as soon as ``required`` is out of reach."""
     # Each element of one set that the other lacks uses up some of the slack.
     if required > x_size or required > y_size:
@@ -94,10 +97,19 @@ def overlap_at_least(values, x_start, x_size, y_start, y_size, required):  # typ
     return overlap
 
 
-@kernel("const-u8[] const-i8[] const-i8[] const-i8[] const-i8[] i8 i8 i8 i8[] f8[]")
-def score_pairs(  # type: ignore[no-untyped-def]
-    values, starts, sizes, left, right, measure, p, q, overlaps, similarities
-):
+@kernel
+def score_pairs(
+    values: ConstUint64s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    left: ConstInt64s,
+    right: ConstInt64s,
+    measure: int,
+    p: int,
+    q: int,
+    overlaps: Int64s,
+    similarities: Floats,
+) -> None:
     """Count the overlap of each pair of sets (left[k], right[k]) and work out its similarity.
 
     A pair below p / q gets overlap -1 and similarity NaN; p = 0 scores every pair.
@@ -105,9 +117,7 @@ def score_pairs(  # type: ignore[no-untyped-def]
     for k in range(left.shape[0]):
         x, y = left[k], right[k]
         required = required_overlap(measure, sizes[x], sizes[y], p, q)
-        overlap = overlap_at_least(
-            values, starts[x], sizes[x], starts[y], sizes[y], required
-        )
+        overlap = overlap_at_least(values, starts[x], sizes[x], starts[y], sizes[y], required)
         reached = overlap >= required
         overlaps[k] = overlap if reached else -1
         similarities[k] = similarity(measure, overlap, sizes[x], sizes[y]) if reached else np.nan

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.types import ConstBytes, Int64s
 
 # What the JSON array kernel expects next.
 OPENING, VALUE_OR_END, COMMA_OR_END, VALUE, NOTHING = 0, 1, 2, 3, 4
 
 
 @inlined
-def _is_space(byte):  # type: ignore[no-untyped-def]
+def _is_space(byte: int) -> bool:
     return byte == 32 or byte == 10 or byte == 13 or byte == 9
 
 
-@kernel("const-u1[] i8 i8 i8[] i8[]")
-def cut_array(data, state, is_final, starts, ends):  # type: ignore[no-untyped-def]
+@kernel
+def cut_array(
+    data: ConstBytes,
+    state: int,
+    is_final: int,
+    starts: Int64s,
+    ends: Int64s,
+) -> tuple[int, int, int, int]:
     """Find the elements of a JSON array in a piece of its file.
 
     Only brackets, strings and commas are looked at; whether an element is valid is for a parser to
@@ -101,8 +108,14 @@ def cut_array(data, state, is_final, starts, ends):  # type: ignore[no-untyped-d
     return count, i, state, -1
 
 
-@kernel("const-u1[] i8 i8 i8[] i8[]")
-def cut_delimited(data, delimiter, is_final, starts, ends):  # type: ignore[no-untyped-def]
+@kernel
+def cut_delimited(
+    data: ConstBytes,
+    delimiter: int,
+    is_final: int,
+    starts: Int64s,
+    ends: Int64s,
+) -> tuple[int, int, bool]:
     r"""Find the records of CSV or TSV in a piece of a file that starts between two records.
 
     A record ends with ``\n``, ``\r\n`` or ``\r`` outside quotes and includes it; an empty line is

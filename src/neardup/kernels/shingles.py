@@ -6,16 +6,24 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import GOLDEN, mix64
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
-# Odd, and 3 modulo 4, so that POWER - 1 has a single factor 2 and order matters in all 64 bits but one.
+# Odd, and 3 modulo 4, so that POWER - 1 has a single factor 2: the order of two tokens shows in all
+# bits but one.
 POWER = np.uint64(0xD6E8FEB86659FD93)
 
 # Ranges up to this length are sorted by insertion.
 _SHORT = 24
 
 
-@kernel("const-u8[] const-i8[] i8 u8[] i8[]")
-def hash_shingles(tokens, token_offsets, ngram, shingles, shingle_offsets):  # type: ignore[no-untyped-def]
+@kernel
+def hash_shingles(
+    tokens: ConstUint64s,
+    token_offsets: ConstInt64s,
+    ngram: int,
+    shingles: Uint64s,
+    shingle_offsets: Int64s,
+) -> None:
     """Hash every run of ``ngram`` consecutive tokens; a shorter text has one run, all its tokens.
 
     The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64,
@@ -40,9 +48,7 @@ def hash_shingles(tokens, token_offsets, ngram, shingles, shingle_offsets):  # t
         count += 1
         for i in range(head, stop):
             polynomial = (
-                polynomial * POWER
-                + tokens[np.uint64(i)]
-                - tokens[np.uint64(i - ngram)] * leaving
+                polynomial * POWER + tokens[np.uint64(i)] - tokens[np.uint64(i - ngram)] * leaving
             )
             shingles[np.uint64(count)] = mix64(polynomial + length_term)
             count += 1
@@ -50,7 +56,8 @@ def hash_shingles(tokens, token_offsets, ngram, shingles, shingle_offsets):  # t
 
 
 @inlined
-def _insertion_sort(values, start, stop):  # type: ignore[no-untyped-def]
+def _insertion_sort(values: Uint64s, start: Int, stop: Int) -> None:
+    """Sort a short range."""
     for i in range(start + 1, stop):
         value = values[i]
         j = i
@@ -61,7 +68,7 @@ def _insertion_sort(values, start, stop):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _sort_hashes(values, start, stop, scratch, counts):  # type: ignore[no-untyped-def]
+def _sort_hashes(values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s) -> None:
     """Sort a range of hashes: spread them by their leading bits, then finish each small bucket.
 
     Hashes are uniform, so about as many buckets as values leaves one or two in each: linear time.
@@ -87,9 +94,9 @@ def _sort_hashes(values, start, stop, scratch, counts):  # type: ignore[no-untyp
         counts[b + 1] += counts[b]
     for i in range(size):
         value = scratch[i]
-        b = np.int64(value >> shift)
-        values[start + counts[b]] = value
-        counts[b] += 1
+        home = np.int64(value >> shift)
+        values[start + counts[home]] = value
+        counts[home] += 1
     # Now counts[b] is where bucket b ends.
     bucket_start = np.int64(0)
     for b in range(n_buckets):
@@ -101,8 +108,13 @@ def _sort_hashes(values, start, stop, scratch, counts):  # type: ignore[no-untyp
         bucket_start = bucket_stop
 
 
-@kernel("u8[] const-i8[] u8[] i8[]")
-def number_occurrences(shingles, offsets, scratch, counts):  # type: ignore[no-untyped-def]
+@kernel
+def number_occurrences(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+) -> None:
     """Turn each text's shingles into a set of numbered ones, in place.
 
     The x-th copy of shingle h becomes mix64(h ^ mix64(x)) for x > 1, the first stays h; so the
@@ -123,8 +135,14 @@ def number_occurrences(shingles, offsets, scratch, counts):  # type: ignore[no-u
                 i += 1
 
 
-@kernel("u8[] const-i8[] u8[] i8[] i8[]")
-def sort_sets(shingles, offsets, scratch, counts, sizes):  # type: ignore[no-untyped-def]
+@kernel
+def sort_sets(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    sizes: Int64s,
+) -> None:
     """Sort each text's shingles and drop repeats, in place.
 
     The set of text d is then ``shingles[offsets[d] : offsets[d] + sizes[d]]``; what follows up to
@@ -141,8 +159,14 @@ def sort_sets(shingles, offsets, scratch, counts, sizes):  # type: ignore[no-unt
         sizes[doc] = last + 1 - start
 
 
-@kernel("const-u8[] const-i8[] const-i8[] u8[] const-i8[]")
-def copy_sets(values, starts, sizes, target, target_starts):  # type: ignore[no-untyped-def]
+@kernel
+def copy_sets(
+    values: ConstUint64s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    target: Uint64s,
+    target_starts: ConstInt64s,
+) -> None:
     """Copy n sets from one array to their places in another."""
     for d in range(starts.shape[0]):
         for i in range(sizes[d]):

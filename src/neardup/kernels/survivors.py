@@ -6,31 +6,29 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.overlap import overlap_at_least, required_overlap, similarity
+from neardup.kernels.types import ConstInt32Rows, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
 
 
-@kernel(
-    "i8 i8 i8 const-i4[,] const-i8[] i8[] i4[] const-u8[] const-i8[] const-i8[] i8 i8 i8 i4[] "
-    "i4[] f8[] i8[]"
-)
-def choose_survivors(  # type: ignore[no-untyped-def]
-    start,
-    stop,
-    n_fixed,
-    buckets,
-    bucket_starts,
-    bucket_fill,
-    members,
-    values,
-    set_starts,
-    set_sizes,
-    measure,
-    p,
-    q,
-    last_compared,
-    keepers,
-    similarities,
-    counts,
-):
+@kernel
+def choose_survivors(
+    start: int,
+    stop: int,
+    n_fixed: int,
+    buckets: ConstInt32Rows,
+    bucket_starts: ConstInt64s,
+    bucket_fill: Int64s,
+    members: Int32s,
+    values: ConstUint64s,
+    set_starts: ConstInt64s,
+    set_sizes: ConstInt64s,
+    measure: int,
+    p: int,
+    q: int,
+    last_compared: Int32s,
+    keepers: Int32s,
+    similarities: Floats,
+    counts: Int64s,
+) -> None:
     """Decide documents ``start`` to ``stop``, all earlier ones being decided.
 
     A document stays unless it is verified similar to one that already stays and shares a bucket

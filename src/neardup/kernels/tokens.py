@@ -7,38 +7,53 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel, trailing_zeros
 from neardup.kernels.folding import CLASS_SHIFT, SINGLE, decode
 from neardup.kernels.hashing import GOLDEN, mix64
+from neardup.kernels.types import (
+    ConstBytes,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int64s,
+    Uint64Rows,
+    Uint64s,
+)
 
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _1, _3, _7, _8 = np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
 _29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
-# Odd 64-bit multipliers (of L'Ecuyer's and of Vigna's generators); any odd numbers without pattern do.
+# Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
 DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F025B5)
 
 
 @inlined
-def _load(words, i):  # type: ignore[no-untyped-def]
+def _load(words: ConstUint64s, i: Int) -> np.uint64:
     """Eight bytes from any byte position, first byte lowest, out of an array of 64-bit words."""
     w = i >> 3
     shift = np.uint64(i & 7) << _3
-    return (words[np.uint64(w)] >> shift) | ((words[np.uint64(w + 1)] << _1) << (_63 - shift))
+    low, high = words[np.uint64(w)], words[np.uint64(w + 1)]
+    return np.uint64((low >> shift) | ((high << _1) << (_63 - shift)))
 
 
 @inlined
-def _zero_bytes(w):  # type: ignore[no-untyped-def]
+def _zero_bytes(w: np.uint64) -> np.uint64:
     """Set the top bit of every byte that is zero, exactly (no carries between bytes)."""
     return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
 
 
 @inlined
-def _leading_bytes(flags):  # type: ignore[no-untyped-def]
+def _leading_bytes(flags: np.uint64) -> np.int64:
     """Count the bytes below the lowest flagged one; eight if none is flagged."""
     return np.int64(trailing_zeros(flags)) >> 3
 
 
-@kernel("const-u8[] const-i8[] u8[] i8[]")
-def hash_tokens(folded_words, folded_offsets, hashes, token_offsets):  # type: ignore[no-untyped-def]
+@kernel
+def hash_tokens(
+    folded_words: ConstUint64s,
+    folded_offsets: ConstInt64s,
+    hashes: Uint64s,
+    token_offsets: Int64s,
+) -> None:
     """Hash the tokens that ``fold_texts`` has written.
 
     A token of L bytes is cut into 64-bit words of eight bytes each; the last word holds the
@@ -74,8 +89,14 @@ def hash_tokens(folded_words, folded_offsets, hashes, token_offsets):  # type: i
     token_offsets[folded_offsets.shape[0] - 1] = count
 
 
-@kernel("const-u1[] const-i8[] const-u8[] u8[] i8[]")
-def hash_characters(data, offsets, table, hashes, token_offsets):  # type: ignore[no-untyped-def]
+@kernel
+def hash_characters(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    table: ConstUint64s,
+    hashes: Uint64s,
+    token_offsets: Int64s,
+) -> None:
     """Hash every character that the table does not drop, each as a token of its folded bytes.
 
     ``table`` is that of ``kernels.folding``; all its entries are SINGLE or IGNORED here. ``hashes``
@@ -90,7 +111,8 @@ def hash_characters(data, offsets, table, hashes, token_offsets):  # type: ignor
                 code_point = np.int64(data[i])
                 i += 1
             else:
-                code_point, length = decode(data, i)
+                character, length = decode(data, i)
+                code_point = np.int64(character)
                 i += length
             entry = table[code_point]
             if np.int64(entry >> CLASS_SHIFT) == SINGLE:
@@ -100,8 +122,12 @@ def hash_characters(data, offsets, table, hashes, token_offsets):  # type: ignor
     token_offsets[offsets.shape[0] - 1] = count
 
 
-@kernel("const-u8[] const-i8[] u8[,]")
-def digest_tokens(hashes, token_offsets, digests):  # type: ignore[no-untyped-def]
+@kernel
+def digest_tokens(
+    hashes: ConstUint64s,
+    token_offsets: ConstInt64s,
+    digests: Uint64Rows,
+) -> None:
     """Digest each text's token sequence to 128 bits, for finding exact copies.
 
     Two halves with different multipliers; each step is one to one in the token's hash and not

@@ -51,4 +51,6 @@ def bucket_documents(
         row[row >= 0] += n_buckets
         n_buckets += len(sizes)
         sizes_of_bands.append(sizes)
-    return Buckets(numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64))
+    return Buckets(
+        numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
+    )

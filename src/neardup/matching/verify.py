@@ -9,9 +9,7 @@ from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets
 
 
-def score_pairs(
-    sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure
-) -> Floats:
+def score_pairs(sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
     """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
 
     The threshold of ``measure`` plays no part. Time O(size of both sets) a pair.
@@ -19,6 +17,15 @@ def score_pairs(
     overlaps: Int64s = np.empty(len(left), np.int64)
     similarities: Floats = np.empty(len(left), np.float64)
     overlap.score_pairs(
-        sets.values, sets.starts, sets.sizes, left, right, measure.code, 0, 1, overlaps, similarities
+        sets.values,
+        sets.starts,
+        sets.sizes,
+        left,
+        right,
+        measure.code,
+        0,
+        1,
+        overlaps,
+        similarities,
     )
     return similarities

@@ -110,9 +110,7 @@ def _fill_sets(
         if (found.sizes > capacities[here]).any() or (found.sizes == 0).any():
             message = "a text has changed since it was first read; run again when it is at rest"
             raise ReadError(message)
-        shingles.copy_sets(
-            found.values, found.starts, found.sizes, sets.values, sets.starts[here]
-        )
+        shingles.copy_sets(found.values, found.starts, found.sizes, sets.values, sets.starts[here])
         sets.sizes[here] = found.sizes
         done += len(part)
     return len(targets)

@@ -94,7 +94,9 @@ class Catalogue:
             numbers = pa.array(self.numbers[start:stop]).cast(pa.large_string())
             if source.ids_carry_name:
                 prefix = pa.scalar(f"{source.name}:", pa.large_string())
-                numbers = pc.binary_join_element_wise(prefix, numbers, pa.scalar("", pa.large_string()))
+                numbers = pc.binary_join_element_wise(
+                    prefix, numbers, pa.scalar("", pa.large_string())
+                )
             parts.append(numbers)
         return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
 
@@ -164,7 +166,9 @@ def read_catalogue(
         if plan.with_lengths
         else None,
         ids=_join_ids([s.ids for s in sketches if s.ids is not None]) if plan.columns.id else None,
-        order=join_order_columns([s.order for s in sketches if s.order is not None], plan.columns.order)
+        order=join_order_columns(
+            [s.order for s in sketches if s.order is not None], plan.columns.order
+        )
         if plan.columns.order
         else None,
         text_bytes=sum(s.text_bytes for s in sketches),

@@ -154,11 +154,8 @@ def deduplicate_sources(
         )
     with clock.stage("bucket"):
         firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
-        keys = _join_keys(key_parts, plan.banding.bands)
-        buckets = bucket_documents(
-            lambda band: keys[order, band], plan.banding.bands, len(order), workers=plan.workers
-        )
-        del keys, key_parts
+        buckets = _bucket(key_parts, order, plan)
+        key_parts.clear()
         _leave_out_fixed(buckets, n_fixed)
         # From here on only contents that share a bucket are looked at, in keep order.
         shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
@@ -166,9 +163,7 @@ def deduplicate_sources(
         candidates = order[shared]
     with clock.stage("compare"):
         wanted = _places(firsts[candidates], len(other), len(own))
-        sets = read_sets(
-            (other, own), wanted, plan.sketch, workers=plan.workers, progress=progress
-        )
+        sets = read_sets((other, own), wanted, plan.sketch, workers=plan.workers, progress=progress)
     with clock.stage("choose"):
         n_shared_fixed = int(np.searchsorted(shared, n_fixed))
         removals, n_extra = _remove(buckets, sets, plan, n_shared_fixed, progress)
@@ -214,8 +209,13 @@ def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
     fixed[(fixed >= 0) & ~is_needed[fixed]] = -1
 
 
-def _join_keys(parts: list[Uint64s], n_bands: int) -> Uint64s:
-    return np.concatenate(parts) if parts else np.empty((0, n_bands), np.uint64)
+def _bucket(key_parts: list[Uint64s], order: Int64s, plan: Plan) -> Buckets:
+    """Find the contents, numbered in keep order, that share a band key."""
+    n_bands = plan.banding.bands
+    keys = np.concatenate(key_parts) if key_parts else np.empty((0, n_bands), np.uint64)
+    return bucket_documents(
+        lambda band: keys[order, band], n_bands, len(order), workers=plan.workers
+    )
 
 
 def _places(documents: Int64s, n_other: int, n_own: int) -> tuple[Int64s, Int64s]:
@@ -267,9 +267,7 @@ def _assign(
     rows = filled[removed]
     keepers[rows] = first_documents[removed]
     exact[rows] = stays[removed]
-    similarities[rows] = np.where(
-        stays[removed], 1.0, content_similarities[contents[removed]]
-    )
+    similarities[rows] = np.where(stays[removed], 1.0, content_similarities[contents[removed]])
     return Assignment(keepers, similarities, exact)
 
 
@@ -348,7 +346,7 @@ def deduplicate(
     lines
         Text files hold one document a line.
     on_error
-        ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary, and takes no part.
+        ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary and left out.
     workers
         Threads; None is one a core. The result does not depend on it.
     progress

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup import __version__
 from neardup.progress import StageClock
 from neardup.tables import Removals
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.pipelines.catalogue import Catalogue

@@ -13,7 +13,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels import shingles, tokens
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
 from neardup.text.normalise import Normalisation
-from neardup.text.tokenizers import Tokenizer, TokenFunction, make_tokenizer
+from neardup.text.tokenizers import TokenFunction, Tokenizer, make_tokenizer
 
 Occurrences = Literal["set", "numbered"]
 
@@ -98,9 +98,7 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
     """Hash the shingles of each token sequence; numbered ones come in no useful order."""
     values: Uint64s = np.empty(len(token_lists.values), np.uint64)
     offsets: Int64s = np.empty(len(token_lists) + 1, np.int64)
-    shingles.hash_shingles(
-        token_lists.values, token_lists.offsets, scheme.ngram, values, offsets
-    )
+    shingles.hash_shingles(token_lists.values, token_lists.offsets, scheme.ngram, values, offsets)
     values = values[: offsets[-1]]
     if scheme.occurrences == "numbered":
         shingles.number_occurrences(values, offsets, *_sorting_room(offsets))

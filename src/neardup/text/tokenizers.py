@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TABLE_TOKENIZERS = ("words", "whitespace", "characters")
 TOKENIZER_NAMES = (*TABLE_TOKENIZERS, "bytes")
 
-TokenFunction = Callable[[str], Iterable[str] | Iterable[int]]
+TokenFunction = Callable[[str], Iterable[str | int]]
 
 
 class Tokenizer(ABC):
@@ -194,7 +194,7 @@ def _strings(texts: Texts, normalisation: Normalisation) -> list[str]:
     return [normalisation.fold_text(string) for string in strings]
 
 
-def _hash_lists(lists: Sequence[list[str] | list[int]]) -> TokenLists:
+def _hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
     offsets: Int64s = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(tokens) for tokens in lists], out=offsets[1:])
     known: dict[str | int, int] = {}

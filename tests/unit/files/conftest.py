@@ -7,12 +7,14 @@ import gzip
 import lzma
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.files.rows import Mask, RowBlock, Source
+if TYPE_CHECKING:
+    from neardup.files.rows import Mask, RowBlock, Source
 
 MakeFile = Callable[[str, bytes], Path]
 

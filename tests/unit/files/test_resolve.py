@@ -97,7 +97,7 @@ def test_resolve_paths__urls(make_file):
     assert sum(len(block) for block in source.blocks()) == 1
     with pytest.raises(ReadError, match=r"^memory://x/none\.csv: no such file$"):
         resolve_paths(["memory://x/none.csv"])
-    with pytest.raises(InvalidInputError, match="^no file of a known format matches the pattern"):
+    with pytest.raises(InvalidInputError, match=r"^no file of a known format matches the pattern"):
         resolve_paths(["memory://x/*.bin"])
     with pytest.raises(InvalidInputError, match=r"^memory://x/other\.bin: unknown file format"):
         resolve_paths(["memory://x/other.bin"])
@@ -147,7 +147,7 @@ def test_format_of():
 
 
 def test_resolve_paths__no_input():
-    with pytest.raises(InvalidInputError, match="^expected at least one input, got none; name a"):
+    with pytest.raises(InvalidInputError, match=r"^expected at least one input, got none; name a"):
         resolve_paths([])
 
 
@@ -168,7 +168,7 @@ def test_resolve_paths__unknown_suffix(corpus):
         " .tsv, .txt, .parquet; all but .parquet also with .gz, .zst, .xz, .bz2"
     )
     for path in ("corpus/README.md", "corpus/*"):
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}$"):
             resolve_paths([path])
 
 
@@ -176,7 +176,7 @@ def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "none").mkdir()
     ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
-    with pytest.raises(InvalidInputError, match=f"a known format in the folder 'none'{ending}$"):
+    with pytest.raises(InvalidInputError, match=rf"a known format in the folder 'none'{ending}$"):
         resolve_paths(["none"])
     with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
         resolve_paths(["n*"])
@@ -186,7 +186,7 @@ def test_resolve_paths__unreadable(corpus, monkeypatch):
     def deny(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", deny)
+    monkeypatch.setattr("pathlib.Path.open", deny)
     with pytest.raises(ReadError, match=r"^corpus/b\.jsonl: no permission to read this file$"):
         resolve_paths(["corpus/b.jsonl"])
 
@@ -194,7 +194,7 @@ def test_resolve_paths__unreadable(corpus, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_resolve_paths__pipe(tmp_path):
     os.mkfifo(tmp_path / "a.jsonl")
-    with pytest.raises(ReadError, match="expected a regular file, which can be read more than"):
+    with pytest.raises(ReadError, match=r"expected a regular file, which can be read more than"):
         resolve_paths([str(tmp_path / "a.jsonl")])
 
 
@@ -204,7 +204,7 @@ def test_resolve_paths__standard_input(monkeypatch, lines, name):
     [source] = resolve_paths(["-", "-"], lines=lines)
     assert source.name == name
     assert [sum(len(block) for block in source.blocks()) for _ in range(2)] == [1, 1]
-    os.remove(source.location)
+    Path(source.location).unlink()
 
 
 def test_resolve_paths__two_of_one_name(make_file, monkeypatch):
@@ -254,13 +254,13 @@ def test_resolve_inputs__something_else(data):
         "expected a path, a list of strings or dictionaries, or an Arrow table,"
         f" got {type(data).__name__}"
     )
-    with pytest.raises(InvalidInputError, match=f"^{message}$"):
+    with pytest.raises(InvalidInputError, match=rf"^{message}$"):
         resolve_inputs(data)
 
 
 def test_resolve_inputs__mixed_list():
     with pytest.raises(
-        InvalidInputError, match="^expected only strings in the list, got PosixPath"
+        InvalidInputError, match=r"^expected only strings in the list, got PosixPath"
     ):
         resolve_inputs(["text", Path("a.jsonl")])
 

@@ -1,0 +1,119 @@
+"""``neardup plan``: bands, rows and the S-curve; what a job would find and take."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.display import announce_compilation
+from neardup.cli.options import input_options, matching_options, run_options, text_options
+
+if TYPE_CHECKING:
+    from neardup.pipelines.deduplicate import Plan
+    from neardup.pipelines.plan import JobEstimate
+
+_EPILOG = """\b
+Examples:
+  neardup plan --threshold 0.7 --recall 0.95
+  neardup plan corpus/*.jsonl.zst --num-perm 256
+"""
+_BAR = 40
+
+
+@click.command("plan", epilog=_EPILOG, short_help="Show what a job would find and take.")
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]")
+@matching_options
+@text_options
+@input_options
+@run_options
+def command(
+    inputs: tuple[str, ...],
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    lines: bool,
+    **options: Any,
+) -> None:
+    """Show what `neardup dedup` would do with the same options.
+
+    Prints the bands and rows chosen and the S-curve: the probability that two documents of a given
+    Jaccard similarity are compared. With INPUT also what its documents, judged by a sample, would
+    take in comparisons, memory, disk and time.
+    """
+    if inputs:
+        announce_compilation(quiet=quiet or as_json)
+    from neardup.pipelines.deduplicate import Options, make_plan
+
+    plan = make_plan(Options(**options), workers)
+    estimate = None
+    if inputs:
+        from neardup.files.resolve import resolve_paths
+        from neardup.pipelines.plan import estimate_job
+
+        estimate = estimate_job(resolve_paths(inputs, lines=lines), plan)
+    if as_json:
+        click.echo(json.dumps(_facts(plan, estimate)))
+    elif not quiet:
+        click.echo(_chart(plan))
+        if estimate is not None:
+            click.echo(_report(estimate))
+
+
+def _curve(plan: Plan) -> list[tuple[float, float]]:
+    points = sorted({*(i / 20 for i in range(2, 21)), float(plan.measure.least_jaccard)})
+    return [(s, plan.banding.candidate_probability(s)) for s in points]
+
+
+def _facts(plan: Plan, estimate: JobEstimate | None) -> dict[str, Any]:
+    facts = {
+        "measure": plan.measure.name,
+        "threshold": str(plan.options.threshold),
+        "least_jaccard": float(plan.measure.least_jaccard),
+        "recall": float(plan.recall),
+        "predicted_recall": plan.predicted_recall,
+        "bands": plan.banding.bands,
+        "rows": plan.banding.rows,
+        "curve": [{"jaccard": s, "probability": p} for s, p in _curve(plan)],
+    }
+    return facts if estimate is None else {**facts, "estimate": vars(estimate)}
+
+
+def _chart(plan: Plan) -> str:
+    """Draw the S-curve, one line for each similarity."""
+    least = float(plan.measure.least_jaccard)
+    lines = [
+        f"{plan.banding.bands} bands of {plan.banding.rows} rows, "
+        f"{plan.banding.num_perm} hash functions",
+        f"a pair at {plan.measure.name} {plan.options.threshold} is compared with probability "
+        f"{plan.predicted_recall:.4f}",
+    ]
+    if plan.measure.name != "jaccard":
+        lines.append(f"such a pair has a Jaccard similarity of at least {least:.3f}")
+    if "containment" in plan.measure.name:
+        lines.append("if one document is at most twice as large as the other")
+    lines += ["", "Jaccard  probability that a pair is compared"]
+    for similarity, probability in _curve(plan):
+        bar = "█" * round(_BAR * probability)
+        mark = "  <- threshold" if similarity == least else ""
+        lines.append(f"{similarity:7.3f}  {bar:<{_BAR}}  {probability:.4f}{mark}")
+    return "\n".join(lines)
+
+
+def _report(estimate: JobEstimate) -> str:
+    low, high = (size / 1e6 for size in estimate.memory_bytes)
+    quick, slow = estimate.seconds
+    return "\n".join(
+        [
+            "",
+            f"{estimate.documents:,} documents, {estimate.text_bytes / 1e6:,.1f} MB of text; "
+            f"judged by {estimate.sample_documents:,} of them:",
+            f"  similar pairs     about {estimate.pairs_similar:,.0f}",
+            f"  false candidates  about {estimate.pairs_false:,.0f} pairs compared in vain",
+            f"  memory            {low:,.0f} to {high:,.0f} MB, more the more documents have "
+            "near-duplicates",
+            f"  disk              about {estimate.disk_bytes / 1e6:,.1f} MB for the output",
+            f"  time              about {quick:.1f} to {slow:.1f} s, once kernels are compiled",
+        ]
+    )

@@ -1,0 +1,117 @@
+"""What a job would find and take, told from its options and a sample of its input."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.files.rows import RowBlock, Source
+from neardup.matching.bands import Banding
+from neardup.pipelines.catalogue import SketchPlan, sketch_block
+from neardup.pipelines.deduplicate import Plan
+from neardup.sketches.minhash import MinHashScheme, minhash_signatures
+from neardup.tables import Floats, Int64s, Texts, Uint32s
+from neardup.text.shingles import shingle_lists
+
+# Documents compared with each other to learn how similar unrelated ones are.
+SAMPLE_DOCUMENTS = 1500
+_SAMPLE_FUNCTIONS = 256
+
+# What a run takes before the first document: interpreter, Arrow, Numba, kernels, character tables.
+_BASE_BYTES = 220_000_000
+
+
+@dataclass(frozen=True)
+class JobEstimate:
+    """Figures for a collection, scaled up from a sample.
+
+    ``pairs_similar`` and ``pairs_false`` are expected numbers of pairs of documents at or above
+    the threshold, and of candidate pairs below it; both rest on the pairs of ``sample_documents``
+    documents and say nothing about rarer ones. ``memory_bytes`` has a lower and an upper bound:
+    no document has a near-duplicate, or every one has. ``seconds`` likewise.
+    """
+
+    documents: int
+    text_bytes: int
+    sample_documents: int
+    pairs_similar: float
+    pairs_false: float
+    memory_bytes: tuple[int, int]
+    disk_bytes: int
+    seconds: tuple[float, float]
+
+
+def estimate_job(sources: Sequence[Source], plan: Plan) -> JobEstimate:
+    """Count the rows of a collection, parse a few blocks of it, and scale up.
+
+    Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
+    """
+    start = time.perf_counter()
+    n_documents, sampled = _sample_blocks(sources)
+    reading = time.perf_counter() - start
+    text_bytes, n_tokens, sketching = 0, 0, 0.0
+    signatures: list[Uint32s] = []
+    for block in sampled:
+        start = time.perf_counter()
+        sketch = sketch_block(block, plan.sketch)
+        sketching += time.perf_counter() - start
+        text_bytes += sketch.text_bytes
+        n_tokens += int(np.maximum(sketch.n_tokens, 0).sum())
+        share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))
+        signatures.append(_sample_signatures(block, plan.sketch, share))
+    n_sampled_rows = sum(map(len, sampled))
+    scale = n_documents / n_sampled_rows if n_sampled_rows else 0.0
+    sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
+    similar, false = _count_pairs(sample, plan.banding, float(plan.measure.least_jaccard))
+    pair_scale = (n_documents / len(sample)) ** 2 if len(sample) else 0.0
+    least = _BASE_BYTES + n_documents * (12 * plan.banding.bands + 100)
+    disk = sum(source.size or 0 for source in sources) + 60 * n_documents
+    seconds = 2 * reading + sketching * scale / plan.workers
+    return JobEstimate(
+        documents=n_documents,
+        text_bytes=int(text_bytes * scale),
+        sample_documents=len(sample),
+        pairs_similar=similar * pair_scale,
+        pairs_false=false * pair_scale,
+        memory_bytes=(least, least + int(8 * n_tokens * scale)),
+        disk_bytes=disk,
+        seconds=(seconds, 2 * seconds),
+    )
+
+
+def _sample_blocks(sources: Sequence[Source]) -> tuple[int, list[RowBlock]]:
+    """Count all rows; keep blocks 1, 2, 4, 8, ... of each source, of sources 1, 2, 4, 8, ..."""
+    n_documents = 0
+    sampled: list[RowBlock] = []
+    for i, source in enumerate(sources, start=1):
+        for j, block in enumerate(source.blocks(), start=1):
+            n_documents += len(block)
+            if i & (i - 1) == 0 and j & (j - 1) == 0 and len(block):
+                sampled.append(block)
+    return n_documents, sampled
+
+
+def _sample_signatures(block: RowBlock, plan: SketchPlan, count: int) -> Uint32s:
+    """Sign some documents of a block, evenly spread, leaving out empty ones."""
+    select = np.zeros(len(block), np.bool_)
+    select[np.linspace(0, len(block) - 1, min(count, len(block))).astype(np.int64)] = True
+    parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
+    tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+    lists = shingle_lists(tokens, plan.shingles)
+    scheme = MinHashScheme(_SAMPLE_FUNCTIONS, plan.minhash.seed)
+    return minhash_signatures(lists, scheme)[np.diff(lists.offsets) > 0]
+
+
+def _count_pairs(sample: Uint32s, banding: Banding, threshold: float) -> tuple[float, float]:
+    """Count the pairs of a sample: those at the threshold, and expected candidates below it."""
+    agreements: Int64s = np.zeros(_SAMPLE_FUNCTIONS + 1, np.int64)
+    for i in range(len(sample) - 1):
+        agreeing = (sample[i + 1 :] == sample[i]).sum(axis=1)
+        agreements += np.bincount(agreeing, minlength=len(agreements))
+    jaccard: Floats = np.arange(len(agreements)) / _SAMPLE_FUNCTIONS
+    probability = np.array([banding.candidate_probability(float(s)) for s in jaccard])
+    reached = jaccard >= threshold
+    return float(agreements[reached].sum()), float((agreements * probability)[~reached].sum())

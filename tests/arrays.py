@@ -1,0 +1,77 @@
+"""Python values as the flat tables that neardup works on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence, Set
+from itertools import accumulate
+
+import numpy as np
+
+from neardup.tables import Buckets, Int64s, ShingleSets, Texts, Uint64s
+
+# Stands where nothing should be read: in front of, between and behind the data.
+JUNK = 0xA5A5A5A5A5A5A5A5
+
+
+def make_texts(strings: Sequence[str], *, lead: str = "", trail: str = "") -> Texts:
+    """Lay texts out as a slice of a larger block that starts with ``lead``."""
+    parts = [string.encode() for string in strings]
+    offsets = list(accumulate((len(part) for part in parts), initial=len(lead.encode())))
+    data = lead.encode() + b"".join(parts) + trail.encode()
+    return Texts(np.frombuffer(data or b"\0", np.uint8), np.array(offsets, np.int64))
+
+
+def ragged(lists: Sequence[Sequence[int]], *, lead: int = 0) -> tuple[Uint64s, Int64s]:
+    """Lay lists of 64-bit values out one after another, behind ``lead`` values of junk."""
+    offsets = np.array(list(accumulate(map(len, lists), initial=lead)), np.int64)
+    values = np.array([JUNK] * lead + [v for values in lists for v in values], np.uint64)
+    return values, offsets
+
+
+def unragged(values: Uint64s, offsets: Int64s) -> list[list[int]]:
+    return [
+        values[start:stop].tolist() for start, stop in zip(offsets, offsets[1:], strict=False)
+    ]
+
+
+def make_sets(sets: Sequence[Set[int]], *, gap: int = 2) -> ShingleSets:
+    """Lay sets out in sorted order with ``gap`` values of junk before and after each."""
+    values: list[int] = [JUNK] * gap
+    starts = []
+    for elements in sets:
+        starts.append(len(values))
+        values += [*sorted(elements), *[JUNK] * gap]
+    return ShingleSets(
+        np.array(values, np.uint64),
+        np.array(starts, np.int64),
+        np.array([len(elements) for elements in sets], np.int64),
+    )
+
+
+def make_buckets(bands: Sequence[Sequence[object]]) -> Buckets:
+    """Number, band by band, the groups of two documents or more that have equal labels."""
+    n_documents = len(bands[0])
+    numbers = np.full((len(bands), n_documents), -1, np.int32)
+    sizes: list[int] = []
+    for band, labels in enumerate(bands):
+        for label in dict.fromkeys(labels):
+            members = [d for d in range(n_documents) if labels[d] == label]
+            if len(members) > 1:
+                numbers[band, members] = len(sizes)
+                sizes.append(len(members))
+    return Buckets(numbers, np.array(sizes, np.int64))
+
+
+def random_words(generator: random.Random, n: int) -> list[int]:
+    """Give 64-bit words, the extremes among them now and then."""
+    return [
+        generator.choice((0, 1, 2**63 - 1, 2**63, 2**64 - 1))
+        if generator.random() < 0.1
+        else generator.getrandbits(64)
+        for _ in range(n)
+    ]
+
+
+def as_uint64(values: Iterable[int]) -> Uint64s:
+    return np.array(list(values), np.uint64)

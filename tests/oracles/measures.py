@@ -1,0 +1,43 @@
+"""Similarities as fractions; cosine by its square, so that nothing is ever rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+from fractions import Fraction
+
+MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
+
+
+def rank(measure: str, overlap: int, x: int, y: int) -> Fraction:
+    """Give a number that orders pairs as the measure does: its value, its square for cosine."""
+    if measure == "jaccard":
+        return Fraction(overlap, x + y - overlap)
+    if measure == "cosine":
+        return Fraction(overlap * overlap, x * y)
+    if measure == "dice":
+        return Fraction(2 * overlap, x + y)
+    if measure == "containment":
+        return Fraction(overlap, x)
+    return Fraction(overlap, min(x, y))
+
+
+def rank_of_threshold(measure: str, threshold: Fraction) -> Fraction:
+    return threshold * threshold if measure == "cosine" else threshold
+
+
+def reaches(measure: str, overlap: int, x: int, y: int, threshold: Fraction) -> bool:
+    return rank(measure, overlap, x, y) >= rank_of_threshold(measure, threshold)
+
+
+def rank_of_sets(measure: str, x: Set[object], y: Set[object]) -> Fraction:
+    return rank(measure, len(x & y), len(x), len(y))
+
+
+def sets_reach(measure: str, x: Set[object], y: Set[object], threshold: Fraction) -> bool:
+    return reaches(measure, len(x & y), len(x), len(y), threshold)
+
+
+def value(measure: str, ranked: Fraction) -> float:
+    """Give the similarity that has this rank, as a float."""
+    return math.sqrt(ranked) if measure == "cosine" else float(ranked)

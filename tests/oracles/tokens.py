@@ -1,0 +1,92 @@
+"""Tokens by definition, one character at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+# Blocks of scripts that are written without spaces between words.
+UNSPACED = (
+    (0x0E00, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x1950, 0x19DF),
+    (0x1A20, 0x1AAF),
+    (0x2E80, 0x2FDF),
+    (0x3005, 0x3007),
+    (0x3021, 0x3029),
+    (0x3031, 0x303C),
+    (0x3040, 0x312F),
+    (0x31A0, 0x31BF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAADF),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x323AF),
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Differences between texts that do not count."""
+
+    casefold: bool = True
+    unicode_form: str | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
+
+
+def fold(character: str, options: Options) -> str:
+    """Give what stands for a character; empty if it does not count."""
+    if options.fold_digits and unicodedata.category(character) == "Nd":
+        return str(unicodedata.decimal(character))
+    if options.casefold:
+        character = character.casefold()
+    if options.strip_accents:
+        parts = unicodedata.normalize("NFD", character)
+        bare = "".join(part for part in parts if unicodedata.category(part) != "Mn")
+        if bare != parts:
+            character = unicodedata.normalize("NFC", bare)
+    return character
+
+
+def is_unspaced(character: str) -> bool:
+    return any(first <= ord(character) <= last for first, last in UNSPACED)
+
+
+def is_word_part(character: str) -> bool:
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
+
+
+def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
+    """Cut a text into tokens of folded UTF-8: words, whitespace, characters or bytes."""
+    if kind == "bytes":
+        return [bytes([byte]) for byte in text.encode()]
+    if options.unicode_form is not None:
+        text = unicodedata.normalize(options.unicode_form, text)
+    if kind == "characters":
+        folded = [fold(character, options) for character in text]
+        return [part.encode() for part in folded if part]
+    tokens, current = [], ""
+    for character in text:
+        if kind == "words":
+            separates = not is_word_part(character)
+            stands_alone = is_unspaced(character)
+        else:
+            # Zero bytes are used to separate tokens, so U+0000 has to be white space.
+            separates = character.isspace() or character == "\0"
+            stands_alone = False
+        folded_character = "" if separates else fold(character, options)
+        if separates or (stands_alone and folded_character):
+            tokens.append(current)
+            current = ""
+        if stands_alone:
+            tokens.append(folded_character)
+        else:
+            current += folded_character
+    tokens.append(current)
+    return [token.encode() for token in tokens if token]

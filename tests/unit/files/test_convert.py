@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import math
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.convert import check_converted_names, converted_name, converted_writer
+from neardup.files.formats import file_source
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.memory import MemorySource
+
+
+@pytest.fixture
+def convert(tmp_path, copy):
+    """Convert all rows of a source; give the path of the output."""
+
+    def run(source, output_format, keep=lambda _: True):
+        with converted_writer(source, tmp_path / "out", output_format) as writer:
+            copy(source, writer.write, keep)
+        return tmp_path / "out" / converted_name(source.name, output_format)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "jsonl", "parquet"),
+    [
+        ("a.jsonl", "a.jsonl", "a.parquet"),
+        ("a.b.ndjson.gz", "a.b.jsonl.gz", "a.b.parquet"),
+        ("x/a.csv.ZST", "x/a.jsonl.ZST", "x/a.parquet"),
+        ("x.y/a.parquet", "x.y/a.jsonl", "x.y/a.parquet"),
+    ],
+)
+def test_converted_name(name, jsonl, parquet):
+    assert converted_name(name, "jsonl") == jsonl
+    assert converted_name(name, "parquet") == parquet
+    assert converted_name(name, "same") == name
+
+
+def test_check_converted_names(make_file):
+    sources = [file_source(str(make_file(n, b"text\n")), n) for n in ("a.csv", "a.tsv", "b.csv")]
+    check_converted_names(sources, "same")
+    message = (
+        "'a.csv' and 'a.tsv' would both be written as 'a.jsonl'; rename one, or write the same"
+        " formats as the inputs"
+    )
+    with pytest.raises(InvalidParameterError, match=f"^{re.escape(message)}$"):
+        check_converted_names(sources, "jsonl")
+
+
+def test_jsonl__from_json_byte_for_byte(make_file, convert, read_back):
+    lines = b'{"text": "a", "n": 1.10}\n \n{"text":"b"}'
+    source = file_source(str(make_file("a.ndjson.gz", lines)), "a.ndjson.gz")
+    assert read_back(convert(source, "jsonl")) == b'{"text": "a", "n": 1.10}\n{"text":"b"}'
+    array = b'[{"text": "a\\n  b", "n": 1.10}\n,{\r\n  "text": "c  d",\n\t"x": [1,\n 2]\n}]'
+    source = file_source(str(make_file("a.json", array)), "a.json")
+    expected = b'{"text": "a\\n  b", "n": 1.10}\n{"text": "c  d","x": [1,2]}\n'
+    assert read_back(convert(source, "jsonl")) == expected
+
+
+def test_jsonl__from_csv(make_file, convert, read_back):
+    source = file_source(
+        str(make_file("a.csv.xz", b'text,n\n"\xc3\xa9\n""",007\nb,\n')), "a.csv.xz"
+    )
+    path = convert(source, "jsonl", lambda i: i == 0)
+    assert path.name == "a.jsonl.xz"
+    assert read_back(path) == '{"text": "é\\n\\"", "n": "007"}\n'.encode()
+
+
+def test_jsonl__from_table(convert):
+    table = pa.table(
+        {
+            "text": ["a"],
+            "f": [math.nan],
+            "l": pa.array([[1.5, math.inf]]),
+            "s": [{"x": math.nan, "y": datetime.date(2020, 1, 2)}],
+            "t": pa.array([1], pa.timestamp("ns")),
+            "d": [decimal.Decimal("1.10")],
+            "n": pa.nulls(1),
+        }
+    )
+    [line] = convert(MemorySource(table), "jsonl").read_text().splitlines()
+    assert json.loads(line) == {
+        "text": "a",
+        "f": None,
+        "l": [1.5, None],
+        "s": {"x": None, "y": "2020-01-02"},
+        "t": "1970-01-01 00:00:00.000000001",
+        "d": "1.10",
+        "n": None,
+    }
+
+
+def test_jsonl__binary(convert):
+    source = MemorySource(pa.table({"text": ["a", "b"], "x": [None, b"\x00"]}))
+    with pytest.raises(
+        InvalidInputError,
+        match=r"^data\.parquet, row 1: JSON cannot hold binary values; write Parquet instead$",
+    ):
+        convert(source, "jsonl")
+
+
+def test_jsonl__repeated_names(make_file, convert):
+    source = file_source(str(make_file("a.csv", b"a,a\n1,2\n")), "a.csv")
+    with pytest.raises(
+        InvalidInputError, match="two columns have the same name, a JSON object can"
+    ):
+        convert(source, "jsonl")
+
+
+def test_parquet__from_lines_of_text(make_file, convert):
+    source = file_source(str(make_file("a.txt", b"a\nb\n")), "a.txt", lines=True)
+    assert pq.read_table(convert(source, "parquet")).to_pylist() == [{"text": "a"}, {"text": "b"}]
+
+
+def test_parquet__schema_of_the_first_block(make_file, convert):
+    lines = [b'{"text": "%d", "n": %d, "u": null}\n' % (i, i) for i in range(10)]
+    lines.append(b'{"n": 5.0, "u": null, "new": null}\n')
+    path = make_file("a.jsonl", b"".join(lines))
+    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=60)
+    table = pq.read_table(convert(source, "parquet"))
+    assert table.column_names == ["text", "n", "u"]
+    assert table.column("n").to_pylist() == [*range(10), 5]
+    assert table.column("text").to_pylist()[-1] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "a", "n": 1.5}', "column 'n' holds double values, the first rows of the file"),
+        (b'{"text": "a", "n": {}}', "column 'n' holds struct<> values, the first rows of the file"),
+        (b'{"text": "a", "new": 1}', "column 'new' is not in the first rows of the file; write"),
+    ],
+)
+def test_parquet__rows_that_do_not_fit(make_file, convert, line, reason):
+    path = make_file("a.jsonl", b'{"text": "a", "n": 1}\n' * 3 + line)
+    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=25)
+    message = f"a.jsonl, row 4: in the rows from here on, {reason}"
+    with pytest.raises(
+        InvalidInputError, match=f"^{re.escape(message)}.*jsonl instead of parquet$"
+    ):
+        convert(source, "parquet")
+
+
+@pytest.mark.parametrize("output_format", ["jsonl", "parquet", "same"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv"])
+def test_convert__no_rows(make_file, convert, name, output_format):
+    data = {"a.jsonl": b"", "a.json": b"[]", "a.csv": b"text\n"}[name]
+    path = convert(file_source(str(make_file(name, data)), name), output_format)
+    if output_format == "parquet":
+        assert pq.read_table(path).num_rows == 0
+    else:
+        expected = b"" if output_format == "jsonl" else {"a.json": b"[]\n"}.get(name, data)
+        assert path.read_bytes() == expected

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidInputError
+from neardup.files.delimited import DelimitedSource
+from neardup.files.rows import ColumnNames
+
+
+@pytest.fixture
+def source(make_file):
+    def make(data: bytes, name: str = "a.csv", **options: int) -> DelimitedSource:
+        return DelimitedSource(str(make_file(name, data)), name, **options)
+
+    return make
+
+
+def one_block(made):
+    [block] = made.blocks()
+    return block
+
+
+def test_parse__columns(source):
+    block = one_block(source(b'id,text,year\n7,"a ""b"",\n",1999\r\n\n007,,\r8,NULL,2001\n'))
+    rows = block.parse(ColumnNames(id="id", order="year"))
+    assert rows.text.to_pylist() == ['a "b",\n', "", "NULL"]
+    assert rows.id.to_pylist() == ["7", "007", "8"]
+    assert rows.order.to_pylist() == [1999, None, 2001]
+    assert block.numbers.tolist() == [1, 2, 3]
+
+
+def test_parse__tabs(source):
+    block = one_block(source(b'text\tid\na,b\t"x\ty"\n', "a.tsv"))
+    rows = block.parse(ColumnNames(id="id"))
+    assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a,b"], ["x\ty"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "kind"),
+    [
+        ("1 -2", [1, -2], pa.int64()),
+        ("1 2.5", [1.0, 2.5], pa.float64()),
+        ("1 x", ["1", "x"], pa.string()),
+        ("2020-01-01 2020-01-02", ["2020-01-01", "2020-01-02"], pa.string()),
+    ],
+)
+def test_parse__order(source, cells, expected, kind):
+    data = "text,n\n" + "".join(f"a,{cell}\n" for cell in cells.split())
+    order = one_block(source(data.encode())).parse(ColumnNames(order="n")).order
+    assert (order.to_pylist(), order.type) == (expected, kind)
+
+
+def test_parse__wrong_number_of_fields(source):
+    made = source(b"text,id\na,1\nb\nc,3,x\nd,4\n")
+    message = f"{made.location}, row 2: expected 2 fields as in the header, got 1"
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        one_block(made).parse(ColumnNames())
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        one_block(made).to_table()
+    rows = one_block(made).parse(ColumnNames(id="id", order="id"), skip_bad=True)
+    assert rows.text.to_pylist() == ["a", None, None, "d"]
+    assert rows.order.to_pylist() == [1, None, None, 4]
+    assert rows.skipped == [
+        (2, "expected 2 fields as in the header, got 1"),
+        (3, "expected 2 fields as in the header, got 3"),
+    ]
+
+
+def test_parse__not_utf8(source):
+    made = source(b"text,id\na,1\nb\n\nb\xff,2\n".replace(b"b\n\n", b""))
+    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'"
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        one_block(made).parse(ColumnNames())
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        one_block(made).to_table()
+    rows = one_block(made).parse(ColumnNames(), skip_bad=True)
+    assert rows.skipped == [(2, "not valid UTF-8 at byte 2 of column 'text'")]
+    assert rows.text.to_pylist() == ["a", None]
+
+
+def test_parse__bad_rows_of_both_kinds(source):
+    rows = one_block(source(b"text\na,1\n\xff\nb\n1,2\n")).parse(ColumnNames(), skip_bad=True)
+    assert rows.text.to_pylist() == [None, None, "b", None]
+    assert [number for number, _ in rows.skipped] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        (b"body,id", "no column 'text'; columns are 'body', 'id'"),
+        (b"text,text", "there is more than one column 'text'; rename one"),
+    ],
+)
+def test_parse__columns_that_do_not_fit(source, header, reason):
+    made = source(header + b"\na,b\n")
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}: {reason}')}$"):
+        one_block(made).parse(ColumnNames())
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "expected a header row with the names of the columns, the file is empty"),
+        (b"\n\r\n", "expected a header row with the names of the columns, the file is empty"),
+        (
+            b"te\xff,id\n",
+            "the header row cannot be read: not valid UTF-8 at byte 3 of the row;"
+            " expected the names of the columns",
+        ),
+        (
+            b"x" * 200_000 + b"\n",
+            "the header row cannot be read: field larger than field limit (131072);"
+            " expected the names of the columns",
+        ),
+    ],
+)
+def test_blocks__header_errors(source, tmp_path, data, reason):
+    made = source(data)
+    for use in (lambda: list(made.blocks()), lambda: made.writer(tmp_path)):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}: {reason}')}$"):
+            use()
+
+
+@pytest.mark.parametrize("size", [1, 6, 1000])
+def test_blocks__quote_not_closed(source, size):
+    made = source(b'text,id\na,1\n"b,2\nc,3\n', block_bytes=size)
+    reason = "a quote that opens in this row is not closed before the end of the file"
+    with pytest.raises(
+        InvalidInputError, match=f"^{re.escape(f'{made.location}, row 2: {reason}')}$"
+    ):
+        list(made.blocks())
+
+
+@pytest.mark.parametrize("data", [b"text,id", b"text,id\n", b"\xef\xbb\xbf\ntext,id\r\n\n"])
+def test_writer__header_only(source, write_rows, data):
+    made = source(data)
+    assert list(made.blocks()) == []
+    assert data.startswith(write_rows(made, lambda _: True).read_bytes())
+
+
+def test_header__with_quotes_and_line_ends(source):
+    block = one_block(source(b'\xef\xbb\xbf"te""xt\n",id\na,1\n'))
+    assert block.parse(ColumnNames('te"xt\n')).text.to_pylist() == ["a"]
+
+
+def test_header__longer_than_one_read(source):
+    names = ",".join(f"c{index}" for index in range(30_000))
+    block = one_block(source(f"{names},text\n{',' * 30_000}a\n".encode()))
+    assert block.parse(ColumnNames()).text.to_pylist() == ["a"]
+
+
+def test_to_table__strings_and_repeated_names(source):
+    table = one_block(source(b"a,a,n\n1,2,007\n")).to_table()
+    assert table.column_names == ["a", "a", "n"]
+    assert [column.to_pylist() for column in table.columns] == [["1"], ["2"], ["007"]]
+
+
+def test_select__none(source):
+    block = one_block(source(b"text\na\n"))
+    nothing = np.zeros(1, np.bool_)
+    assert block.parse(ColumnNames(), select=nothing).text.to_pylist() == []
+    assert block.to_table(nothing).num_rows == 0
+
+
+PIECES = ["a", "b", ",", '"', '""', "\n", "\r\n", "\r", '"\n', "a,b\n", " "]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
+    path = tmp_path_factory.getbasetemp() / "property.csv"
+    path.write_bytes(b"text,id\n" + body.encode())
+    expected = [row for row in csv.reader(io.StringIO(body, newline="")) if row]
+    try:
+        blocks = list(DelimitedSource(str(path), "a.csv").blocks())
+    except InvalidInputError as error:
+        # The csv module takes the end of the file for the end of the quotes.
+        assert "is not closed" in str(error)  # noqa: PT017
+        return
+    texts = [
+        text
+        for block in blocks
+        for text in block.parse(ColumnNames(), skip_bad=True).text.to_pylist()
+    ]
+    assert texts == [row[0] if len(row) == 2 else None for row in expected]

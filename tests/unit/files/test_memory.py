@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import InvalidInputError
+from neardup.files.memory import MemorySource, arrow_source, rows_source
+from neardup.files.rows import ColumnNames
+
+
+def test_blocks__numbers_from_zero():
+    source = MemorySource(pa.table({"text": list("abcde")}), block_rows=2)
+    blocks = list(source.blocks())
+    assert [block.numbers.tolist() for block in blocks] == [[0, 1], [2, 3], [4]]
+    assert [block.parse(ColumnNames()).text.to_pylist() for block in blocks] == [
+        ["a", "b"],
+        ["c", "d"],
+        ["e"],
+    ]
+    assert source.ids_carry_name is False
+    assert source.size > 0
+
+
+def test_parse__select():
+    [block] = MemorySource(pa.table({"text": list("abc"), "n": [3, 1, 2]})).blocks()
+    mask = np.array([True, False, True])
+    rows = block.parse(ColumnNames(id="n", order="n"), select=mask)
+    assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a", "c"], ["3", "2"])
+    assert block.to_table(mask).to_pylist() == [{"text": "a", "n": 3}, {"text": "c", "n": 2}]
+
+
+def test_parse__chunks_in_one_block():
+    chunked = pa.chunked_array([["a"], ["b", "c"]])
+    [block] = MemorySource(pa.table({"text": chunked})).blocks()
+    assert block.parse(ColumnNames()).text.to_pylist() == ["a", "b", "c"]
+
+
+def test_parse__errors_name_the_row():
+    [block] = rows_source([{"text": "a"}, {"text": None}]).blocks()
+    with pytest.raises(InvalidInputError, match=r"^row 1: column 'text' is null$") as caught:
+        block.parse(ColumnNames())
+    assert caught.value.row == 1
+    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(1, "column 'text' is null")]
+    with pytest.raises(InvalidInputError, match=r"^no column 'body'; columns are 'text'$"):
+        block.parse(ColumnNames("body"))
+
+
+def test_parse__repeated_name():
+    [block] = MemorySource(pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2)).blocks()
+    with pytest.raises(InvalidInputError, match=r"^there is more than one column 'text'; rename"):
+        block.parse(ColumnNames())
+
+
+def test_parse__extension_type():
+    [block] = MemorySource(pa.table({"text": pa.array(["{}"], pa.json_())})).blocks()
+    assert block.parse(ColumnNames()).text.to_pylist() == ["{}"]
+
+
+def test_writer__parquet(write_rows):
+    table = pa.table({"text": list("abc")}, metadata={"k": "v"})
+    path = write_rows(MemorySource(table), lambda i: i != 1)
+    assert path.name == "data.parquet"
+    assert pq.read_table(path).equals(table.take([0, 2]), check_metadata=True)
+
+
+def test_rows_source__dictionaries_may_lack_keys():
+    [block] = rows_source([{"text": "a"}, {"text": "b", "n": 1}]).blocks()
+    assert block.to_table().to_pylist() == [{"text": "a", "n": None}, {"text": "b", "n": 1}]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([], "expected texts or rows, got an empty list"),
+        (["a", 5], "expected only strings in the list, got int as item 1"),
+        ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str as item 1"),
+        ([5], "expected strings or dictionaries in the list, got int as item 0"),
+        (
+            [{"n": 1}, {"n": None}, {"n": "x"}],
+            "column 'n' of item 2 does not fit the items before it: ",
+        ),
+        (["a", "b\ud800"], "column 'text' of item 1 does not fit the items before it: "),
+    ],
+)
+def test_rows_source__errors(items, message):
+    with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}"):
+        rows_source(items)
+
+
+def test_arrow_source__cannot_be_read():
+    class Broken:
+        def __arrow_c_array__(self, requested_schema=None):
+            msg = "nothing here"
+            raise ValueError(msg)
+
+    with pytest.raises(
+        InvalidInputError, match=r"^expected a table, got a Broken that Arrow cannot read: nothing"
+    ):
+        arrow_source(Broken())

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import gc
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import InvalidInputError, ReadError, WriteError
+from neardup.files import parquet
+from neardup.files.parquet import ParquetSource
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.rows import ColumnNames
+
+N = 1000
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(parquet, "_MIN_ROWS", 7)
+    monkeypatch.setattr(parquet, "_MAX_ROWS", 64)
+
+
+def table(n: int = N) -> pa.Table:
+    columns = {
+        "text": [f"text {i} é" for i in range(n)],
+        "key": pa.array(range(n), pa.int32()),
+        "when": pa.array(range(n), pa.timestamp("us", "UTC")),
+        "nested": [{"a": [i], "b": None if i % 2 else "x"} for i in range(n)],
+    }
+    return pa.table(columns).replace_schema_metadata({"made": "by a test"})
+
+
+@pytest.fixture
+def source(tmp_path):
+    def make(data: pa.Table, name: str = "a.parquet", **options) -> ParquetSource:
+        pq.write_table(data, tmp_path / name, **{"row_group_size": 300, **options})
+        return ParquetSource(str(tmp_path / name), name)
+
+    return make
+
+
+def test_blocks__cover_the_file(source):
+    blocks = list(source(table()).blocks())
+    assert len(blocks) == 3 * 5 + 2
+    assert np.concatenate([block.numbers for block in blocks]).tolist() == list(range(1, N + 1))
+    assert pa.concat_tables([block.to_table() for block in blocks]).equals(table())
+
+
+def test_parse__columns(source):
+    block = next(iter(source(table()).blocks()))
+    rows = block.parse(ColumnNames(id="key", order="when"))
+    assert rows.text.to_pylist() == table().column("text").to_pylist()[:64]
+    assert rows.id.to_pylist() == [str(i) for i in range(64)]
+    assert rows.order.type == pa.timestamp("us", "UTC")
+
+
+def test_parse__any_order_any_thread(source):
+    made = source(table())
+    blocks = list(made.blocks())
+    expected = table().column("text").to_pylist()
+    shuffled = np.random.default_rng(1).permutation(len(blocks)).tolist()
+    columns = [ColumnNames(), ColumnNames(id="key")]
+
+    def check(index: int) -> bool:
+        block = blocks[index]
+        rows = block.parse(columns[index % 2])
+        assert block.to_table().num_rows == len(block)
+        return rows.text.to_pylist() == [expected[number - 1] for number in block.numbers]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(check, shuffled * 2))
+
+
+def test_read__blocks_that_are_gone_keep_nothing(source):
+    first, *others = list(source(table()).blocks())[:5]
+    last = others.pop()
+    del others
+    gc.collect()
+    last.parse(ColumnNames())
+    assert list(first.tables) == [("text",)]
+    assert first.parse(ColumnNames()).text[0].as_py() == "text 0 é"
+
+
+def test_parse__select(source):
+    block = next(iter(source(table()).blocks()))
+    mask = np.arange(64) % 5 == 0
+    expected = block.parse(ColumnNames()).text.filter(pa.array(mask))
+    assert block.parse(ColumnNames(), select=mask).text.equals(expected)
+    assert block.to_table(mask).column("key").to_pylist() == list(range(0, 64, 5))
+
+
+def test_writer__schema_metadata_codec(source, write_rows):
+    codecs = dict.fromkeys(["text", "when", "nested.a.list.element", "nested.b"], "gzip")
+    made = source(table(), compression={"key": "zstd", **codecs})
+    path = write_rows(made, lambda i: i % 3 == 0)
+    assert pq.read_table(path).equals(table().filter(pa.array(np.arange(N) % 3 == 0)))
+    assert pq.read_schema(path).equals(made.schema, check_metadata=True)
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    written = {group.column(i).path_in_schema: group.column(i).compression for i in range(5)}
+    assert written == {name: codec.upper() for name, codec in {**codecs, "key": "zstd"}.items()}
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4", "brotli"])
+def test_writer__one_codec(source, write_rows, codec):
+    path = write_rows(source(table(10), compression=codec), lambda _: True)
+    expected = {"none": "UNCOMPRESSED"}.get(codec, codec.upper())
+    assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == expected
+
+
+def test_writer__no_rows_and_no_row_groups(source, write_rows):
+    empty = source(table().slice(0, 0))
+    assert list(empty.blocks()) == []
+    path = write_rows(empty, lambda _: True)
+    assert pq.read_table(path).equals(table().slice(0, 0))
+    path = write_rows(source(table()), lambda _: False)
+    assert pq.read_table(path).equals(table().slice(0, 0))
+
+
+def test_writer__row_groups_are_not_blocks(source, write_rows):
+    path = write_rows(source(table()), lambda _: True)
+    assert pq.ParquetFile(path).metadata.num_row_groups == 1
+
+
+TEXTS = ["a", "é", "", "a"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(TEXTS, pa.large_string()),
+        pa.array(TEXTS, pa.string_view()),
+        pa.array(TEXTS).dictionary_encode(),
+        pa.array(TEXTS, pa.large_string()).dictionary_encode(),
+    ],
+    ids=["large", "view", "dictionary", "large_dictionary"],
+)
+def test_parse__kinds_of_strings(source, write_rows, column):
+    data = pa.table({"text": column, "n": range(4)})
+    made = source(data)
+    [block] = made.blocks()
+    rows = block.parse(ColumnNames(id="text", order="text"))
+    assert rows.text.to_pylist() == rows.id.to_pylist() == rows.order.to_pylist() == TEXTS
+    assert rows.text.type in (pa.string(), pa.large_string())
+    path = write_rows(made, lambda i: i in (0, 1, 3))
+    assert pq.read_table(path).to_pylist() == [data.to_pylist()[i] for i in (0, 1, 3)]
+    assert pq.read_schema(path).equals(made.schema, check_metadata=True)
+
+
+def test_parse__null_and_not_utf8(source):
+    bytes_ = pa.array([b"a", None, b"b\xff", b"c"])
+    text = pa.Array.from_buffers(pa.string(), 4, bytes_.buffers(), bytes_.null_count)
+    made = source(pa.table({"text": text, "key": pa.array([1, 2, 3, None])}))
+    [block] = made.blocks()
+    with pytest.raises(
+        InvalidInputError, match=rf"^{re.escape(made.location)}, row 2: column 'text' is null$"
+    ):
+        block.parse(ColumnNames())
+    rows = block.parse(ColumnNames(id="key"), skip_bad=True)
+    assert rows.text.to_pylist() == ["a", None, None, None]
+    assert rows.skipped == [
+        (2, "column 'text' is null"),
+        (3, "not valid UTF-8 at byte 2 of column 'text'"),
+        (4, "column 'key' is null"),
+    ]
+    message = "row 3: not valid UTF-8 at byte 2 of column 'text'$"
+    with pytest.raises(InvalidInputError, match=message):
+        block.parse(ColumnNames(), select=np.array([True, False, True, True]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        (ColumnNames("body"), "no column 'body'; columns are 'text', 'key', 'when', 'nested'"),
+        (
+            ColumnNames("key"),
+            "column 'key' holds int32 values, not text; name another with text_column"
+            " (--text-column)",
+        ),
+        (
+            ColumnNames(id="when"),
+            "column 'when' holds timestamp[us, tz=UTC] values, not strings or whole numbers",
+        ),
+        (
+            ColumnNames(order="nested"),
+            "column 'nested' holds struct<a: list<element: int64>, b: string> values, not numbers,"
+            " dates or strings",
+        ),
+    ],
+)
+def test_parse__wrong_columns(source, columns, reason):
+    made = source(table(3))
+    [block] = made.blocks()
+    with pytest.raises(InvalidInputError, match=rf"^{re.escape(f'{made.location}: {reason}')}$"):
+        block.parse(columns)
+
+
+def test_parse__binary_is_not_text(source):
+    [block] = source(pa.table({"text": [b"a"]})).blocks()
+    with pytest.raises(InvalidInputError, match=r"column 'text' holds binary values, not text; "):
+        block.parse(ColumnNames())
+
+
+def test_parse__columns_of_nulls(source):
+    [block] = source(pa.table({"text": ["a"], "x": pa.nulls(1)})).blocks()
+    assert block.parse(ColumnNames(order="x")).order.to_pylist() == [None]
+    with pytest.raises(InvalidInputError, match=r"row 1: column 'x' is null$"):
+        block.parse(ColumnNames("x"))
+
+
+def test_source__not_parquet(make_file):
+    path = make_file("a.parquet", b"this is not Parquet")
+    with pytest.raises(
+        InvalidInputError, match=rf"^{re.escape(str(path))}: not a Parquet file that Arrow can read"
+    ):
+        list(ParquetSource(str(path), "a.parquet").blocks())
+
+
+def test_source__damaged(source, tmp_path):
+    made = source(table(), compression="zstd")
+    blocks = list(made.blocks())
+    damaged = bytearray((tmp_path / "a.parquet").read_bytes())
+    damaged[100:300] = b"\xff" * 200
+    (tmp_path / "a.parquet").write_bytes(damaged)
+    with pytest.raises((ReadError, InvalidInputError), match=rf"^{re.escape(made.location)}: "):
+        blocks[0].parse(ColumnNames())
+    (tmp_path / "a.parquet").unlink()
+    with pytest.raises(ReadError, match=r": no such file$"):
+        blocks[-1].parse(ColumnNames())
+
+
+def test_source__url(source):
+    import fsspec
+
+    local = source(table())
+    with fsspec.open("memory://p/a.parquet", "wb") as file:
+        file.write(Path(local.location).read_bytes())
+    remote = ParquetSource("memory://p/a.parquet", "a.parquet")
+    tables = [block.to_table() for block in remote.blocks()]
+    assert pa.concat_tables(tables).equals(table())
+
+
+def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
+    from neardup.files import parquetwriter
+
+    monkeypatch.setattr(parquetwriter, "_GROUP_ROWS", 10)
+    writer = TableWriter(tmp_path / "x" / "a.parquet", table().schema)
+    for _ in range(3):
+        writer.write_table(table(6))
+    writer.close()
+    writer.close()
+    file = pq.ParquetFile(tmp_path / "x" / "a.parquet")
+    assert [file.metadata.row_group(i).num_rows for i in range(2)] == [12, 6]
+    with pytest.raises(WriteError, match=r"cannot be written: "):
+        TableWriter(tmp_path / "x" / "a.parquet" / "b.parquet", table().schema)
