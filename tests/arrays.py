@@ -8,7 +8,17 @@ from itertools import accumulate
 
 import numpy as np
 
+from neardup.kernels import overlap
 from neardup.tables import Buckets, Int64s, ShingleSets, Texts, Uint64s
+
+# How kernels know the measures.
+CODES = {
+    "jaccard": overlap.JACCARD,
+    "cosine": overlap.COSINE,
+    "dice": overlap.DICE,
+    "containment": overlap.CONTAINMENT,
+    "max-containment": overlap.MAX_CONTAINMENT,
+}
 
 # Stands where nothing should be read: in front of, between and behind the data.
 JUNK = 0xA5A5A5A5A5A5A5A5
@@ -75,3 +85,22 @@ def random_words(generator: random.Random, n: int) -> list[int]:
 
 def as_uint64(values: Iterable[int]) -> Uint64s:
     return np.array(list(values), np.uint64)
+
+
+def random_sets(generator: random.Random, n: int, largest: int) -> list[set[int]]:
+    """Give sets that are often alike: drawn from a few elements, or an earlier one changed."""
+    sets: list[set[int]] = []
+    for _ in range(n):
+        elements = set(generator.choices(range(1, 2 * largest), k=generator.randint(1, largest)))
+        if sets and generator.random() < 0.6:
+            elements = set(generator.choice(sets))
+            elements ^= set(generator.choices(range(1, 2 * largest), k=generator.randrange(3)))
+        sets.append(elements or {1})
+    return sets
+
+
+def random_labels(generator: random.Random, n: int, n_bands: int) -> list[list[int]]:
+    """Give each set a label in every band; equal labels make candidates."""
+    return [
+        generator.choices(range(generator.randint(1, n)), k=n) for _ in range(n_bands)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -20,6 +21,13 @@ _COMMANDS = {
 
 class _LazyGroup(click.Group):
     """A group that loads a command's module when the command is used."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            # Caught before click, which would print an empty line.
+            raise click.Abort from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -53,6 +61,10 @@ def main(arguments: list[str] | None = None) -> None:
 
     0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is shown with escapes.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(arguments))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import Display, announce_compilation
+from neardup.cli.display import Display, announce_compilation, counted
 from neardup.cli.options import input_options, matching_options, run_options, text_options
 
 _EPILOG = """\b
@@ -79,14 +79,18 @@ def command(
     summary.json.
     """
     announce_compilation(quiet=quiet)
+    from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
-    from neardup.outputs.folder import check_output
+    from neardup.outputs.folder import check_apart, check_output
     from neardup.pipelines.deduplicate import Options, deduplicate_sources, make_plan
 
     plan = make_plan(Options(**options), workers)
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     others = resolve_paths(against, lines=lines) if against else []
+    locations = [getattr(source, "location", None) for source in [*sources, *others]]
+    check_apart(output, filter(None, locations))
+    check_converted_names(sources, output_format)
     with Display(quiet=quiet) as display:
         result = deduplicate_sources(sources, others, plan, display.report)
         result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
@@ -98,24 +102,25 @@ def command(
 
 def _report(summary: dict[str, Any], output: Path) -> str:
     """Say in a few lines what happened."""
-    near = summary["documents_removed"] - summary["exact_copies"]
+    exact = summary["exact_copies"]
+    near = summary["documents_removed"] - exact
     scheme = summary["scheme"]
     lines = [
-        f"{summary['documents_in']:,} documents: {summary['documents_kept']:,} kept, "
-        f"{summary['documents_removed']:,} removed ({summary['exact_copies']:,} exact copies, "
-        f"{near:,} near-duplicates)",
+        f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
+        f"{summary['documents_removed']:,} removed "
+        f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
         f"{scheme['ngram']}-grams; {summary['bands']} bands of {summary['rows']} rows find a pair "
         f"at the threshold with probability {summary['predicted_recall']:.4f}",
     ]
     if summary["empty_documents"]:
-        lines.append(f"{summary['empty_documents']:,} empty documents, kept")
+        lines.append(f"{counted(summary['empty_documents'], 'empty document')}, kept")
     if summary["skipped_rows"]:
-        lines.append(f"{summary['skipped_rows']:,} bad rows skipped and kept; see summary.json")
+        bad = counted(summary["skipped_rows"], "bad row")
+        lines.append(f"{bad} skipped and kept; see summary.json")
     if "removed_beyond_survivors" in summary:
-        lines.append(
-            f"components remove {summary['removed_beyond_survivors']:,} texts more than survivors"
-        )
+        more = counted(summary["removed_beyond_survivors"], "text")
+        lines.append(f"components remove {more} more than survivors")
     seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""

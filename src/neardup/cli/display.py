@@ -64,6 +64,11 @@ class Display:
         self._bars.update(self._tasks[stage], completed=done, total=total)
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with the noun that it counts."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def announce_compilation(*, quiet: bool) -> None:
     """Tell the user before the first run of a version compiles its kernels."""
     from neardup.kernels._compile import cache_folder, is_compiled

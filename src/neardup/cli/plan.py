@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,12 +94,21 @@ def _chart(plan: Plan) -> str:
         lines.append(f"such a pair has a Jaccard similarity of at least {least:.3f}")
     if "containment" in plan.measure.name:
         lines.append("if one document is at most twice as large as the other")
+    block = "█" if _can_print("█") else "#"
     lines += ["", "Jaccard  probability that a pair is compared"]
     for similarity, probability in _curve(plan):
-        bar = "█" * round(_BAR * probability)
+        bar = block * round(_BAR * probability)
         mark = "  <- threshold" if similarity == least else ""
         lines.append(f"{similarity:7.3f}  {bar:<{_BAR}}  {probability:.4f}{mark}")
     return "\n".join(lines)
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _report(estimate: JobEstimate) -> str:

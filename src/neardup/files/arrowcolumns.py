@@ -81,12 +81,12 @@ def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
-        msg = (
+        message = (
             f"column {name!r} holds {array.type} values, not text; name another with text_column"
             " (--text-column)"
         )
         raise InvalidInputError(
-            msg,
+            message,
             path=path,
         )
     return array
@@ -97,8 +97,8 @@ def _ids(table: pa.Table, name: str, path: str | None) -> pa.Array:
     if pa.types.is_integer(array.type) or pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
-        msg = f"column {name!r} holds {array.type} values, not strings or whole numbers"
-        raise InvalidInputError(msg, path=path)
+        message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
+        raise InvalidInputError(message, path=path)
     return array
 
 
@@ -109,14 +109,14 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
     kind = array.type
     sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or _is_string(kind)
     if not sorts or pa.types.is_boolean(kind):
-        msg = f"column {name!r} holds {kind} values, not numbers, dates or strings"
-        raise InvalidInputError(msg, path=path)
+        message = f"column {name!r} holds {kind} values, not numbers, dates or strings"
+        raise InvalidInputError(message, path=path)
     return array
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
     """Undo dictionaries, extension types and string views."""
-    if isinstance(column.type, pa.ExtensionType):
+    if isinstance(column.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(chunks, column.type.storage_type)
     if pa.types.is_dictionary(column.type):

@@ -85,11 +85,11 @@ def check_converted_names(sources: Sequence[Source], output_format: OutputFormat
     for source in sources:
         name = converted_name(source.name, output_format)
         if name in seen:
-            msg = (
+            message = (
                 f"{seen[name]!r} and {source.name!r} would both be written as {name!r};"
                 " rename one, or write the same formats as the inputs"
             )
-            raise InvalidParameterError(msg)
+            raise InvalidParameterError(message)
         seen[name] = source.name
 
 
@@ -121,9 +121,9 @@ class _TableToLines(RowWriter):
         table = _with_dates_as_text(block.to_table(select))
         names = table.column_names
         if len(set(names)) < len(names):
-            msg = f"two columns have the same name, a JSON object cannot; columns are {names}"
+            message = f"two columns have the same name, a JSON object cannot; columns are {names}"
             raise InvalidInputError(
-                msg,
+                message,
                 path=self._path,
             )
         numbers = block.numbers[select].tolist()
@@ -140,8 +140,8 @@ class _TableToLines(RowWriter):
                 row = _without_nan(row)
                 text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
         except TypeError as error:
-            msg = f"{error}; write Parquet instead"
-            raise InvalidInputError(msg, path=self._path, row=number) from None
+            message = f"{error}; write Parquet instead"
+            raise InvalidInputError(message, path=self._path, row=number) from None
         return text + "\n"
 
     def close(self) -> None:
@@ -158,8 +158,8 @@ def _with_dates_as_text(table: pa.Table) -> pa.Table:
 
 def _to_json(value: Any) -> str:
     if isinstance(value, bytes):
-        msg = "JSON cannot hold binary values"
-        raise TypeError(msg)
+        message = "JSON cannot hold binary values"
+        raise TypeError(message)
     return str(value)
 
 

@@ -72,9 +72,9 @@ class DelimitedSource(RecordSource):
                 self._header = data[:end]
                 return data[end:]
             if len(fresh) < wanted:
-                msg = "expected a header row with the names of the columns, the file is empty"
+                message = "expected a header row with the names of the columns, the file is empty"
                 raise InvalidInputError(
-                    msg,
+                    message,
                     path=self.location,
                 )
 
@@ -86,9 +86,9 @@ class DelimitedSource(RecordSource):
             reason = not_utf8(error)
         except csv.Error as error:
             reason = str(error)
-        msg = f"the header row cannot be read: {reason}; expected the names of the columns"
+        message = f"the header row cannot be read: {reason}; expected the names of the columns"
         raise InvalidInputError(
-            msg,
+            message,
             path=self.location,
         )
 
@@ -100,9 +100,9 @@ class DelimitedSource(RecordSource):
             found, is_open = self._cut(data, final=final)
             row += len(found.starts)
             if final and is_open:
-                msg = "a quote that opens in this row is not closed before the end of the file"
+                message = "a quote that opens in this row is not closed before the end of the file"
                 raise InvalidInputError(
-                    msg,
+                    message,
                     path=self.location,
                     row=row - 1,
                 )
@@ -194,9 +194,9 @@ class _DelimitedBlock(RecordBlock):
             ),
         )
         if len(table) + len(wrong) != len(records):
-            msg = "quotes that do not pair up in this row or one soon after it"
+            message = "quotes that do not pair up in this row or one soon after it"
             raise InvalidInputError(
-                msg,
+                message,
                 path=self.path,
                 row=int(records.numbers[0]),
             )

@@ -68,8 +68,8 @@ def file_source(location: str, name: str, *, lines: bool = False) -> Source:
 
             return JsonLinesSource(location, name)
         case _:
-            msg = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
-            raise InvalidInputError(msg, path=location)
+            message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+            raise InvalidInputError(message, path=location)
 
 
 def _json_source(location: str, name: str) -> Source:

@@ -55,13 +55,13 @@ class _ArrayCutter:
         if bad >= 0:
             what = ascii(data[bad : bad + 1].decode("latin-1"))
             if self._state == NOTHING:
-                msg = f"expected nothing after the array, got {what}"
-                raise self._error(msg)
-            msg = f"expected the next element of a JSON array, got {what}"
-            raise self._error(msg)
+                message = f"expected nothing after the array, got {what}"
+                raise self._error(message)
+            message = f"expected the next element of a JSON array, got {what}"
+            raise self._error(message)
         if final and self._state != NOTHING:
-            msg = "the JSON array is not closed; the file is incomplete"
-            raise self._error(msg)
+            message = "the JSON array is not closed; the file is incomplete"
+            raise self._error(message)
         return Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
 
     def _error(self, message: str) -> InvalidInputError:

@@ -63,6 +63,10 @@ def parse_objects(
         try:
             _read_row(records[index], columns, advice)
         except BadRowError as bad:
+            if order is not None:
+                # Its value may have decided the type of the order column; without it the type
+                # may be another, and must not depend on the way the rows were read.
+                return _parse_one_by_one(records, columns, problems, advice)
             problems.add(index, str(bad))
     return problems.without_bad_rows(ParsedRows(text, ids, order))
 
@@ -166,8 +170,8 @@ def _order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
     value_kind = str if isinstance(value, str) else float
     if kind not in (None, value_kind):
         other = "numbers" if kind is float else "strings"
-        msg = f"column {name!r} holds {_kind(value)}, the rows before hold {other}"
-        raise BadRowError(msg)
+        message = f"column {name!r} holds {_kind(value)}, the rows before hold {other}"
+        raise BadRowError(message)
     return value_kind
 
 
@@ -201,8 +205,8 @@ def _read_row(record: bytes, columns: ColumnNames, advice: str = "") -> Values:
         return values
     text = _value(row, columns.text)
     if not isinstance(text, str):
-        msg = f"column {columns.text!r} holds {_kind(text)}, not text"
-        raise BadRowError(msg)
+        message = f"column {columns.text!r} holds {_kind(text)}, not text"
+        raise BadRowError(message)
     _check_unicode(text, columns.text)
     return text, _read_id(row, columns.id), _read_order(row, columns.order)
 
@@ -214,14 +218,14 @@ def load_object(record: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BadRowError(not_utf8(error)) from None
     except json.JSONDecodeError as error:
-        msg = f"not a JSON object: {error.msg} at character {error.pos + 1}"
-        raise BadRowError(msg) from None
+        message = f"not a JSON object: {error.msg} at character {error.pos + 1}"
+        raise BadRowError(message) from None
     except (ValueError, RecursionError) as error:
-        msg = f"not a JSON object: {error}"
-        raise BadRowError(msg) from None
+        message = f"not a JSON object: {error}"
+        raise BadRowError(message) from None
     if not isinstance(row, dict):
-        msg = f"not a JSON object: it is {_kind(row)}"
-        raise BadRowError(msg)
+        message = f"not a JSON object: it is {_kind(row)}"
+        raise BadRowError(message)
     return row
 
 
@@ -235,8 +239,8 @@ def _read_alone(record: bytes, columns: ColumnNames) -> Values | None:
     row = {name: array[0].as_py() for name, array in arrays.items()}
     for name in (columns.text, columns.id):
         if name is not None and row[name] is None:
-            msg = f"column {name!r} is missing or null"
-            raise BadRowError(msg)
+            message = f"column {name!r} is missing or null"
+            raise BadRowError(message)
     return row[columns.text], _read_id(row, columns.id), _read_order(row, columns.order)
 
 
@@ -244,8 +248,8 @@ def _value(row: dict[str, Any], name: str) -> Any:
     """Give a value that must be there and not be null."""
     value = _value_or_null(row, name)
     if value is None:
-        msg = f"column {name!r} is null"
-        raise BadRowError(msg)
+        message = f"column {name!r} is null"
+        raise BadRowError(message)
     return value
 
 
@@ -260,8 +264,8 @@ def _read_id(row: dict[str, Any], name: str | None) -> str | None:
         return None
     value = _value(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        msg = f"column {name!r} holds {_kind(value)}, not a string or a whole number"
-        raise BadRowError(msg)
+        message = f"column {name!r} holds {_kind(value)}, not a string or a whole number"
+        raise BadRowError(message)
     if isinstance(value, str):
         _check_unicode(value, name)
     return str(value)
@@ -272,8 +276,8 @@ def _read_order(row: dict[str, Any], name: str | None) -> Any:
         return None
     value = _value_or_null(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        msg = f"column {name!r} holds {_kind(value)}, not a number or a string"
-        raise BadRowError(msg)
+        message = f"column {name!r} holds {_kind(value)}, not a number or a string"
+        raise BadRowError(message)
     if isinstance(value, str):
         _check_unicode(value, name)
     return value
@@ -283,11 +287,11 @@ def _check_unicode(text: str, name: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        msg = (
+        message = (
             f"column {name!r} is not valid Unicode:"
             f" half of a surrogate pair at character {error.start + 1}"
         )
-        raise BadRowError(msg) from None
+        raise BadRowError(message) from None
 
 
 def _kind(value: Any) -> str:

@@ -88,12 +88,12 @@ def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Ar
         except OverflowError:
             return pa.array(values, pa.uint64())
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        msg = (
+        message = (
             f"in the rows from here on, column {name!r} holds values that do not go together in"
             f" a table ({error}); write the rows as they are, or as jsonl"
         )
         raise InvalidInputError(
-            msg,
+            message,
             path=path,
             row=row,
         ) from None

@@ -93,8 +93,8 @@ def arrow_source(data: Any) -> MemorySource:
     try:
         return MemorySource(data if isinstance(data, pa.Table) else _to_table(data))
     except (pa.ArrowException, ValueError, TypeError) as error:
-        msg = f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
-        raise InvalidInputError(msg) from error
+        message = f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
+        raise InvalidInputError(message) from error
 
 
 def _to_table(data: Any) -> pa.Table:
@@ -117,14 +117,14 @@ def rows_source(items: list[Any]) -> MemorySource:
         If the list is empty or holds anything else, naming the item.
     """
     if not items:
-        msg = "expected texts or rows, got an empty list"
-        raise InvalidInputError(msg)
+        message = "expected texts or rows, got an empty list"
+        raise InvalidInputError(message)
     kind = str if isinstance(items[0], str) else dict
     for row, item in enumerate(items):
         if not isinstance(item, kind):
             expected = "only strings" if kind is str else "strings or dictionaries"
-            msg = f"expected {expected} in the list, got {type(item).__name__} as item {row}"
-            raise InvalidInputError(msg)
+            message = f"expected {expected} in the list, got {type(item).__name__} as item {row}"
+            raise InvalidInputError(message)
     if kind is str:
         return MemorySource(pa.table({"text": _column("text", items)}))
     names = list(dict.fromkeys(name for row in items for name in row))
@@ -139,8 +139,8 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason, row = error, _first_misfit(values)
-    msg = f"column {name!r} of item {row} does not fit the items before it: {reason}"
-    raise InvalidInputError(msg)
+    message = f"column {name!r} of item {row} does not fit the items before it: {reason}"
+    raise InvalidInputError(message)
 
 
 def _first_misfit(values: list[Any]) -> int:

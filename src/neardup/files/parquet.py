@@ -101,8 +101,8 @@ def parquet_errors(path: str) -> Iterator[None]:
         with reading(path):
             yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        msg = f"not a Parquet file that Arrow can read: {error}"
-        raise InvalidInputError(msg, path=path) from error
+        message = f"not a Parquet file that Arrow can read: {error}"
+        raise InvalidInputError(message, path=path) from error
 
 
 class _RowGroup:
@@ -140,10 +140,13 @@ class _Reader:
     def read(self, block: _ParquetBlock) -> pa.Table:
         """Give the rows of a block."""
         with self._lock, parquet_errors(self._group.source.location):
-            if self._columns not in block.tables and block.start < self._position:
+            try:
+                while self._columns not in block.tables:
+                    self._advance()
+            except BaseException:
+                # Who asks again must get the right rows, so reading starts over.
                 self._close()
-            while self._columns not in block.tables:
-                self._advance()
+                raise
             return block.tables[self._columns]
 
     def _advance(self) -> None:

@@ -45,8 +45,8 @@ class Problems:
         number = int(self._numbers[index])
         if not self._skip_bad:
             if self._path is None:
-                msg = f"row {number}: {reason}"
-                raise InvalidInputError(msg, row=number)
+                message = f"row {number}: {reason}"
+                raise InvalidInputError(message, row=number)
             raise InvalidInputError(reason, path=self._path, row=number)
         if not self.bad[index]:
             self.bad[index] = True
@@ -94,8 +94,8 @@ def check_columns(columns: ColumnNames, names: list[str], *, path: str | None) -
         if name not in names:
             raise InvalidInputError(no_column(name, names), path=path)
         if names.count(name) > 1:
-            msg = f"there is more than one column {name!r}; rename one"
-            raise InvalidInputError(msg, path=path)
+            message = f"there is more than one column {name!r}; rename one"
+            raise InvalidInputError(message, path=path)
     return found
 
 

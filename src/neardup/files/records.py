@@ -166,12 +166,12 @@ class RecordSource(Source):
                 number += cut.count
                 rest = data[cut.consumed :]
                 if len(rest) > MAX_RECORD_BYTES:
-                    msg = (
+                    message = (
                         f"a row longer than {MAX_RECORD_BYTES >> 20} MB; is this file of the"
                         " format that its name tells?"
                     )
                     raise InvalidInputError(
-                        msg,
+                        message,
                         path=self.location,
                         row=number,
                     )

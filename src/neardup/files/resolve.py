@@ -50,8 +50,8 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
         If an argument leads to no file, or to a file of unknown format.
     """
     if not paths:
-        msg = "expected at least one input, got none; name a file or a folder"
-        raise InvalidInputError(msg)
+        message = "expected at least one input, got none; name a file or a folder"
+        raise InvalidInputError(message)
     found = [location for path in paths for location in _expand(path)]
     # The same file may come as a relative and as an absolute path; the first stands.
     unique: dict[str, str] = {}
@@ -61,8 +61,8 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     names = _names(locations, "stdin.txt" if lines else "stdin.jsonl")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        msg = f"two inputs would both be called {twice!r}; rename one of them"
-        raise InvalidInputError(msg)
+        message = f"two inputs would both be called {twice!r}; rename one of them"
+        raise InvalidInputError(message)
     return [
         _spooled_standard_input(name, lines=lines)
         if location == STANDARD_INPUT
@@ -94,11 +94,11 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
     if is_arrow(data):
         return [arrow_source(data)]
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
-        msg = (
+        message = (
             "expected a path, a list of strings or dictionaries, or an Arrow table,"
             f" got {type(data).__name__}"
         )
-        raise InvalidInputError(msg)
+        raise InvalidInputError(message)
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], lines=lines)
@@ -122,15 +122,15 @@ def _expand_local(path: str) -> Iterator[str]:
         return
     matches = glob.glob(path, recursive=True)
     if not matches:
-        msg = f"no file matches the pattern {path!r}"
-        raise InvalidInputError(msg)
+        message = f"no file matches the pattern {path!r}"
+        raise InvalidInputError(message)
     # "corpus/**" matches folders and, one by one, what is in them.
     folders = {match for match in matches if Path(match).is_dir()}
     files = {file for match in matches if match not in folders for file in _files_below(match)}
     files.update(file for folder in folders for file in _known_files(folder))
     if not files:
-        msg = f"the folders that match {path!r}"
-        raise _empty(msg)
+        message = f"the folders that match {path!r}"
+        raise _empty(message)
     yield from sorted(files)
 
 
@@ -139,17 +139,17 @@ def _files_below(path: str) -> list[str]:
     if Path(path).is_dir():
         files = sorted(_known_files(path))
         if not files:
-            msg = f"the folder {path!r}"
-            raise _empty(msg)
+            message = f"the folder {path!r}"
+            raise _empty(message)
         return files
     with reading(path):
         if not stat.S_ISREG(Path(path).stat().st_mode):
-            msg = (
+            message = (
                 "expected a regular file, which can be read more than once;"
                 " send a pipe to standard input and name it -"
             )
             raise ReadError(
-                msg,
+                message,
                 path=path,
             )
     _check_format(path)
@@ -181,8 +181,8 @@ def _expand_url(url: str) -> list[str]:
             files = sorted(filesystem.unstrip_protocol(name) for name in found)
             files = [file for file in files if format_of(_path_of(file)) is not None]
             if not files:
-                msg = f"no file of a known format matches the pattern {url!r}"
-                raise InvalidInputError(msg)
+                message = f"no file of a known format matches the pattern {url!r}"
+                raise InvalidInputError(message)
             return files
         # Asking whether it is a folder takes a request; a name with a known suffix needs none.
         if format_of(_path_of(url)) is not None:
@@ -192,8 +192,8 @@ def _expand_url(url: str) -> list[str]:
         if filesystem.isdir(path):
             found = [name for name in filesystem.find(path) if format_of(name) is not None]
             if not found:
-                msg = f"the folder {url!r}"
-                raise _empty(msg)
+                message = f"the folder {url!r}"
+                raise _empty(message)
             return sorted(filesystem.unstrip_protocol(name) for name in found)
     _check_format(url)
     return [url]
@@ -201,8 +201,8 @@ def _expand_url(url: str) -> list[str]:
 
 def _check_format(path: str) -> None:
     if format_of(_path_of(path)) is None:
-        msg = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
-        raise InvalidInputError(msg, path=path)
+        message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+        raise InvalidInputError(message, path=path)
 
 
 def _empty(what: str) -> InvalidInputError:

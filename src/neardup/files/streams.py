@@ -160,30 +160,30 @@ def reading(location: str) -> Iterator[None]:
     except NeardupError:
         raise
     except FileNotFoundError:
-        msg = "no such file"
-        raise ReadError(msg, path=location) from None
+        message = "no such file"
+        raise ReadError(message, path=location) from None
     except IsADirectoryError:
-        msg = "expected a file, this is a folder"
-        raise ReadError(msg, path=location) from None
+        message = "expected a file, this is a folder"
+        raise ReadError(message, path=location) from None
     except PermissionError:
-        msg = "no permission to read this file"
-        raise ReadError(msg, path=location) from None
+        message = "no permission to read this file"
+        raise ReadError(message, path=location) from None
     except EOFError:
         raise ReadError(_INCOMPLETE, path=location) from None
     except lzma.LZMAError as error:
-        msg = f"not valid compressed data: {error}"
-        raise ReadError(msg, path=location) from error
+        message = f"not valid compressed data: {error}"
+        raise ReadError(message, path=location) from error
     except OSError as error:
         raise ReadError(_reason(error), path=location) from error
     except ImportError as error:
-        msg = f"this kind of URL needs another package: {error}"
-        raise ReadError(msg, path=location) from error
+        message = f"this kind of URL needs another package: {error}"
+        raise ReadError(message, path=location) from error
     except Exception as error:
         # Remote file systems raise classes of their own, which only their packages know.
         if not is_remote(location):
             raise
-        msg = f"cannot be read: {error}"
-        raise ReadError(msg, path=location) from error
+        message = f"cannot be read: {error}"
+        raise ReadError(message, path=location) from error
 
 
 @contextlib.contextmanager
@@ -194,8 +194,8 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, NeardupError):
             raise
-        msg = f"{path}: cannot be written: {error.strerror or error}"
-        raise WriteError(msg) from error
+        message = f"{path}: cannot be written: {error.strerror or error}"
+        raise WriteError(message) from error
 
 
 _INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"

@@ -6,11 +6,11 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from neardup.errors import OutputExistsError, WriteError
+from neardup.errors import NeardupError, OutputExistsError, WriteError
 
 
 def check_output(target: Path, *, overwrite: bool) -> None:
@@ -31,9 +31,24 @@ def check_output(target: Path, *, overwrite: bool) -> None:
             message = f"{target} exists; choose another name, or replace it with --overwrite"
             raise OutputExistsError(message)
     with _translated(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=target.parent):
+        around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
+        with tempfile.TemporaryFile(dir=around):
             pass
+
+
+def check_apart(target: Path, inputs: Iterable[str]) -> None:
+    """Make sure that replacing a folder does not take an input away.
+
+    Raises
+    ------
+    OutputExistsError
+        If one of the files ``inputs`` lies in it.
+    """
+    folder = os.path.realpath(target)
+    for path in inputs:
+        if Path(os.path.realpath(path)).is_relative_to(folder):
+            message = f"{target} holds the input {path}, and would be replaced; choose another name"
+            raise OutputExistsError(message)
 
 
 @contextmanager
@@ -46,7 +61,9 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
         As ``check_output``, and when writing fails, for example on a full disk.
     """
     check_output(target, overwrite=overwrite)
+    missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
     with _translated(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         with _translated(target):
@@ -59,6 +76,8 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     finally:
         _restore(target, scratch / "old")
         shutil.rmtree(scratch, ignore_errors=True)
+        if not os.path.lexists(target):
+            _remove_empty(missing)
 
 
 def _restore(target: Path, old: Path) -> None:
@@ -68,13 +87,26 @@ def _restore(target: Path, old: Path) -> None:
             old.rename(target)
 
 
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove the folders that were made on the way, the deepest first."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
 @contextmanager
 def _translated(target: Path) -> Iterator[None]:
-    """Turn the operating system's errors into one that names the output."""
+    """Turn the operating system's errors into one that names the output.
+
+    Also those that a writer has translated already: they name a file in the temporary folder.
+    """
     try:
         yield
     except OSError as error:
-        if isinstance(error, (OutputExistsError, WriteError)) or hasattr(error, "row"):
+        reason = error.__cause__ if isinstance(error, WriteError) else error
+        if not isinstance(reason, OSError) or isinstance(reason, NeardupError):
             raise
-        message = f"cannot write {target}: {error.strerror or error}; nothing was written"
+        # Arrow puts words of its own around the system's.
+        words = os.strerror(reason.errno) if reason.errno else str(reason)
+        message = f"cannot write {target}: {words}; nothing was written"
         raise WriteError(message) from None

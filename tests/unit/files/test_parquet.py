@@ -257,3 +257,34 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     assert [file.metadata.row_group(i).num_rows for i in range(2)] == [12, 6]
     with pytest.raises(WriteError, match=r"cannot be written: "):
         TableWriter(tmp_path / "x" / "a.parquet" / "b.parquet", table().schema)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_table_writer__disk_full(monkeypatch):
+    writer = TableWriter(Path("/dev/full"), table().schema)
+    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_ROWS", 10)
+    texts = np.random.default_rng(2).bytes(1 << 20).hex()
+    large = table(40).set_column(0, "text", pa.array([texts] * 40))
+    with pytest.raises(
+        WriteError, match=r"^/dev/full: cannot be written: No space left on device$"
+    ):
+        writer.write_table(large)
+    writer.close()
+
+
+def test_read__starts_over_after_an_error(source, monkeypatch):
+    blocks = list(source(table()).blocks())
+    blocks[0].parse(ColumnNames())
+    batches = pq.ParquetFile.iter_batches
+
+    def failing(*args, **options):
+        yield next(batches(*args, **options))
+        raise OSError(5, "the network is gone")
+
+    blocks = list(source(table()).blocks())
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", failing)
+    with pytest.raises(ReadError, match=r": cannot be read: the network is gone$"):
+        blocks[2].parse(ColumnNames())
+    monkeypatch.undo()
+    text = blocks[2].parse(ColumnNames()).text
+    assert text[0].as_py() == f"text {blocks[2].numbers[0] - 1} é"

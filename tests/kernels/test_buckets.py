@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.kernels import buckets
+
+INDEX_BITS = 7
+INDEX_MASK = (1 << INDEX_BITS) - 1
+
+
+def run(keys, first_bucket=0):
+    """Give each document's bucket, and the sizes of the buckets from ``first_bucket`` on."""
+    packed = sorted(key << INDEX_BITS | index for index, key in enumerate(keys))
+    numbers = np.full(len(keys), -9, np.int32)
+    sizes = np.full(first_bucket + len(keys) // 2, -9, np.int64)
+    after = buckets.bucket_runs(
+        np.array(packed, np.uint64), np.uint64(INDEX_MASK), first_bucket, numbers, sizes
+    )
+    assert (sizes[:first_bucket] == -9).all()
+    assert (sizes[after:] == -9).all()
+    return numbers.tolist(), sizes[first_bucket:after].tolist()
+
+
+@pytest.mark.parametrize(
+    ("keys", "numbers", "sizes"),
+    [
+        ([], [], []),
+        ([5], [-1], []),
+        ([5, 5], [0, 0], [2]),
+        ([1, 2, 3], [-1, -1, -1], []),
+        ([9, 4, 9, 4, 4], [1, 0, 1, 0, 0], [3, 2]),
+        ([1, 2, 2], [-1, 0, 0], [2]),
+        ([1, 1, 2], [0, 0, -1], [2]),
+        ([0, 2**57 - 1, 0, 2**57 - 1], [0, 1, 0, 1], [2, 2]),
+    ],
+)
+def test_bucket_runs__by_hand(keys, numbers, sizes):
+    assert run(keys) == (numbers, sizes)
+
+
+@pytest.mark.parametrize("n_keys", [1, 2, 10, 40, 100])
+@pytest.mark.parametrize("first_bucket", [0, 11])
+def test_bucket_runs__equal_keys_share_a_bucket(n_keys, first_bucket):
+    generator = random.Random(n_keys)
+    for _ in range(20):
+        keys = [generator.randrange(n_keys) << 30 for _ in range(generator.randrange(128))]
+        numbers, sizes = run(keys, first_bucket)
+        repeated = sorted({key for key in keys if keys.count(key) > 1})
+        assert sizes == [keys.count(key) for key in repeated]
+        assert numbers == [
+            first_bucket + repeated.index(key) if key in repeated else -1 for key in keys
+        ]

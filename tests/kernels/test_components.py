@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from oracles import components as oracle
+from oracles.measures import MEASURES
+
+from neardup.kernels import components
+
+
+def join(sets, bands, measure, threshold, *, steps=()):
+    """Run the kernel in one or more steps; give the first of each one's component, and counts."""
+    table, buckets = make_sets(sets), make_buckets(bands)
+    n = len(sets)
+    parents = np.arange(n)
+    heads = np.full(len(buckets.sizes), -1, np.int32)
+    links = np.full((3, len(bands), n), -1, np.int32)
+    last_compared = np.full(n, -1, np.int32)
+    counts = np.zeros(2, np.int64)
+    bounds = [0, *steps, n]
+    for start, stop in zip(bounds, bounds[1:], strict=False):
+        components.join_components(
+            start,
+            stop,
+            buckets.numbers,
+            table.values,
+            table.starts,
+            table.sizes,
+            CODES[measure],
+            threshold.numerator,
+            threshold.denominator,
+            last_compared,
+            parents,
+            heads,
+            links[0],
+            links[1],
+            links[2],
+            counts,
+        )
+    roots = []
+    for d in range(n):
+        root = d
+        while parents[root] != root:
+            assert parents[root] < root
+            root = int(parents[root])
+        roots.append(root)
+    return roots, counts.tolist()
+
+
+@pytest.mark.parametrize("n_bands", [1, 2, 5])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_join_components__as_oracle(measure, n_bands):
+    generator = random.Random(f"{measure} {n_bands}")
+    for _ in range(12):
+        n = generator.randint(1, 30)
+        sets = random_sets(generator, n, generator.choice((3, 8, 20)))
+        bands = random_labels(generator, n, n_bands)
+        threshold = Fraction(generator.choice(("0.3", "0.5", "0.6", "0.75", "0.8", "1")))
+        steps = sorted(generator.choices(range(n + 1), k=generator.randrange(3)))
+        roots, _ = join(sets, bands, measure, threshold, steps=steps)
+        assert roots == oracle.firsts(
+            sets,
+            measure,
+            threshold,
+            are_candidates=lambda d, o, bands=bands: any(row[d] == row[o] for row in bands),
+        )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_join_components__groups_melt_in_any_order(seed):
+    """Chains whose links come in random order, so that groups of a bucket grow together."""
+    generator = random.Random(seed)
+    sets = [{chain * 100 + i, chain * 100 + i + 1} for chain in range(4) for i in range(8)]
+    generator.shuffle(sets)
+    n = len(sets)
+    bands = [[0] * n, *random_labels(generator, n, 2)]
+    roots, counts = join(sets, bands, "jaccard", Fraction(1, 3))
+    assert roots == oracle.firsts(sets, "jaccard", Fraction(1, 3))
+    assert len(set(roots)) == 4
+    assert counts[1] == n - 4
+
+
+def test_join_components__follows_chains():
+    a, b, c = set(range(10)), set(range(1, 11)), set(range(2, 12))
+    assert join([a, b, c], [[0] * 3], "jaccard", Fraction("0.75"))[0] == [0, 0, 0]
+    assert join([a, c, b], [[0] * 3], "jaccard", Fraction("0.75"))[0] == [0, 0, 0]
+
+
+def test_join_components__chain_through_different_bands():
+    sets = [{1, 2}, {3, 4}, {2, 3}, {1, 2, 3}]
+    bands = [[1, 2, 3, 1], [1, 2, 2, 3], [1, 2, 3, 3]]
+    roots, _ = join(sets, bands, "jaccard", Fraction(1, 3))
+    assert roots == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_join_components__one_sided_measure_counts_in_either_direction(order):
+    sets = [{1, 2}, set(range(10))][::order]
+    assert join(sets, [[0, 0]], "containment", Fraction(1))[0] == [0, 0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_join_components__copies_cost_one_comparison_each(measure):
+    n = 40
+    roots, counts = join([{1, 2, 3}] * n, [[0] * n, [5] * n], measure, Fraction("0.8"))
+    assert roots == [0] * n
+    assert counts == [n - 1, n - 1]
+
+
+def test_join_components__documents_without_a_bucket_stay_apart():
+    assert join([{1}, {1}], [[0, 1]], "jaccard", Fraction(1)) == ([0, 1], [0, 0])

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from arrays import ragged, random_words
+from oracles import hashing as oracle
+
+from neardup.kernels import minhash
+
+# Shingles go through the lanes eight at a time, in chunks of 1,024.
+SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 1023, 1024, 1025, 1031, 1032, 1033, 2049]
+LANES = [oracle.lane_masks(42, lane) for lane in range(16)]
+
+
+def sign(lists, lanes=LANES, lead=0):
+    values, offsets = ragged(lists, lead=lead)
+    masks = np.array([mask for mask, _ in lanes], np.uint32)
+    even_masks = np.array([even_mask for _, even_mask in lanes], np.uint32)
+    signatures = np.zeros((len(lists), len(lanes)), np.uint32)
+    minhash.minhash_signatures(values, offsets, masks, even_masks, signatures)
+    return signatures
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_minhash_signatures__every_size(size):
+    shingles = random_words(random.Random(size), size)
+    assert sign([shingles]).tolist() == [oracle.signature(shingles, LANES)]
+
+
+@pytest.mark.parametrize("n_lanes", [1, 3, 8, 15, 17])
+def test_minhash_signatures__every_number_of_lanes(n_lanes):
+    lanes = [oracle.lane_masks(7, lane) for lane in range(n_lanes)]
+    generator = random.Random(n_lanes)
+    lists = [random_words(generator, n) for n in (3, 0, 20)]
+    expected = [oracle.signature(shingles, lanes) for shingles in lists]
+    assert sign(lists, lanes).tolist() == expected
+
+
+@pytest.mark.parametrize("place", [0, 6, 7, 8, 15, 16, 1015, 1022, 1023, 1024, 1025, 1030])
+def test_minhash_signatures__least_value_anywhere(place):
+    """The shingle with the least value counts wherever it stands in a chunk or its tail."""
+    generator = random.Random(place)
+    shingles = random_words(generator, 1031)
+    mask, even_mask = LANES[0]
+    shingles[place] = mask << 32 | 1  # its upper half is masked away: value 0
+    assert sign([shingles], LANES[:1]).tolist() == [[0]]
+    assert oracle.lane_value(shingles[place], mask, even_mask) == 0
+
+
+def test_minhash_signatures__repeats_order_and_neighbours_change_nothing():
+    generator = random.Random(5)
+    shingles = random_words(generator, 30)
+    shuffled = shingles * 3
+    generator.shuffle(shuffled)
+    expected = oracle.signature(shingles, LANES)
+    other = random_words(generator, 11)
+    found = sign([other, shingles, [], shuffled], lead=4)
+    assert found[1].tolist() == found[3].tolist() == expected
+    assert (found[2] == 2**32 - 1).all()
+
+
+def test_minhash_signatures__of_a_union_is_the_minimum():
+    generator = random.Random(6)
+    left, right = random_words(generator, 40), random_words(generator, 25)
+    a, b, union = sign([left, right, left + right])
+    assert (np.minimum(a, b) == union).all()
+
+
+@pytest.mark.parametrize(("bands", "rows"), [(1, 1), (1, 16), (16, 1), (3, 5), (5, 3), (2, 8)])
+def test_band_keys__as_oracle(bands, rows):
+    generator = np.random.default_rng(bands)
+    signatures = generator.integers(0, 2**32, (5, 16), np.uint32)
+    keys = np.zeros((5, bands), np.uint64)
+    minhash.band_keys(signatures, bands, rows, keys)
+    assert keys.tolist() == [
+        [oracle.band_key(row[j * rows : (j + 1) * rows], j) for j in range(bands)]
+        for row in signatures.tolist()
+    ]
+
+
+def test_band_keys__each_lane_changes_the_key_of_its_band_only():
+    signatures = np.full((13, 12), 9, np.uint32)
+    for lane in range(12):
+        signatures[lane, lane] += 1
+    keys = np.empty((13, 4), np.uint64)
+    minhash.band_keys(signatures, 4, 3, keys)
+    differs = keys[:12] != keys[12]
+    assert differs.tolist() == [[lane // 3 == band for band in range(4)] for lane in range(12)]
+
+
+def test_band_keys__equal_rows_of_different_bands_differ():
+    keys = np.empty((1, 6), np.uint64)
+    minhash.band_keys(np.full((1, 12), 5, np.uint32), 6, 2, keys)
+    assert len(set(keys[0].tolist())) == 6

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from arrays import JUNK, ragged, random_words, unragged
+from oracles import hashing as oracle
+
+from neardup.kernels import shingles
+
+# Around the length up to which ranges are sorted by insertion, and around powers of two.
+SIZES = [0, 1, 2, 3, 8, 22, 23, 24, 25, 26, 31, 32, 33, 63, 64, 65, 127, 128, 300]
+
+
+def hash_lists(lists, ngram, lead=0):
+    values, offsets = ragged(lists, lead=lead)
+    found = np.full(len(values) - lead, JUNK, np.uint64)
+    found_offsets = np.empty(len(lists) + 1, np.int64)
+    shingles.hash_shingles(values, offsets, ngram, found, found_offsets)
+    assert found_offsets[0] == 0
+    return unragged(found, found_offsets)
+
+
+def sorting_room(offsets):
+    longest = int(np.diff(offsets).max(initial=0))
+    return np.full(longest, JUNK, np.uint64), np.full(longest + 2, -7, np.int64)
+
+
+def sort_lists(lists, lead=0):
+    values, offsets = ragged(lists, lead=lead)
+    sizes = np.full(len(lists), -7, np.int64)
+    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes)
+    assert values[:lead].tolist() == [JUNK] * lead
+    return [
+        values[start : start + size].tolist()
+        for start, size in zip(offsets[:-1], sizes, strict=True)
+    ]
+
+
+def number_lists(lists, lead=0):
+    values, offsets = ragged(lists, lead=lead)
+    shingles.number_occurrences(values, offsets, *sorting_room(offsets))
+    assert values[:lead].tolist() == [JUNK] * lead
+    return unragged(values, offsets)
+
+
+@pytest.mark.parametrize("lead", [0, 5])
+@pytest.mark.parametrize("ngram", range(1, 10))
+def test_hash_shingles__as_oracle(ngram, lead):
+    generator = random.Random(ngram)
+    lists = [random_words(generator, n) for n in (*range(13), 0, 30, 0)]
+    expected = [oracle.hash_shingles(tokens, ngram) for tokens in lists]
+    assert hash_lists(lists, ngram, lead) == expected
+
+
+def test_hash_shingles__number_of_windows():
+    tokens = random_words(random.Random(0), 12)
+    for ngram in range(1, 16):
+        (found,) = hash_lists([tokens], ngram)
+        assert len(found) == max(12 - ngram + 1, 1)
+        assert len(set(found)) == len(found)
+
+
+def test_hash_shingles__short_text_is_one_shingle_of_all_tokens():
+    a, b, c = random_words(random.Random(1), 3)
+    assert hash_lists([[a, b, c]], 5) == [[oracle.hash_shingle([a, b, c])]]
+    assert hash_lists([[a]], 2) == hash_lists([[a]], 1)
+
+
+def test_hash_shingles__no_token_and_no_text():
+    assert hash_lists([[], []], 3) == [[], []]
+    assert hash_lists([], 3) == []
+
+
+def test_hash_shingles__order_and_length_count():
+    a, b = random_words(random.Random(2), 2)
+    (found,) = zip(*hash_lists([[a, b], [b, a], [a], [a, a], [a, a, a], [b]], 3), strict=True)
+    assert len(set(found)) == 6
+
+
+def test_hash_shingles__same_window_same_hash_wherever_it_is():
+    generator = random.Random(3)
+    passage = random_words(generator, 6)
+    lists = [random_words(generator, n) + passage + random_words(generator, 4) for n in range(8)]
+    common = set.intersection(*(set(found) for found in hash_lists(lists, 6)))
+    assert common == set(hash_lists([passage], 6)[0])
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 7, 10**9])
+@pytest.mark.parametrize("lead", [0, 3])
+def test_sort_sets__sizes_and_repeats(distinct, lead):
+    generator = random.Random(distinct)
+    values = random_words(generator, min(distinct, 400))
+    lists = [generator.choices(values, k=size) for size in SIZES]
+    assert sort_lists(lists, lead) == [sorted(set(values)) for values in lists]
+
+
+@pytest.mark.parametrize("bits", [1, 5, 8, 40, 63])
+@pytest.mark.parametrize("high", [True, False])
+def test_sort_sets__unevenly_spread(bits, high):
+    """Values that differ in few leading bits, or in none, crowd into few places."""
+    generator = random.Random(bits)
+    lists = [
+        [generator.getrandbits(bits) << (64 - bits if high else 0) for _ in range(size)]
+        for size in SIZES
+    ]
+    assert sort_lists(lists) == [sorted(set(values)) for values in lists]
+
+
+def test_sort_sets__long_run_among_others():
+    generator = random.Random(6)
+    lists = []
+    for run in (23, 24, 25, 26, 60, 200):
+        values = [generator.getrandbits(64)] * run + random_words(generator, 100)
+        generator.shuffle(values)
+        lists.append(values)
+    assert sort_lists(lists) == [sorted(set(values)) for values in lists]
+
+
+@pytest.mark.parametrize("order", ["sorted", "reversed", "random"])
+def test_sort_sets__thousands(order):
+    values = random_words(random.Random(8), 3000)
+    if order != "random":
+        values.sort(reverse=order == "reversed")
+    assert sort_lists([values, values[:1500]]) == [sorted(set(values)), sorted(set(values[:1500]))]
+
+
+def test_sort_sets__nothing():
+    assert sort_lists([]) == []
+    assert sort_lists([[], []]) == [[], []]
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 40])
+@pytest.mark.parametrize("lead", [0, 3])
+def test_number_occurrences__as_oracle(distinct, lead):
+    generator = random.Random(distinct)
+    values = random_words(generator, distinct)
+    lists = [generator.choices(values, k=size) for size in SIZES]
+    found = number_lists(lists, lead)
+    assert [sorted(numbered) for numbered in found] == [
+        sorted(oracle.number_occurrences(values)) for values in lists
+    ]
+    # Nothing coincides: every copy has become an element of its own.
+    assert [len(set(numbered)) for numbered in found] == SIZES
+
+
+def test_number_occurrences__intersection_is_that_of_multisets():
+    a, b, c = random_words(random.Random(9), 3)
+    left, right = number_lists([[a] * 5 + [b] * 2, [a] * 3 + [b] * 4 + [c]])
+    assert len(set(left) & set(right)) == 3 + 2
+
+
+def test_copy_sets__to_their_places():
+    values = np.arange(100, dtype=np.uint64)
+    starts, sizes = np.array([10, 50, 0, 99]), np.array([3, 0, 5, 1])
+    target = np.full(20, JUNK, np.uint64)
+    shingles.copy_sets(values, starts, sizes, target, np.array([8, 3, 1, 19]))
+    expected = [JUNK] * 20
+    expected[1:6], expected[8:11], expected[19] = range(5), [10, 11, 12], 99
+    assert target.tolist() == expected

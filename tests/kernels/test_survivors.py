@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from oracles import survivors as oracle
+from oracles.measures import MEASURES, rank_of_sets, value
+
+from neardup.kernels import survivors
+
+
+def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
+    """Run the kernel in one or more steps; give keepers, similarities and counts."""
+    table, buckets = make_sets(sets), make_buckets(bands)
+    n = len(sets)
+    starts = np.cumsum(buckets.sizes) - buckets.sizes
+    fill = np.zeros(len(buckets.sizes), np.int64)
+    members = np.full(buckets.sizes.sum(), -9, np.int32)
+    last_compared = np.full(n, -1, np.int32)
+    keepers, similarities = np.full(n, -9, np.int32), np.full(n, -9.0)
+    counts = np.zeros(2, np.int64)
+    bounds = [0, *steps, n]
+    for start, stop in zip(bounds, bounds[1:], strict=False):
+        survivors.choose_survivors(
+            start,
+            stop,
+            n_fixed,
+            buckets.numbers,
+            starts,
+            fill,
+            members,
+            table.values,
+            table.starts,
+            table.sizes,
+            CODES[measure],
+            threshold.numerator,
+            threshold.denominator,
+            last_compared,
+            keepers,
+            similarities,
+            counts,
+        )
+    return keepers.tolist(), similarities.tolist(), counts.tolist()
+
+
+@pytest.mark.parametrize("n_bands", [1, 2, 5])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_choose_survivors__as_oracle(measure, n_bands):
+    generator = random.Random(f"{measure} {n_bands}")
+    for _ in range(12):
+        n = generator.randint(1, 25)
+        sets = random_sets(generator, n, generator.choice((3, 8, 20)))
+        bands = random_labels(generator, n, n_bands)
+        threshold = Fraction(generator.choice(("0.3", "0.5", "0.6", "0.75", "0.8", "1")))
+        n_fixed = generator.choice((0, 0, generator.randint(0, n)))
+        steps = sorted(generator.choices(range(n + 1), k=generator.randrange(3)))
+        keepers, similarities, _ = choose(
+            sets, bands, measure, threshold, n_fixed=n_fixed, steps=steps
+        )
+        expected = oracle.choose(
+            sets,
+            measure,
+            threshold,
+            n_fixed=n_fixed,
+            are_candidates=lambda d, o, bands=bands: any(row[d] == row[o] for row in bands),
+        )
+        assert keepers == expected
+        for d, keeper in enumerate(keepers):
+            if keeper >= 0:
+                exact = value(measure, rank_of_sets(measure, sets[d], sets[keeper]))
+                assert similarities[d] == pytest.approx(exact, rel=4 * 2.0**-53, abs=0)
+            else:
+                assert similarities[d] < 0
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_choose_survivors__every_member_of_a_bucket_is_compared(place):
+    """The one similar document is found wherever it stands among the others of the bucket."""
+    others = [{10, 11}, {20, 21}, {30, 31}, {40, 41}]
+    keepers, similarities, _ = choose([*others, others[place]], [[0] * 5], "jaccard", Fraction(1))
+    assert keepers == [-1, -1, -1, -1, place]
+    assert similarities[4] == 1.0
+
+
+@pytest.mark.parametrize("band", range(3))
+def test_choose_survivors__every_band_is_looked_at(band):
+    bands = [[1, 2, 3], [1, 2, 3], [1, 2, 3]]
+    bands[band] = [1, 2, 1]
+    keepers, _, counts = choose([{1, 2}, {3}, {1, 2}], bands, "jaccard", Fraction(1))
+    assert keepers == [-1, -1, 0]
+    assert counts == [1, 1]
+
+
+def test_choose_survivors__no_chain():
+    """b is similar to a, c to b only; with b gone, c stays."""
+    a, b, c = set(range(10)), set(range(1, 11)), set(range(2, 12))
+    assert choose([a, b, c], [[0] * 3], "jaccard", Fraction("0.75"))[0] == [-1, 0, -1]
+
+
+def test_choose_survivors__most_similar_keeper_and_earlier_on_a_tie():
+    x = set(range(12))
+    sets = [x - {0, 1, 2}, x - {3}, x - {4}, x]
+    keepers, similarities, _ = choose(sets, [[0] * 4], "containment", Fraction("0.75"), n_fixed=3)
+    assert keepers == [-1, -1, -1, 1]
+    assert similarities[3] == 11 / 12
+
+
+def test_choose_survivors__tie_found_later_in_another_band():
+    """The earlier document of a tie wins even if a later band brings it up."""
+    x = set(range(10))
+    sets = [x - {0}, x - {1}, x]
+    bands = [[1, 2, 2], [3, 4, 3]]
+    assert choose(sets, bands, "jaccard", Fraction("0.9"), n_fixed=2)[0] == [-1, -1, 0]
+
+
+@pytest.mark.parametrize(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
+def test_choose_survivors__exact_tie_under_cosine(first, second):
+    """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9): a tie, which the earlier one wins, rounded or not."""
+    x = {0, 1, 2} if max(first, second) == 9 else {0, 1, 2}
+    root = {1: 1, 9: 3, 2: 1, 18: 3}
+    padding = iter(range(100, 200))
+    fixed = [
+        set(range(root[size])) | {next(padding) for _ in range(size - root[size])}
+        for size in (first, second)
+    ]
+    assert rank_of_sets("cosine", x, fixed[0]) == rank_of_sets("cosine", x, fixed[1])
+    keepers, _, _ = choose([*fixed, x], [[0] * 3], "cosine", Fraction("0.2"), n_fixed=2)
+    assert keepers == [-1, -1, 0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_choose_survivors__copies_cost_one_comparison_each(measure):
+    n = 40
+    keepers, _, counts = choose([{1, 2, 3}] * n, [[0] * n, [5] * n], measure, Fraction("0.8"))
+    assert keepers == [-1] + [0] * (n - 1)
+    assert counts == [n - 1, n - 1]
+
+
+def test_choose_survivors__fixed_documents_stay_and_are_not_compared():
+    keepers, _, counts = choose([{1}] * 4, [[0] * 4], "jaccard", Fraction(1), n_fixed=3)
+    assert keepers == [-1, -1, -1, 0]
+    assert counts == [3, 3]
+
+
+def test_choose_survivors__documents_without_a_bucket_stay():
+    keepers, _, counts = choose([{1}, {1}, {1}], [[0, 1, 2]], "jaccard", Fraction(1))
+    assert keepers == [-1, -1, -1]
+    assert counts == [0, 0]

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import random
+import unicodedata
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+from arrays import as_uint64, make_texts, ragged, random_words, unragged
+from oracles import hashing as oracle
+from oracles.tokens import Options, tokenize
+
+from neardup.kernels import folding, tokens
+from neardup.text.characters import token_tables
+from neardup.text.normalise import Normalisation
+
+PLAIN = Options(casefold=False)
+# Uncompiled kernels look at a sample of all characters.
+STRIDE = 257 if numba.config.DISABLE_JIT else 1
+EDGES = [0, 1, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0xFFFFF, 0x100000]
+EDGES += [0x10FFFF]
+
+hash_token = cache(oracle.hash_token)
+
+
+def kernel_tokens(strings, kind="words", options=PLAIN, **around):
+    """Fold and hash with exactly the room that the kernels' descriptions ask for."""
+    texts = make_texts(strings, **around)
+    ascii_table, table = token_tables(kind, Normalisation(**vars(options)))
+    n, n_bytes = len(strings), int(texts.offsets[-1] - texts.offsets[0])
+    offsets = np.empty(n + 1, np.int64)
+    hashes = np.empty(n_bytes, np.uint64)
+    if kind == "characters":
+        tokens.hash_characters(texts.data, texts.offsets, table, hashes, offsets)
+    else:
+        room = folding.GROWTH * n_bytes + folding.SLACK * (n + 1)
+        words = np.full(-(-room // 8) + 1, 2**64 - 1, np.uint64)
+        folded = words.view(np.uint8)[:room]
+        folded_offsets = np.empty(n + 1, np.int64)
+        folding.fold_texts(
+            texts.data, texts.offsets, ascii_table, table, folded, folded_offsets
+        )
+        assert (folded_offsets % 8 == 0).all()
+        tokens.hash_tokens(words, folded_offsets, hashes, offsets)
+    assert offsets[0] == 0
+    return unragged(hashes, offsets)
+
+
+def oracle_tokens(strings, kind="words", options=PLAIN):
+    return [[hash_token(token) for token in tokenize(s, kind, options)] for s in strings]
+
+
+def characters():
+    sample = [*EDGES, *range(0, 0x110000, STRIDE)]
+    return [chr(c) for c in sample if not 0xD800 <= c < 0xE000]
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
+def test_hash_tokens__all_characters(kind):
+    everything = characters()
+    strings = [
+        "".join(f"a{c}b{c}{c} " for c in everything[i : i + 50])
+        for i in range(0, len(everything), 50)
+    ]
+    assert kernel_tokens(strings, kind) == oracle_tokens(strings, kind)
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace"])
+def test_hash_tokens__every_length_and_alignment(kind):
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    strings = [
+        " " * ahead + letters[:length] + end
+        for length in range(41)
+        for ahead in range(17)
+        for end in ("", " ", " next")
+    ]
+    assert kernel_tokens(strings, kind) == oracle_tokens(strings, kind)
+
+
+@pytest.mark.parametrize("separators", range(25))
+def test_hash_tokens__many_separators(separators):
+    gap = "\n" * separators
+    strings = [gap, f"{gap}a", f"a{gap}", f"ab{gap}cdefghij{gap}k", f"{gap}é{gap}ü{gap}"]
+    assert kernel_tokens(strings) == oracle_tokens(strings)
+
+
+def test_hash_tokens__no_texts():
+    assert kernel_tokens([]) == []
+
+
+def test_hash_tokens__empty_texts():
+    strings = ["", "", "one", "", "two three", "", ""]
+    assert kernel_tokens(strings) == oracle_tokens(strings)
+    assert kernel_tokens(["", ""]) == [[], []]
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
+@pytest.mark.parametrize("lead", ["x", "é", "東京 x", "twelve bytes", "a" * 31])
+def test_hash_tokens__slice_of_a_larger_block(kind, lead):
+    strings = ["joined", "to what is around", "", "日本語", "é"]
+    assert kernel_tokens(strings, kind, lead=lead, trail=lead) == oracle_tokens(strings, kind)
+
+
+@pytest.mark.parametrize("n_ascii", range(34))
+def test_fold_texts__other_characters_around_runs_of_sixteen(n_ascii):
+    run = "abc def_ghi-JKL0123 mno pqr stu vwx"[:n_ascii]
+    strings = [run + c + run for c in ("é", "語", "𐐷", "\u2003", "—")]
+    assert kernel_tokens(strings) == oracle_tokens(strings)
+
+
+@pytest.mark.parametrize("character", ["\u0390", "語", "a", "\u1fb7", "\u0149", " ", "\U0001f600"])
+def test_fold_texts__room_for_the_longest_folds(character):
+    options = Options(casefold=True)
+    strings = [character * n for n in (0, 1, 2, 3, 5, 8, 40)]
+    assert kernel_tokens(strings, options=options) == oracle_tokens(strings, options=options)
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
+def test_fold_texts__dropped_characters_do_not_break_tokens(kind):
+    options = Options(strip_accents=True)
+    strings = ["cafe\u0301s", "\u0301", "a \u0301 b", "\u0e01\u0e31\u0e01", "か\u3099な"]
+    found = kernel_tokens(strings, kind, options)
+    assert found == oracle_tokens(strings, kind, options)
+    if kind != "characters":
+        assert found[0] == [hash_token(b"cafes")]
+
+
+@pytest.mark.parametrize("options", [Options(), Options(strip_accents=True, fold_digits=True)])
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
+def test_hash_tokens__random_mixtures(kind, options):
+    generator = random.Random(7)
+    pieces = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]
+    pieces += ["\u2003", "𝟗", "\u200d", "\U0001f600", "0123456789abcdef", "naïve"]
+    strings = [
+        "".join(generator.choices(pieces, k=generator.randrange(30))) for _ in range(60)
+    ]
+    assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
+
+
+@pytest.mark.parametrize("character", [chr(c) for c in EDGES])
+def test_decode__edges_of_every_length(character):
+    if ord(character) >= 128:
+        data = np.frombuffer(f"x{character}".encode(), np.uint8)
+        assert folding.decode(data, np.int64(1)) == (ord(character), len(character.encode()))
+
+
+def test_hash_characters__drops_what_does_not_count():
+    text = unicodedata.normalize("NFD", "Ünïcödé")
+    options = Options(casefold=True, strip_accents=True)
+    expected = [hash_token(c.encode()) for c in "unicode"]
+    assert kernel_tokens([text], "characters", options) == [expected]
+
+
+def digests(lists, lead=0):
+    values, offsets = ragged(lists, lead=lead)
+    found = np.empty((len(lists), 2), np.uint64)
+    tokens.digest_tokens(values, offsets, found)
+    return [tuple(row) for row in found.tolist()]
+
+
+def test_digest_tokens__as_oracle():
+    generator = random.Random(3)
+    lists = [random_words(generator, n) for n in (0, 1, 2, 3, 0, 7, 8, 9, 40)]
+    expected = [oracle.digest(values) for values in lists]
+    assert digests(lists) == expected
+    assert digests(lists, lead=3) == expected
+
+
+def test_digest_tokens__every_token_and_its_place_count():
+    words = random_words(random.Random(4), 9)
+    variants = [words]
+    variants += [[*words[:i], words[i] ^ 1, *words[i + 1 :]] for i in range(9)]
+    variants += [[*words[:i], words[i + 1], words[i], *words[i + 2 :]] for i in range(8)]
+    variants += [words[:i] for i in range(9)] + [[*words, words[-1]], [*words, 0], [0, *words]]
+    found = digests(variants)
+    for half in (0, 1):
+        assert len({digest[half] for digest in found}) == len(variants)
+
+
+def test_digest_tokens__repeats_do_not_cancel():
+    a, b = random_words(random.Random(5), 2)
+    repeats = [[a] * n for n in range(20)] + [[a, b] * n for n in range(1, 10)]
+    found = digests(repeats)
+    for half in (0, 1):
+        assert len({digest[half] for digest in found}) == len(repeats)
+
+
+def test_digest_tokens__distinct_known_values():
+    assert digests([[]]) == [oracle.digest([])]
+    assert digests([[int(as_uint64([5])[0])]]) == [oracle.digest([5])]
