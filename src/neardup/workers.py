@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from neardup.errors import InvalidParameterError
 
@@ -26,6 +26,17 @@ def count_workers(workers: int | None) -> int:
         message = f"workers must be at least 1, got {workers}"
         raise InvalidParameterError(message)
     return workers
+
+
+def read_ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield items in their order while a thread already fetches the next one."""
+    iterator = iter(items)
+    end = object()
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup-read") as pool:
+        coming = pool.submit(next, iterator, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, iterator, end)
+            yield cast("T", item)
 
 
 def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:

@@ -118,12 +118,12 @@ def test_choose_survivors__tie_found_later_in_another_band():
 
 @pytest.mark.parametrize(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
 def test_choose_survivors__exact_tie_under_cosine(first, second):
-    """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9): a tie, which the earlier one wins, rounded or not."""
-    x = {0, 1, 2} if max(first, second) == 9 else {0, 1, 2}
-    root = {1: 1, 9: 3, 2: 1, 18: 3}
+    """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9), whose roundings differ: still the earlier one wins."""
+    x = {0, 1, 2}
+    common = {1: 1, 9: 3, 2: 1, 18: 3}
     padding = iter(range(100, 200))
     fixed = [
-        set(range(root[size])) | {next(padding) for _ in range(size - root[size])}
+        set(range(common[size])) | {next(padding) for _ in range(size - common[size])}
         for size in (first, second)
     ]
     assert rank_of_sets("cosine", x, fixed[0]) == rank_of_sets("cosine", x, fixed[1])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Texts go through the kernels in slices of about so many bytes, so that tokens and shingles are
 # still in the processor's cache when the next stage reads them.
-SLICE_BYTES = 1 << 16
+SLICE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)

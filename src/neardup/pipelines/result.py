@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from neardup.pipelines.candidates import numbered_blocks
 from neardup.pipelines.summary import complete_summary
 from neardup.progress import Progress, StageClock, no_progress
 from neardup.tables import Bools, Floats, Int64s
+from neardup.workers import map_ordered, read_ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.rows import Source
     from neardup.pipelines.catalogue import Catalogue
 
 
@@ -167,24 +170,30 @@ class DeduplicationResult:
             raise InvalidParameterError(message)
         if format != "same":
             check_converted_names(self._own.sources, format)
-        with new_folder(Path(folder), overwrite=overwrite) as new, self._clock.stage("write"):
-            self._write_rows(new, format, progress)
-            self._write_tables(new)
+        with new_folder(Path(folder), overwrite=overwrite) as new:
+            with self._clock.stage("write"):
+                self._write_rows(new, format, progress)
+                self._write_tables(new)
             complete_summary(self.summary, self._clock)
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
             (new / "summary.json").write_text(text + "\n", encoding="utf-8")
 
     def _write_rows(self, folder: Path, output_format: OutputFormat, progress: Progress) -> None:
         done = 0
+        lock = Lock()
 
         def report(count: int) -> None:
             nonlocal done
-            done += count
-            progress("write", done, len(self._own))
+            with lock:
+                done += count
+                progress("write", done, len(self._own))
 
-        for source, start, stop in self._own.ranges():
-            blocks = numbered_blocks(source, start, stop)
-            write_rows(source, blocks, self._assignment.stays, folder, output_format, report)
+        def write(item: tuple[Source, int, int]) -> None:
+            blocks = read_ahead(numbered_blocks(*item))
+            write_rows(item[0], blocks, self._assignment.stays, folder, output_format, report)
+
+        for _ in map_ordered(write, self._own.ranges(), self.summary["workers"]):
+            pass
 
     def _write_tables(self, folder: Path) -> None:
         import pyarrow.parquet as pq

@@ -10,12 +10,16 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup.kernels.folding import CLASS_SHIFT, IGNORED, LENGTH_SHIFT, SEPARATOR, SINGLE, WORD
 from neardup.tables import Bytes, Int64s, Uint64s
 from neardup.text.normalise import Normalisation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Blocks of scripts that are written without spaces between words: each of their letters, marks and
 # digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
@@ -60,18 +64,27 @@ def token_tables(kind: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
     for start in range(0, _N_CODE_POINTS, _PLANE):
         table[start : start + _PLANE] = _plain_entries(start)
     classes = _classes(kind)
-    for code_point in chain(*_ASSIGNED):
-        character = chr(code_point)
+    for character in _folding_characters(normalisation):
         folded = normalisation.fold(character)
-        if folded != character:
-            table[code_point] = _entry(folded.encode())
-            if not folded and classes[code_point] != SEPARATOR:
-                classes[code_point] = IGNORED
+        code_point = ord(character)
+        table[code_point] = _entry(folded.encode())
+        if not folded and classes[code_point] != SEPARATOR:
+            classes[code_point] = IGNORED
     for start in range(0, _N_CODE_POINTS, _PLANE):
         plane = slice(start, start + _PLANE)
         table[plane] |= classes[plane].astype(np.uint64) << CLASS_SHIFT
     ascii_table = np.where(classes[:128] == SEPARATOR, 0, table[:128] & np.uint64(0xFF))
     return ascii_table.astype(np.uint8), table
+
+
+def _folding_characters(normalisation: Normalisation) -> Iterator[str]:
+    """Find the characters that stand for something else after folding."""
+    for code_points in _ASSIGNED:
+        for start in range(code_points.start, code_points.stop, 64):
+            few = "".join(map(chr, range(start, min(start + 64, code_points.stop))))
+            # Most scripts know neither case nor accents: whole rows are passed over at once.
+            if normalisation.fold_text(few) != few:
+                yield from (c for c in few if normalisation.fold(c) != c)
 
 
 def _classes(kind: str) -> Bytes:

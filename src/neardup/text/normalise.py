@@ -53,9 +53,10 @@ class Normalisation:
 
     def fold_text(self, text: str) -> str:
         """Fold every character of a text, for tokenizers that want a whole string."""
-        if not (self.casefold or self.strip_accents or self.fold_digits):
-            return text
-        return "".join(map(self.fold, text))
+        if self.strip_accents or self.fold_digits:
+            return "".join(map(self.fold, text))
+        # Case folding works on each character by itself.
+        return text.casefold() if self.casefold else text
 
     def apply_form(self, texts: pa.Array) -> pa.Array:
         """Bring texts to the chosen Unicode normalisation form."""
