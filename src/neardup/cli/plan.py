@@ -70,7 +70,7 @@ def _curve(plan: Plan) -> list[tuple[float, float]]:
 def _facts(plan: Plan, estimate: JobEstimate | None) -> dict[str, Any]:
     facts = {
         "measure": plan.measure.name,
-        "threshold": str(plan.options.threshold),
+        "threshold": float(plan.measure.threshold),
         "least_jaccard": float(plan.measure.least_jaccard),
         "recall": float(plan.recall),
         "predicted_recall": plan.predicted_recall,

@@ -56,7 +56,7 @@ class KeepPolicy:
             return np.argsort(places.to_numpy(zero_copy_only=False), kind="stable")
         # Ranks are dense, so equal values tie and the stable sort keeps their input order.
         direction = "descending" if self.rule == "max" else "ascending"
-        ranks = pc.rank(column, sort_keys=direction, null_placement="at_end", tiebreaker="dense")
+        ranks = pc.rank(column, sort_keys=direction, tiebreaker="dense")
         return np.argsort(ranks.to_numpy(zero_copy_only=False), kind="stable")
 
 

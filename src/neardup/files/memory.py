@@ -114,11 +114,10 @@ def rows_source(items: list[Any]) -> MemorySource:
     Raises
     ------
     InvalidInputError
-        If the list is empty or holds anything else, naming the item.
+        If the list holds anything else, naming the item.
     """
     if not items:
-        message = "expected texts or rows, got an empty list"
-        raise InvalidInputError(message)
+        return MemorySource(pa.table({"text": pa.array([], pa.string())}))
     kind = str if isinstance(items[0], str) else dict
     for row, item in enumerate(items):
         if not isinstance(item, kind):

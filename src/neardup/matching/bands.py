@@ -69,11 +69,11 @@ def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> 
         if bands is not None:
             choices.append(Banding(bands, rows))
     if not choices:
-        needed = _least_bands(similarity, 1, target, 10**9) if target < 1 else None
-        hint = f"; raise num_perm to {needed} or more" if needed else ": a recall of 1 cannot be"
+        needed = _least_bands(similarity, 1, target, 10**9)
+        hint = f"raise num_perm to {needed} or ask for less" if needed else "ask for less than 1"
         message = (
             f"recall {target:g} at Jaccard similarity {similarity:g} is out of reach with "
-            f"num_perm {num_perm}{hint}, or ask for less"
+            f"num_perm {num_perm}; {hint}"
         )
         raise InvalidParameterError(message)
     return min(choices, key=lambda c: (c.area_below(similarity), c.num_perm))

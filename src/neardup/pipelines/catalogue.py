@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -82,8 +82,12 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def document_ids(self) -> pa.Array:
-        """Give all ids as strings: the user's, or ``<source name>:<row number>``."""
+    def document_ids(self, taken: Collection[str] = ()) -> pa.Array:
+        """Give all ids as strings: the user's, or ``<source name>:<row number>``.
+
+        Sources whose names are ``taken``, by those of another catalogue, get ``against/`` before
+        the ids made for them.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -92,12 +96,11 @@ class Catalogue:
         parts = []
         for source, start, stop in self.ranges():
             numbers = pa.array(self.numbers[start:stop]).cast(pa.large_string())
+            prefix = "against/" if source.name in taken else ""
             if source.ids_carry_name:
-                prefix = pa.scalar(f"{source.name}:", pa.large_string())
-                numbers = pc.binary_join_element_wise(
-                    prefix, numbers, pa.scalar("", pa.large_string())
-                )
-            parts.append(numbers)
+                prefix += f"{source.name}:"
+            start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
+            parts.append(pc.binary_join_element_wise(start_of_id, numbers, nothing))
         return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
 
     def document_files(self) -> pa.Array:
@@ -146,9 +149,9 @@ def read_catalogue(
     ):
         before = contents.size
         numbers = contents.number(sketch.digests, sketch.n_tokens > 0)
-        is_new = numbers >= before
-        _, first_rows = np.unique(numbers[is_new], return_index=True)
-        keys.append(sketch.keys[is_new][first_rows])
+        # New contents are numbered as they come: a row that tops all before it shows one first.
+        highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
+        keys.append(sketch.keys[numbers > highest[:-1]])
         content_parts.append(numbers)
         skipped.extend((sources[i].name, row, reason) for row, reason in sketch.skipped)
         # What is kept of a block: small arrays, not its keys and digests.

@@ -201,7 +201,7 @@ def _order_contents(
 
 def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
     """Take contents that stay in any case out of the buckets that hold nothing else."""
-    if n_fixed == 0:
+    if n_fixed == 0 or not len(buckets.sizes):
         return
     is_needed = np.zeros(len(buckets.sizes), np.bool_)
     is_needed[buckets.numbers[:, n_fixed:][buckets.numbers[:, n_fixed:] >= 0]] = True
@@ -312,7 +312,8 @@ def deduplicate(
         of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow,
         Hugging Face datasets.
     against
-        More documents, as for ``data``. They all stay; what is similar to one of them goes.
+        More documents, as for ``data``. They all stay; what is similar to one of them goes. Their
+        ids start with ``against/`` where they would otherwise be those of ``data``.
     measure
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
         is in the one that stays) or ``max-containment``.

@@ -74,7 +74,7 @@ class DeduplicationResult:
         return (
             f"DeduplicationResult({counts['documents_in']:,} documents: "
             f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed, "
-            f"{counts['exact_copies']:,} of them exact copies)"
+            f"{counts['exact_copies']:,} of those exact copies)"
         )
 
     @cached_property
@@ -102,7 +102,7 @@ class DeduplicationResult:
                 "kept_id": self._ids.take(self._assignment.keepers[gone]),
                 "similarity": self._assignment.similarities[gone],
                 "exact_copy": self._assignment.exact[gone],
-                "file": self._own.document_files().take(gone),
+                "file": self._own.document_files().take(gone).cast(pa.string()),
                 "row": self._own.numbers[gone],
             }
         )
@@ -205,5 +205,6 @@ class DeduplicationResult:
     def _ids(self) -> pa.Array:
         import pyarrow as pa
 
-        parts: Sequence[pa.Array] = [self._other.document_ids(), self._own.document_ids()]
+        names = {source.name for source in self._own.sources}
+        parts: Sequence[pa.Array] = [self._other.document_ids(names), self._own.document_ids()]
         return pa.concat_arrays([part.cast(pa.large_string()) for part in parts])

@@ -57,7 +57,7 @@ def summarise(
         "recall": float(plan.recall),
         "bands": plan.banding.bands,
         "rows": plan.banding.rows,
-        "threshold": str(plan.options.threshold),
+        "threshold": float(plan.measure.threshold),
         "measure": plan.measure.name,
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,

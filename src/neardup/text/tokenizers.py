@@ -6,7 +6,6 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -73,7 +72,7 @@ def make_tokenizer(
     if tokenizer in TABLE_TOKENIZERS:
         return TableTokenizer(str(tokenizer), normalisation)
     if str(tokenizer).endswith(".json"):
-        return FileTokenizer(Path(tokenizer), normalisation)
+        return load_file_tokenizer(Path(tokenizer), normalisation)
     message = (
         f"tokenizer must be one of {', '.join(TOKENIZER_NAMES)}, a tokenizer.json file or a "
         f"function, got {str(tokenizer)!r}"
@@ -146,38 +145,45 @@ class FunctionTokenizer(Tokenizer):
 class FileTokenizer(Tokenizer):
     """A Hugging Face ``tokenizer.json``, by the package ``tokenizers``."""
 
-    path: Path
+    name: str
     normalisation: Normalisation
-
-    @cached_property
-    def _content(self) -> bytes:
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise ReadError(error.strerror or str(error), path=str(self.path)) from None
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """File name with a digest of the content, which is what decides the tokens."""
-        return f"{self.path.name}:{hashlib.sha256(self._content).hexdigest()[:16]}"
-
-    @cached_property
-    def _tokenizer(self) -> HuggingFaceTokenizer:
-        try:
-            import tokenizers
-        except ImportError:
-            raise MissingExtraError("tokenizers", "a tokenizer.json file") from None
-        try:
-            return tokenizers.Tokenizer.from_str(self._content.decode())
-        except Exception as error:
-            message = f"not a tokenizer.json file: {error}"
-            raise InvalidInputError(message, path=str(self.path)) from None
+    tokenizer: HuggingFaceTokenizer
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the token ids of each text, without special tokens."""
         strings = _strings(texts, self.normalisation)
-        encodings = self._tokenizer.encode_batch(strings, add_special_tokens=False)
+        encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
         return _hash_lists([encoding.ids for encoding in encodings])
+
+
+def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
+    """Load a ``tokenizer.json``; the name carries a digest of the file, which decides the tokens.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If the file cannot be read, or is something else.
+    MissingExtraError
+        Without the package ``tokenizers``.
+    """
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingExtraError("tokenizers", "a tokenizer.json file") from None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from None
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(content.decode())
+    except Exception as error:  # the library raises plain Exception
+        message = f"not a tokenizer.json file: {error}"
+        raise InvalidInputError(message, path=str(path)) from None
+    # Many files ask for cutting or filling up texts to a model's length.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    name = f"{path.name}:{hashlib.sha256(content).hexdigest()[:16]}"
+    return FileTokenizer(name, normalisation, tokenizer)
 
 
 _BYTE_HASHES: Uint64s = np.array([hash_bytes(bytes([b])) for b in range(256)], np.uint64)

@@ -75,7 +75,6 @@ def test_rows_source__dictionaries_may_lack_keys():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([], "expected texts or rows, got an empty list"),
         (["a", 5], "expected only strings in the list, got int as item 1"),
         ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str as item 1"),
         ([5], "expected strings or dictionaries in the list, got int as item 0"),
@@ -101,3 +100,8 @@ def test_arrow_source__cannot_be_read():
         InvalidInputError, match=r"^expected a table, got a Broken that Arrow cannot read: nothing"
     ):
         arrow_source(Broken())
+
+
+def test_rows_source__an_empty_list_is_an_empty_collection():
+    source = rows_source([])
+    assert list(source.blocks()) == []
