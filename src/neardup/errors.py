@@ -6,6 +6,7 @@ NeardupError
   ReadError             (OSError)          a file cannot be read
   WriteError            (OSError)          an output cannot be written
   OutputExistsError     (FileExistsError)  the output is already there
+  ResultLimitError      (RuntimeError)     more results than the caller allowed
   MissingExtraError     (ImportError)      an optional dependency is not installed
 
 Each message says what was expected, what came, and what to do. The command line prints it after
@@ -55,6 +56,17 @@ class WriteError(NeardupError, OSError):
 
 class OutputExistsError(NeardupError, FileExistsError):
     """The output is already there and replacing it was not asked for."""
+
+
+class ResultLimitError(NeardupError, RuntimeError):
+    """There are more results than the caller allowed; nothing is written."""
+
+    def __init__(self, limit: int, found: int, share: float) -> None:
+        self.limit, self.found = limit, found
+        super().__init__(
+            f"more than {limit:,} pairs: {found:,} after {share:.0%} of the records; raise the "
+            "limit or the threshold"
+        )
 
 
 class MissingExtraError(NeardupError, ImportError):

@@ -121,6 +121,18 @@ class Buckets:
 
 
 @dataclass(frozen=True)
+class ScoredPairs:
+    """Verified pairs of documents, in ascending order, with the number of common elements."""
+
+    left: Int64s
+    right: Int64s
+    overlaps: Int64s
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True)
 class Removals:
     """What each document gives way to.
 

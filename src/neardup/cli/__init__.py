@@ -82,9 +82,10 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo("interrupted; no output was written", err=True)
         return 130
     except BrokenPipeError:
-        # The reader of standard output has gone; keep Python from complaining at exit.
+        # The reader of standard output has gone, after the work was done. Python flushes once more
+        # at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 0
     return result if isinstance(result, int) else 0
 
 

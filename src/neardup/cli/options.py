@@ -110,5 +110,7 @@ def run_options(function: F) -> F:
     return _group(
         click.option("--workers", type=int, help="Threads.  [default: one a core]"),
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),
-        click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
+        ),
     )(function)

@@ -43,8 +43,7 @@ def command(
     Jaccard similarity are compared. With INPUT also what its documents, judged by a sample, would
     take in comparisons, memory, disk and time.
     """
-    if inputs:
-        announce_compilation(quiet=quiet or as_json)
+    announce_compilation(quiet=quiet)
     from neardup.pipelines.deduplicate import Options, make_plan
 
     plan = make_plan(Options(**options), workers)

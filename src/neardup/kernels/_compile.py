@@ -59,6 +59,11 @@ def kernel(function: F) -> F:
     return cast("F", dispatcher)
 
 
+def helper(function: F) -> F:
+    """Make a function usable inside kernels as a function of its own, compiled once for each."""
+    return cast("F", numba.njit(nogil=True)(function))
+
+
 def inlined(function: F) -> F:
     """Make a small function usable inside kernels; it becomes part of each kernel that calls it."""
     return cast("F", numba.njit(inline="always")(function))

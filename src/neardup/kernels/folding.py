@@ -1,8 +1,8 @@
 """Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
 
-The tables (built in ``neardup.text.tables`` from ``unicodedata``) say for every code point whether
-it separates tokens, belongs to one, is a token by itself, or is passed over, and which UTF-8 bytes
-stand for it after folding.
+The tables (built in ``neardup.text.characters`` from ``unicodedata``) say for every code point
+whether it separates tokens, belongs to one, is a token by itself, or is passed over, and which
+UTF-8 bytes stand for it after folding.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def _lane(upper: np.uint32, odd: np.uint32, mask: np.uint32, even_mask: np.uint3
     """Value of a shingle, given as upper half and odd lower half, in one lane.
 
     For any fixed lane and odd factor this is one to one in the upper half, so that values are
-    exactly uniform; and because both factors vary, the order of two shingles in one lane says
-    nothing about their order in another, unlike with multiply-and-add.
+    exactly uniform. Both halves of the shingle enter, and not linearly: 63 bits of it decide each
+    lane, where a multiply-and-add on 32 bits would keep progressions and see one half only.
     """
     # Numba widens 32-bit operands to 64 bits. With all four loaded from 32-bit arrays and the
     # product cast back, LLVM narrows it again, to vectors of 32-bit lanes.

@@ -6,9 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets
 from neardup.tables import Buckets, Int32s, Int64s, Uint64s
 from neardup.workers import map_ordered
+
+_MOST = 2**31 - 1
+_TOO_MANY = (
+    f"more than {_MOST:,} distinct texts or buckets; use fewer bands (a lower recall) or cut the "
+    "collection into parts and join them with --against"
+)
 
 
 def bucket_documents(
@@ -25,6 +32,11 @@ def bucket_documents(
     workers
         Bands sorted at the same time.
 
+    Raises
+    ------
+    InvalidParameterError
+        For 2^31 documents or buckets, or more; buckets get numbers of 32 bits.
+
     Notes
     -----
     A key is cut to the bits that a document's index leaves free in 64, and both are sorted as one
@@ -32,6 +44,8 @@ def bucket_documents(
     pair, which verification rejects. Time O(n_bands * n log n), memory 12 bytes a document and
     band sorted at the same time, 4 bytes a document and band in the result.
     """
+    if n_documents > _MOST:
+        raise InvalidParameterError(_TOO_MANY)
     index_bits = max(1, int(n_documents - 1).bit_length())
     index_mask = np.uint64((1 << index_bits) - 1)
     indices = np.arange(n_documents, dtype=np.uint64)
@@ -50,6 +64,8 @@ def bucket_documents(
         row = numbers[band]
         row[row >= 0] += n_buckets
         n_buckets += len(sizes)
+        if n_buckets > _MOST:
+            raise InvalidParameterError(_TOO_MANY)
         sizes_of_bands.append(sizes)
     return Buckets(
         numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)

@@ -76,7 +76,7 @@ def make_measure(name: str, threshold: str | float | Decimal | Fraction) -> Meas
     Raises
     ------
     InvalidParameterError
-        For an unknown name, or a threshold outside (0, 1] or with more than nine decimals.
+        For an unknown name, or a threshold outside (0, 1] or finer than nine decimals.
     """
     if name not in _CODES:
         message = f"measure must be one of {', '.join(MEASURE_NAMES)}, got {name!r}"
@@ -85,7 +85,10 @@ def make_measure(name: str, threshold: str | float | Decimal | Fraction) -> Meas
 
 
 def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:
-    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5."""
+    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5.
+
+    Its denominator in lowest terms may be 10^9 at most.
+    """
     try:
         # str() gives the shortest decimal that means this float, that is, what was typed.
         fraction = value if isinstance(value, Fraction) else Fraction(Decimal(str(value)))
@@ -97,6 +100,6 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
         message = f"{what} must lie in (0, 1], got {value}{hint}"
         raise InvalidParameterError(message)
     if fraction.denominator > _MAX_DENOMINATOR:
-        message = f"{what} may have nine decimals at most, got {value}"
+        message = f"{what} may have a denominator of 10^9 at most (nine decimals), got {value}"
         raise InvalidParameterError(message)
     return fraction

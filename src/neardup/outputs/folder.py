@@ -71,6 +71,8 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             content.mkdir()
             yield content
             if os.path.lexists(target):
+                # It may have come into being since the first check.
+                check_output(target, overwrite=overwrite)
                 target.rename(scratch / "old")
             content.rename(target)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -82,12 +82,8 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def document_ids(self, taken: Collection[str] = ()) -> pa.Array:
-        """Give all ids as strings: the user's, or ``<source name>:<row number>``.
-
-        Sources whose names are ``taken``, by those of another catalogue, get ``against/`` before
-        the ids made for them.
-        """
+    def document_ids(self) -> pa.Array:
+        """Give all ids as strings: the user's, or ``<source name>:<row number>``."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -96,9 +92,7 @@ class Catalogue:
         parts = []
         for source, start, stop in self.ranges():
             numbers = pa.array(self.numbers[start:stop]).cast(pa.large_string())
-            prefix = "against/" if source.name in taken else ""
-            if source.ids_carry_name:
-                prefix += f"{source.name}:"
+            prefix = f"{source.name}:" if source.ids_carry_name else ""
             start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
             parts.append(pc.binary_join_element_wise(start_of_id, numbers, nothing))
         return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())

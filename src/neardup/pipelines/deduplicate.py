@@ -155,7 +155,6 @@ def deduplicate_sources(
     with clock.stage("bucket"):
         firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
         buckets = _bucket(key_parts, order, plan)
-        key_parts.clear()
         _leave_out_fixed(buckets, n_fixed)
         # From here on only contents that share a bucket are looked at, in keep order.
         shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
@@ -166,9 +165,23 @@ def deduplicate_sources(
         sets = read_sets((other, own), wanted, plan.sketch, workers=plan.workers, progress=progress)
     with clock.stage("choose"):
         n_shared_fixed = int(np.searchsorted(shared, n_fixed))
-        removals, n_extra = _remove(buckets, sets, plan, n_shared_fixed, progress)
+
+        def report(done: int) -> None:
+            progress("choose", done, len(sets))
+
+        removals = choose_survivors(
+            buckets, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
+        )
         assignment = _assign(own, other, firsts, candidates, removals)
-    summary = summarise(plan, own, other, assignment, removals, n_extra, contents.size, clock)
+        n_survivors = int(assignment.stays.sum())
+        if plan.options.clusters == "components":
+            removals = join_components(
+                buckets, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
+            )
+            assignment = _assign(own, other, firsts, candidates, removals)
+    summary = summarise(plan, own, other, assignment, removals, contents.size, clock)
+    if plan.options.clusters == "components":
+        summary["removed_beyond_survivors"] = n_survivors - int(assignment.stays.sum())
     return DeduplicationResult(own, other, assignment, summary, clock)
 
 
@@ -212,7 +225,13 @@ def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
 def _bucket(key_parts: list[Uint64s], order: Int64s, plan: Plan) -> Buckets:
     """Find the contents, numbered in keep order, that share a band key."""
     n_bands = plan.banding.bands
-    keys = np.concatenate(key_parts) if key_parts else np.empty((0, n_bands), np.uint64)
+    keys: Uint64s = np.empty((len(order), n_bands), np.uint64)
+    stop = len(order)
+    while key_parts:
+        # Taken from the end and dropped one by one, so that keys are in memory only once.
+        part = key_parts.pop()
+        keys[stop - len(part) : stop] = part
+        stop -= len(part)
     return bucket_documents(
         lambda band: keys[order, band], n_bands, len(order), workers=plan.workers
     )
@@ -223,21 +242,6 @@ def _places(documents: Int64s, n_other: int, n_own: int) -> tuple[Int64s, Int64s
     places: Int64s = np.full(n_other + n_own, -1, np.int64)
     places[documents] = np.arange(len(documents))
     return places[:n_other], places[n_other:]
-
-
-def _remove(
-    buckets: Buckets, sets: Any, plan: Plan, n_fixed: int, progress: Progress
-) -> tuple[Removals, int | None]:
-    """Choose what goes; for components also count how many more go than under survivors."""
-
-    def report(done: int) -> None:
-        progress("choose", done, len(sets))
-
-    survivors = choose_survivors(buckets, sets, plan.measure, n_fixed=n_fixed, progress=report)
-    if plan.options.clusters == "survivors":
-        return survivors, None
-    joined = join_components(buckets, sets, plan.measure, n_fixed=n_fixed, progress=report)
-    return joined, int((joined.keepers >= 0).sum()) - int((survivors.keepers >= 0).sum())
 
 
 def _assign(
@@ -313,7 +317,7 @@ def deduplicate(
         Hugging Face datasets.
     against
         More documents, as for ``data``. They all stay; what is similar to one of them goes. Their
-        ids start with ``against/`` where they would otherwise be those of ``data``.
+        ids get ``against/`` in front where ``data`` has the same ids.
     measure
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
         is in the one that stays) or ``max-containment``.
@@ -368,9 +372,9 @@ def deduplicate(
 
     Notes
     -----
-    Time linear in the text plus the comparisons; memory 8 bytes a shingle of the documents that
-    share a bucket, and about ``12 * bands + 100`` bytes a document. The files are read twice, and
-    once more for writing.
+    Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
+    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document. The files are
+    read twice, and once more for writing.
 
     Examples
     --------

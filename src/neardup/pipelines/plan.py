@@ -21,7 +21,10 @@ SAMPLE_DOCUMENTS = 1500
 _SAMPLE_FUNCTIONS = 256
 
 # What a run takes before the first document: interpreter, Arrow, Numba, kernels, character tables.
-_BASE_BYTES = 220_000_000
+_BASE_BYTES = 200_000_000
+
+# Blocks that wait or are worked on for each thread, as they are on disk and parsed.
+_WORKER_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,9 @@ def estimate_job(sources: Sequence[Source], plan: Plan) -> JobEstimate:
     sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
     similar, false = _count_pairs(sample, plan.banding, float(plan.measure.least_jaccard))
     pair_scale = (n_documents / len(sample)) ** 2 if len(sample) else 0.0
-    least = _BASE_BYTES + n_documents * (12 * plan.banding.bands + 100)
+    n_bands, workers = plan.banding.bands, plan.workers
+    least = _BASE_BYTES + workers * _WORKER_BYTES
+    least += n_documents * (12 * n_bands + 20 * workers + 120)
     disk = sum(source.size or 0 for source in sources) + 60 * n_documents
     seconds = 2 * reading + sketching * scale / plan.workers
     return JobEstimate(

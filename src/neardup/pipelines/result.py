@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -203,8 +202,11 @@ class DeduplicationResult:
 
     @cached_property
     def _ids(self) -> pa.Array:
+        """Ids of all documents; one of the other collection that is taken gets a prefix."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        names = {source.name for source in self._own.sources}
-        parts: Sequence[pa.Array] = [self._other.document_ids(names), self._own.document_ids()]
-        return pa.concat_arrays([part.cast(pa.large_string()) for part in parts])
+        own, other = self._own.document_ids(), self._other.document_ids()
+        prefix, nothing = pa.array(["against/", ""], pa.large_string())
+        prefixed = pc.binary_join_element_wise(prefix, other, nothing)
+        return pa.concat_arrays([pc.if_else(pc.is_in(other, own), prefixed, other), own])

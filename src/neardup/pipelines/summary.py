@@ -28,14 +28,10 @@ def summarise(
     other: Catalogue,
     assignment: Assignment,
     removals: Removals,
-    n_extra: int | None,
     n_contents: int,
     clock: StageClock,
 ) -> dict[str, Any]:
-    """Put together what ``summary.json`` says of a run; times and memory are filled in later.
-
-    ``n_extra`` is how many more distinct texts components remove than survivors, None if not known.
-    """
+    """Put together what ``summary.json`` says of a run; times and memory are filled in later."""
     n_skipped = int((own.n_tokens < 0).sum())
     stays = assignment.stays
     ngram = plan.sketch.shingles.ngram
@@ -46,7 +42,7 @@ def summarise(
         "exact_copies": int(assignment.exact.sum()),
         "empty_documents": int((own.n_tokens == 0).sum()),
         "short_documents": int(((own.n_tokens > 0) & (own.n_tokens < ngram)).sum()),
-        "skipped_rows": n_skipped,
+        "skipped_rows": len(own.skipped) + len(other.skipped),
         "against_documents": len(other),
         "distinct_texts": n_contents,
         "text_bytes": own.text_bytes,
@@ -64,8 +60,6 @@ def summarise(
         "scheme": {**plan.sketch.shingles.describe(), **plan.sketch.minhash.describe()},
         "workers": plan.workers,
     }
-    if n_extra is not None:
-        summary["removed_beyond_survivors"] = n_extra
     skipped = [*other.skipped, *own.skipped]
     if skipped:
         summary["skipped"] = [

@@ -44,7 +44,7 @@ UNSPACED_BLOCKS = (
     (0xF900, 0xFAFF),  # CJK compatibility ideographs
     (0xFF66, 0xFF9F),  # halfwidth Katakana
     (0x1AFF0, 0x1B16F),  # kana extensions and supplements
-    (0x20000, 0x323AF),  # CJK extensions B to H and compatibility supplement
+    (0x20000, 0x33479),  # CJK extensions B to J and compatibility supplement
 )
 
 _N_CODE_POINTS = 0x110000

@@ -48,7 +48,7 @@ def make_tokenizer(
     Parameters
     ----------
     tokenizer
-        ``words``: runs of letters, marks, digits and underscores; characters of scripts written
+        ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``bytes``: every
         UTF-8 byte. The path of a ``tokenizer.json`` file. A function from a text to its tokens,

@@ -1,0 +1,306 @@
+"""Exact similarity joins of sets: All-Pairs, PPJoin and PPJoin+ over one inverted index.
+
+Records are sorted by size, each a sorted run of token ranks, the rarest token first. A record is
+indexed under the tokens of its indexing prefix and looks partners up with those of its probing
+prefix; only partners that come before it are taken, so every pair comes up once and blocks of
+records can be probed at the same time.
+
+References
+----------
+Bayardo, Ma, Srikant (2007), Scaling up all pairs similarity search.
+Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.overlap import required_overlap
+from neardup.kernels.types import (
+    ConstBools,
+    ConstInt32s,
+    ConstInt64s,
+    Int,
+    Int32s,
+    Int64s,
+)
+
+ALL_PAIRS, PPJOIN, PPJOIN_PLUS = 0, 1, 2
+
+# What is counted, in the order of the filters.
+HITS, AFTER_SIZE, AFTER_POSITION, AFTER_SUFFIX, VERIFIED, RESULTS = 0, 1, 2, 3, 4, 5
+N_COUNTS = 6
+
+_PRUNED = np.int32(-1)
+
+
+@kernel
+def prefix_lengths(
+    sizes: ConstInt64s,
+    measure: int,
+    p: int,
+    q: int,
+    least: Int64s,
+    probing: Int64s,
+    indexing: Int64s,
+) -> None:
+    """Work out least partner sizes and prefix lengths for sets of ascending sizes.
+
+    ``least[k]`` is the least size of a partner that is no larger, ``probing[k]`` the tokens of
+    which a partner shares at least one, ``indexing[k]`` the same for partners that are no smaller.
+    A set that can have no partner at all has prefixes of length 0.
+    """
+    for k in range(sizes.shape[0]):
+        n = sizes[k]
+        if k > 0 and sizes[k - 1] == n:
+            least[k], probing[k], indexing[k] = least[k - 1], probing[k - 1], indexing[k - 1]
+            continue
+        if required_overlap(measure, n, n, p, q) > n:
+            least[k], probing[k], indexing[k] = n + 1, 0, 0
+            continue
+        # The least y whose required overlap still fits into it; that grows slower than y.
+        low, high = np.int64(1), n
+        while low < high:
+            middle = (low + high) >> 1
+            if required_overlap(measure, n, middle, p, q) <= middle:
+                high = middle
+            else:
+                low = middle + 1
+        least[k] = low
+        probing[k] = n - required_overlap(measure, n, low, p, q) + 1
+        indexing[k] = n - required_overlap(measure, n, n, p, q) + 1
+
+
+@kernel
+def count_postings(
+    tokens: ConstInt32s, starts: ConstInt64s, prefixes: ConstInt64s, posting_starts: Int64s
+) -> None:
+    """Count each token's postings; ``posting_starts`` (n_tokens + 1, zero) becomes their starts."""
+    for record in range(starts.shape[0]):
+        for i in range(prefixes[record]):
+            posting_starts[tokens[starts[record] + i] + 1] += 1
+    for token in range(posting_starts.shape[0] - 1):
+        posting_starts[token + 1] += posting_starts[token]
+
+
+@kernel
+def fill_postings(
+    tokens: ConstInt32s,
+    starts: ConstInt64s,
+    prefixes: ConstInt64s,
+    next_posting: Int64s,
+    posting_records: Int32s,
+    posting_places: Int32s,
+) -> None:
+    """Write each token's postings, by record; ``next_posting`` starts as ``posting_starts``."""
+    for record in range(starts.shape[0]):
+        for i in range(prefixes[record]):
+            token = tokens[starts[record] + i]
+            k = next_posting[token]
+            posting_records[k] = record
+            posting_places[k] = i
+            next_posting[token] = k + 1
+
+
+@inlined
+def _first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
+    """First position in [start, stop) of an ascending range whose value is at least ``least``."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if values[middle] < least:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@inlined
+def _difference(a: Int, b: Int) -> np.int64:
+    return np.int64(max(a, b)) - np.int64(min(a, b))
+
+
+@helper
+def _size_difference(
+    tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int
+) -> Int:
+    """Bound the difference of two sorted runs by their sizes alone."""
+    return _difference(x_stop - x, y_stop - y)
+
+
+def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
+    """Make one level of the suffix filter, which bounds each half by the ``deeper`` level."""
+
+    @helper
+    def bound(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int) -> Int:
+        """Bound from below the number of tokens that are in one of two sorted runs only.
+
+        More than ``limit`` means that the runs differ in more than ``limit`` tokens. The median of
+        y halves both runs; where it falls in x can be bounded, and tokens of different halves
+        never match. Algorithm 3 of the paper, with the bounds and empty runs that it leaves out.
+        """
+        x_size, y_size = x_stop - x, y_stop - y
+        difference = _difference(x_size, y_size)
+        if x_size == 0 or y_size == 0 or difference > limit:
+            return difference
+        half = y_size >> 1
+        token = tokens[y + half]
+        spread = (limit - difference) >> 1
+        low, high = x + half - spread, x + half + spread
+        if x_size < y_size:
+            low -= difference
+        else:
+            high += difference
+        # Outside these bounds the halves' sizes alone differ by more than the limit.
+        if low >= x and tokens[low] > token:
+            return limit + 1
+        if high < x_stop and tokens[high] < token:
+            return limit + 1
+        cut = _first_at_least(tokens, max(low, x), min(high + 1, x_stop), token)
+        found = cut < x_stop and tokens[cut] == token
+        right = cut + np.int64(found)
+        missing = np.int64(not found)
+        right_difference = _difference(x_stop - right, y_size - half - 1)
+        distance = _difference(cut - x, half) + right_difference + missing
+        if distance > limit:
+            return distance
+        left = np.int64(deeper(tokens, x, cut, y, y + half, limit - right_difference - missing))
+        distance = left + right_difference + missing
+        if distance > limit:
+            return distance
+        rest = limit - left - missing
+        return left + missing + np.int64(deeper(tokens, right, x_stop, y + half + 1, y_stop, rest))
+
+    return bound
+
+
+# Two levels of halving (MAXDEPTH of the paper's section 5.1); Numba has no cached recursion.
+suffix_distance = _suffix_bound(_suffix_bound(_size_difference))
+
+
+@inlined
+def _merge(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, required: Int) -> Int:
+    """Count the common tokens of two sorted runs; stop when ``required`` is out of reach."""
+    overlap = np.int64(0)
+    while x < x_stop and y < y_stop:
+        if overlap + min(x_stop - x, y_stop - y) < required:
+            return overlap
+        for _ in range(min(np.int64(8), x_stop - x, y_stop - y)):
+            a, b = tokens[np.uint64(x)], tokens[np.uint64(y)]
+            overlap += np.int64(a == b)
+            x += np.int64(a <= b)
+            y += np.int64(b <= a)
+    return overlap
+
+
+@kernel
+def probe_records(
+    start: int,
+    stop: int,
+    algorithm: int,
+    measure: int,
+    p: int,
+    q: int,
+    tokens: ConstInt32s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    probing: ConstInt64s,
+    indexing: ConstInt64s,
+    first_partner: ConstInt64s,
+    sides: ConstBools,
+    posting_starts: ConstInt64s,
+    posting_records: ConstInt32s,
+    posting_places: ConstInt32s,
+    shared: Int32s,
+    touched: Int32s,
+    left: Int32s,
+    right: Int32s,
+    overlaps: Int32s,
+    counts: Int64s,
+) -> tuple[Int, Int]:
+    """Find the partners of records ``start`` to ``stop`` among all records before each.
+
+    ``first_partner[x]`` is the first record large enough for x. ``sides`` tells the collection of
+    each record where two are joined, and is empty for a self-join. ``shared`` (n, all zero, and
+    zero again afterwards) and ``touched`` (n) are this worker's own. Pairs go to ``right`` (x),
+    ``left`` (its partner) and ``overlaps``.
+
+    Returns the first record not probed, which is below ``stop`` if the next one's partners might
+    not fit into the output, and the number of pairs.
+    """
+    n_pairs = np.int64(0)
+    two_sided = sides.shape[0] > 0
+    for x in range(start, stop):
+        x_size, x_start = sizes[x], starts[x]
+        n_touched = np.int64(0)
+        for i in range(probing[x]):
+            token = tokens[x_start + i]
+            end = posting_starts[token + 1]
+            k = _first_at_least(posting_records, posting_starts[token], end, first_partner[x])
+            counts[HITS] += end - posting_starts[token]
+            while k < end and posting_records[k] < x:
+                y = np.int64(posting_records[k])
+                place = np.int64(posting_places[k])
+                k += 1
+                if two_sided and sides[x] == sides[y]:
+                    continue
+                counts[AFTER_SIZE] += 1
+                seen = shared[y]
+                if seen == _PRUNED:
+                    continue
+                if seen == 0:
+                    touched[n_touched] = y
+                    n_touched += 1
+                if algorithm != ALL_PAIRS:
+                    y_size = sizes[y]
+                    required = required_overlap(measure, x_size, y_size, p, q)
+                    if seen + 1 + min(x_size - i - 1, y_size - place - 1) < required:
+                        shared[y] = _PRUNED
+                        continue
+                    counts[AFTER_POSITION] += 1
+                    if algorithm == PPJOIN_PLUS and seen == 0:
+                        limit = x_size + y_size - 2 * required - (i + place)
+                        distance = suffix_distance(
+                            tokens,
+                            x_start + i + 1,
+                            x_start + x_size,
+                            starts[y] + place + 1,
+                            starts[y] + y_size,
+                            limit,
+                        )
+                        if distance > limit:
+                            shared[y] = _PRUNED
+                            continue
+                    counts[AFTER_SUFFIX] += 1
+                shared[y] = seen + 1
+        if n_pairs + n_touched > left.shape[0]:
+            for m in range(n_touched):
+                shared[touched[m]] = 0
+            return x, n_pairs
+        for m in range(n_touched):
+            y = np.int64(touched[m])
+            overlap = np.int64(shared[y])
+            shared[y] = 0
+            if overlap <= 0:
+                continue
+            counts[VERIFIED] += 1
+            y_size, y_start = sizes[y], starts[y]
+            required = required_overlap(measure, x_size, y_size, p, q)
+            # Behind the prefix that ends first, all common tokens are still to be counted; they
+            # lie behind as many tokens of the other record as have been counted.
+            x_prefix, y_prefix = probing[x], indexing[y]
+            if tokens[x_start + x_prefix - 1] < tokens[y_start + y_prefix - 1]:
+                x_from, y_from = x_start + x_prefix, y_start + overlap
+            else:
+                x_from, y_from = x_start + overlap, y_start + y_prefix
+            overlap += _merge(
+                tokens, x_from, x_start + x_size, y_from, y_start + y_size, required - overlap
+            )
+            if overlap >= required:
+                right[n_pairs] = x
+                left[n_pairs] = y
+                overlaps[n_pairs] = overlap
+                n_pairs += 1
+    return stop, n_pairs

@@ -1,0 +1,353 @@
+"""What the pages say is what the package does."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import json
+import os
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.cli import cli, run
+from neardup.kernels.hashing import hash_bytes, mix_words
+from neardup.matching.bands import choose_banding
+from neardup.matching.measures import make_measure
+from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
+from neardup.tables import ShingleLists, Texts, TokenLists
+from neardup.text.normalise import Normalisation
+from neardup.text.shingles import (
+    HASH_VERSION,
+    digest_token_lists,
+    make_shingle_scheme,
+    shingle_lists,
+)
+from neardup.text.tokenizers import make_tokenizer
+from tests.oracles import hashing as oracle
+from tests.oracles.tokens import Options, tokenize
+
+ROOT = Path(__file__).parents[2]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md", *DOCS]
+COMMAND_LINE = ROOT / "docs/command-line.md"
+
+# Pages that may not be there yet.
+MAY_BE_MISSING = {ROOT / "benchmarks/README.md"}
+
+# Set to 1, it makes test_command_line__help_is_current write the help texts instead.
+UPDATE = "NEARDUP_UPDATE_DOCS"
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def section(name: str, heading: str) -> str:
+    """Give the text below a heading, up to the next one."""
+    return re.split(rf"(?m)^#+ {re.escape(heading)}$", page(name))[1].split("\n#", 1)[0]
+
+
+def tables(name: str, heading: str) -> list[list[list[str]]]:
+    """Give the cells of all tables of a section, without the tables' heads."""
+    blocks = re.findall(r"(?:^\|.*\n)+", section(name, heading) + "\n", re.MULTILINE)
+    return [[line.strip("| ").split(" | ") for line in block.splitlines()[2:]] for block in blocks]
+
+
+def values(cell: str) -> list:
+    """Read the code spans of a cell: hexadecimal numbers, or JSON."""
+    spans = re.findall(r"`(.+?)`", cell)
+    return [int(s, 16) if s.startswith("0x") else json.loads(s) for s in spans]
+
+
+def vectors(heading: str, *, table: int = 0) -> list[list]:
+    """Read a table of known answers; a cell with one value stands for it, else for a list."""
+    rows = tables("docs/hashing.md", heading)[table]
+    cells = [[values(cell) for cell in row] for row in rows]
+    return [[cell[0] if len(cell) == 1 else cell for cell in row] for row in cells]
+
+
+def token_bytes(token: str | int) -> bytes:
+    return token.encode() if isinstance(token, str) else token.to_bytes(8, "little", signed=True)
+
+
+def hashed(tokens: list[str]) -> list[int]:
+    return [oracle.hash_token(token.encode()) for token in tokens]
+
+
+def token_lists(tokens: list[str]) -> TokenLists:
+    return TokenLists(np.array(hashed(tokens), np.uint64), np.array([0, len(tokens)]))
+
+
+def text_lists(text: str) -> Texts:
+    return Texts.from_arrow(pa.array([text]))
+
+
+# docs/hashing.md
+
+
+def test_hashing_page__version():
+    assert f"hash\nversion {HASH_VERSION}" in page("docs/hashing.md")
+
+
+def test_hashing_page__constants():
+    block = re.search(r"```text\n(GOLDEN.*?)```", page("docs/hashing.md"), re.DOTALL)
+    constants = dict(re.findall(r"(\w+) += (0x\w+)", block[1]))
+    assert len(constants) == 4
+    for name, value in constants.items():
+        assert int(value, 16) == getattr(oracle, name)
+
+
+def test_hashing_page__mixer():
+    for z, mixed in vectors("Mixer"):
+        assert oracle.mix(z) == mixed
+        assert mix_words(np.array([z], np.uint64)).tolist() == [mixed]
+
+
+def test_hashing_page__tokens():
+    rows = vectors("Tokens")
+    assert {len(token_bytes(token)) for token, _ in rows} >= {0, 1, 7, 8, 9}
+    for token, value in rows:
+        assert oracle.hash_token(token_bytes(token)) == value
+        assert hash_bytes(token_bytes(token)) == value
+        given = make_tokenizer(lambda _, token=token: [token], Normalisation(casefold=False))
+        assert given.hash_tokens(text_lists("")).values.tolist() == [value]
+
+
+def test_hashing_page__tokens_in_kernels():
+    words = make_tokenizer("words", Normalisation())
+    answers = {token: value for token, value in vectors("Tokens") if str(token).isalnum()}
+    assert words.hash_tokens(text_lists("Straße")).values.tolist() == [answers["strasse"]]
+    for token in ("a", "hello", "漢", "abcdefgh", "abcdefghi"):
+        assert words.hash_tokens(text_lists(token)).values.tolist() == [answers[token]]
+
+
+def test_hashing_page__shingles():
+    for tokens, value in vectors("Shingles"):
+        assert oracle.hash_shingle(hashed(tokens)) == value
+        for ngram in (len(tokens), len(tokens) + 1):
+            found = shingle_lists(token_lists(tokens), make_shingle_scheme("bytes", ngram=ngram))
+            assert found.values.tolist() == [value]
+
+
+def test_hashing_page__numbered_shingles():
+    rows = vectors("Numbered shingles")
+    tokens = rows[0][0]
+    assert [[tokens, x] for x in (1, 2, 3)] == [row[:2] for row in rows]
+    expected = {element for _, _, element in rows}
+    assert oracle.number_occurrences([oracle.hash_shingle(hashed(tokens))] * 3) == expected
+    # The shingle of two tokens comes three times in "a hello a hello a hello".
+    scheme = make_shingle_scheme("bytes", ngram=2, occurrences="numbered")
+    assert expected < set(shingle_lists(token_lists(tokens * 3), scheme).values.tolist())
+
+
+def test_hashing_page__digests():
+    for tokens, *digest in vectors("Digest for exact copies"):
+        assert list(oracle.digest(hashed(tokens))) == digest
+        assert digest_token_lists(token_lists(tokens)).tolist() == [digest]
+
+
+def test_hashing_page__lane_masks():
+    for seed, lane, *masks in vectors("Lanes"):
+        assert list(oracle.lane_masks(seed, lane)) == masks
+        assert [part[lane] for part in _lanes(MinHashScheme(lane + 1, seed))] == masks
+
+
+def test_hashing_page__lane_values():
+    for shingle, seed, lane, value in vectors("Lanes", table=1):
+        assert oracle.lane_value(shingle, *oracle.lane_masks(seed, lane)) == value
+        alone = ShingleLists(np.array([shingle], np.uint64), np.array([0, 1]))
+        assert minhash_signatures(alone, MinHashScheme(lane + 1, seed))[0, lane] == value
+
+
+def test_hashing_page__signatures():
+    masks = [oracle.lane_masks(42, lane) for lane in range(4)]
+    for tokens, ngram, signature in vectors("Signature"):
+        assert oracle.signature(oracle.hash_shingles(hashed(tokens), ngram), masks) == signature
+        shingles = shingle_lists(token_lists(tokens), make_shingle_scheme("bytes", ngram=ngram))
+        assert minhash_signatures(shingles, MinHashScheme(4, 42)).tolist() == [signature]
+
+
+def test_hashing_page__band_keys():
+    for band, lanes, key in vectors("Band keys"):
+        assert oracle.band_key(lanes, band) == key
+        rows = len(lanes)
+        signature = np.zeros((1, rows * (band + 1)), np.uint32)
+        signature[0, band * rows :] = lanes
+        assert band_keys(signature, band + 1, rows)[0, band] == key
+
+
+# docs/guarantees.md
+
+
+def test_guarantees_page__tokens():
+    rows = tables("docs/guarantees.md", "Tokens")[1]
+    assert len(rows) > 5
+    for name, *cells in rows:
+        kind = name.strip("`")
+        text, expected = (values(cell)[0] for cell in cells)
+        normalisation = Normalisation(casefold=kind == "words")
+        assert tokenize(text, kind, Options(normalisation.casefold)) == [
+            token.encode() for token in expected
+        ]
+        found = make_tokenizer(kind, normalisation).hash_tokens(text_lists(text))
+        assert found.values.tolist() == hashed(expected)
+
+
+def test_guarantees_page__containment():
+    ratios, found = re.findall(
+        r"\| (?:size ratio|found with probability) \| (.*) \|", page("docs/guarantees.md")
+    )
+    least = make_measure("containment", "0.8").least_jaccard
+    banding = choose_banding(least, Fraction("0.99"), 128)
+    for ratio, probability in zip(ratios.split(" | "), found.split(" | "), strict=True):
+        jaccard = 0.8 / (1 + int(ratio) - 0.8)
+        assert f"{banding.candidate_probability(jaccard):.3f}" == probability
+
+
+# docs/command-line.md
+
+
+def commands() -> list[str]:
+    """Give the command line of every help text."""
+    return ["neardup", *(f"neardup {name}" for name in cli.list_commands(click.Context(cli)))]
+
+
+def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert run([*command.split()[1:], "--help"]) == 0
+    return capsys.readouterr().out.rstrip() + "\n"
+
+
+def test_command_line__help_is_current(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    text = new = COMMAND_LINE.read_text(encoding="utf-8")
+    for command in commands():
+        start = f"```console\n$ {command} --help\n"
+        assert start in text, f"docs/command-line.md lacks a block that starts with {start!r}"
+        before, rest = new.split(start)
+        new = before + start + help_of(command, capsys) + "```" + rest.split("```", 1)[1]
+    if os.environ.get(UPDATE) == "1":
+        COMMAND_LINE.write_text(new, encoding="utf-8")
+        return
+    assert text == new, f"help texts differ; run the tests with {UPDATE}=1 to write them"
+
+
+def test_command_line__no_help_of_removed_commands():
+    shown = re.findall(r"(?m)^\$ (neardup.*) --help$", COMMAND_LINE.read_text(encoding="utf-8"))
+    assert shown == commands()
+
+
+def test_command_line__every_option():
+    text = COMMAND_LINE.read_text(encoding="utf-8")
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        block = text.split(f"$ neardup {name} --help\n")[1].split("```")[0]
+        for parameter in cli.get_command(context, name).params:
+            if isinstance(parameter, click.Option):
+                for option in (*parameter.opts, *parameter.secondary_opts):
+                    assert re.search(rf"(?<!\S){re.escape(option)}\b", block), (name, option)
+
+
+# README.md
+
+
+def first_names(row: list[str]) -> list[str]:
+    """Give the names in the first cell of a row."""
+    return re.findall(r"`(\w+)`", row[0])
+
+
+@pytest.fixture(scope="module")
+def readme_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Run the README's first command; give what it prints and the output folder."""
+    out = tmp_path_factory.mktemp("readme") / "clean"
+    [line] = re.findall(r"(?m)^\.venv/bin/(neardup dedup .*)$", page("README.md"))
+    arguments = shlex.split(line)[1:]
+    assert arguments.count("clean") == 1
+    arguments = [str(out) if argument == "clean" else argument for argument in arguments]
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert run(arguments) == 0
+    return printed.getvalue().replace(str(out), "clean"), out
+
+
+def test_readme__sample_output(readme_run):
+    printed, _ = readme_run
+    shown = re.search(r"It prints\n\n```text\n(.*?)\n```", page("README.md"), re.DOTALL)[1]
+    # The last line has times and memory.
+    assert printed.splitlines()[:-1] == shown.splitlines()[:-1]
+    pattern = r"written to clean in [\d.]+ s(, [\d,]+ MB of memory at most)?"
+    for text in (printed, shown):
+        assert re.fullmatch(pattern, text.splitlines()[-1])
+
+
+def test_readme__files_and_columns(readme_run):
+    _, out = readme_run
+    for path in out.iterdir():
+        name = f"`{path.name}{'/' * path.is_dir()}`"
+        assert name in page("README.md")
+        assert name in section("docs/command-line.md", "Output")
+    _, *described = tables("docs/command-line.md", "Output")
+    columns = [[first_names(row)[0] for row in table] for table in described]
+    for name, expected in zip(("removed", "clusters"), columns, strict=True):
+        assert pq.read_schema(out / f"{name}.parquet").names == expected
+        assert f"| `{name}.parquet` | `{', '.join(expected)}`" in page("README.md")
+
+
+def test_command_line__summary_keys(readme_run):
+    _, out = readme_run
+    summary = json.loads((out / "summary.json").read_text())
+    of_run, of_scheme, of_seconds = (
+        {name for row in table for name in first_names(row)}
+        for table in tables("docs/command-line.md", "summary.json")
+    )
+    sometimes = {"skipped", "removed_beyond_survivors"}
+    assert of_run - sometimes == set(summary) - sometimes
+    assert of_scheme == set(summary["scheme"])
+    assert of_seconds == set(summary["seconds"])
+
+
+# All pages
+
+
+def anchors(text: str) -> set[str]:
+    """Give the anchors of headings as GitHub makes them."""
+    headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?s)```.*?```", "", text))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links__lead_somewhere(path):
+    text = re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?://", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if target in MAY_BE_MISSING and not target.exists():
+            continue
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_lines__at_most_100_characters(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [number for number, line in enumerate(lines, start=1) if len(line) > 100] == []
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_examples__give_what_they_show(path):
+    blocks = re.findall(r"(?s)```python\n(>>>.*?)```", path.read_text(encoding="utf-8"))
+    examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, path.name, str(path), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    report: list[str] = []
+    runner.run(examples, out=report.append)
+    assert runner.failures == 0, "".join(report)
