@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -40,9 +40,7 @@ def ragged(lists: Sequence[Sequence[int]], *, lead: int = 0) -> tuple[Uint64s, I
 
 
 def unragged(values: Uint64s, offsets: Int64s) -> list[list[int]]:
-    return [
-        values[start:stop].tolist() for start, stop in zip(offsets, offsets[1:], strict=False)
-    ]
+    return [values[start:stop].tolist() for start, stop in pairwise(offsets)]
 
 
 def make_sets(sets: Sequence[Set[int]], *, gap: int = 2) -> ShingleSets:
@@ -101,6 +99,4 @@ def random_sets(generator: random.Random, n: int, largest: int) -> list[set[int]
 
 def random_labels(generator: random.Random, n: int, n_bands: int) -> list[list[int]]:
     """Give each set a label in every band; equal labels make candidates."""
-    return [
-        generator.choices(range(generator.randint(1, n)), k=n) for _ in range(n_bands)
-    ]
+    return [generator.choices(range(generator.randint(1, n)), k=n) for _ in range(n_bands)]

@@ -115,7 +115,7 @@ def decompress(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class RowFile:
-    """A file of rows: its bytes are ``head``, then the rows, with ``glue`` between, then ``tail``."""
+    """A file of rows: ``head``, the rows with ``glue`` between each two, ``tail``."""
 
     rows: list[bytes]
     head: bytes = b""

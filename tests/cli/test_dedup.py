@@ -54,9 +54,7 @@ def test_dedup__rows_come_out_as_they_went_in(
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_dedup__one_document_a_line(
-    run, here, texts, write_texts, read_content, verify, suffix
-):
+def test_dedup__one_document_a_line(run, here, texts, write_texts, read_content, verify, suffix):
     name = f"a.txt{suffix}"
     lines = [" ".join(text.split()) for text in texts if text.strip()]
     rows = write_texts(name, lines)
@@ -164,6 +162,32 @@ def test_dedup__against(run, here, texts, write_texts, verify, name):
     assert {name.partition(":")[0] for name in keepers} == {"a.jsonl", name, "c.jsonl"}
     assert json.loads(Path("out/summary.json").read_text())["against_documents"] == len(other)
     assert sum(stays) < len(own)
+
+
+def test_dedup__against_what_is_not_similar(run, here, write_texts, verify):
+    write_texts("a.jsonl", ["one", "two", ""])
+    write_texts("b.jsonl", ["three", ""])
+    assert run("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out").code == 0
+    documents = numbered("a.jsonl", ["one", "two", ""])
+    against = numbered("b.jsonl", ["three", ""])
+    assert verify(here / "out", documents, against=against) == [True] * 3
+
+
+def test_dedup__against_a_file_of_the_same_name(run, here, texts, write_texts, verify):
+    write_texts("old/a.jsonl", texts[::2])
+    write_texts("new/a.jsonl", texts[1::2])
+    assert run("dedup", "new/a.jsonl", "--against", "old/a.jsonl", "-o", "out").code == 0
+    against = numbered("against/a.jsonl", texts[::2])
+    verify(here / "out", numbered("a.jsonl", texts[1::2]), against=against)
+
+
+def test_dedup__against_itself(run, here, write_texts, verify):
+    texts = ["one", "two", ""]
+    write_texts("a.jsonl", texts)
+    assert run("dedup", "a.jsonl", "--against", "a.jsonl", "-o", "out").code == 0
+    against = numbered("against/a.jsonl", texts)
+    stays = verify(here / "out", numbered("a.jsonl", texts), against=against)
+    assert stays == [False, False, True]
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from arrays import CODES, make_buckets, make_sets, random_labels, random_sets
-from oracles import components as oracle
-from oracles.measures import MEASURES
 
 from neardup.kernels import components
+from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from tests.oracles import components as oracle
+from tests.oracles.measures import MEASURES
 
 
 def join(sets, bands, measure, threshold, *, steps=()):
@@ -22,7 +23,7 @@ def join(sets, bands, measure, threshold, *, steps=()):
     last_compared = np.full(n, -1, np.int32)
     counts = np.zeros(2, np.int64)
     bounds = [0, *steps, n]
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         components.join_components(
             start,
             stop,

@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from arrays import as_uint64, random_words
-from oracles import hashing as oracle
 
 from neardup.kernels.hashing import GOLDEN, hash_bytes, mix_words
+from tests.arrays import as_uint64, random_words
+from tests.oracles import hashing as oracle
 
 # First outputs of SplitMix64 for seeds 0 and 1234567, as published with the generator's many
 # ports; the mixer turns seed + k * GOLDEN into the k-th output.

@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from arrays import ragged, random_words
-from oracles import hashing as oracle
 
 from neardup.kernels import minhash
+from tests.arrays import ragged, random_words
+from tests.oracles import hashing as oracle
 
 # Shingles go through the lanes eight at a time, in chunks of 1,024.
 SIZES = [0, 1, 2, 7, 8, 9, 15, 16, 17, 1023, 1024, 1025, 1031, 1032, 1033, 2049]

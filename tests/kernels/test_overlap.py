@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from arrays import CODES, make_sets
-from oracles import measures as oracle
 
 from neardup.kernels import overlap
+from tests.arrays import CODES, make_sets
+from tests.oracles import measures as oracle
 
 THRESHOLDS = sorted({Fraction(p, q) for q in range(1, 8) for p in range(1, q + 1)})
 THRESHOLDS += [Fraction(t) for t in ("0.54", "0.8", "0.7", "0.999999999", "0.000000001")]
@@ -31,9 +31,7 @@ def test_required_overlap__small_sets(measure):
     for threshold in THRESHOLDS:
         for x in range(1, 14):
             for y in range(1, 14):
-                least = next(
-                    o for o in range(x + y) if oracle.reaches(measure, o, x, y, threshold)
-                )
+                least = next(o for o in range(x + y) if oracle.reaches(measure, o, x, y, threshold))
                 assert required(measure, x, y, threshold) == least, (threshold, x, y)
 
 

@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from arrays import JUNK, ragged, random_words, unragged
-from oracles import hashing as oracle
 
 from neardup.kernels import shingles
+from tests.arrays import JUNK, ragged, random_words, unragged
+from tests.oracles import hashing as oracle
 
 # Around the length up to which ranges are sorted by insertion, and around powers of two.
 SIZES = [0, 1, 2, 3, 8, 22, 23, 24, 25, 26, 31, 32, 33, 63, 64, 65, 127, 128, 300]

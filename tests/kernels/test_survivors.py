@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from arrays import CODES, make_buckets, make_sets, random_labels, random_sets
-from oracles import survivors as oracle
-from oracles.measures import MEASURES, rank_of_sets, value
 
 from neardup.kernels import survivors
+from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from tests.oracles import survivors as oracle
+from tests.oracles.measures import MEASURES, rank_of_sets, value
 
 
 def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
@@ -23,7 +24,7 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
     keepers, similarities = np.full(n, -9, np.int32), np.full(n, -9.0)
     counts = np.zeros(2, np.int64)
     bounds = [0, *steps, n]
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         survivors.choose_survivors(
             start,
             stop,

@@ -7,13 +7,13 @@ from functools import cache
 import numba
 import numpy as np
 import pytest
-from arrays import as_uint64, make_texts, ragged, random_words, unragged
-from oracles import hashing as oracle
-from oracles.tokens import Options, tokenize
 
 from neardup.kernels import folding, tokens
 from neardup.text.characters import token_tables
 from neardup.text.normalise import Normalisation
+from tests.arrays import as_uint64, make_texts, ragged, random_words, unragged
+from tests.oracles import hashing as oracle
+from tests.oracles.tokens import Options, tokenize
 
 PLAIN = Options(casefold=False)
 # A sample of all characters; tests/properties looks at every one.
@@ -38,9 +38,7 @@ def kernel_tokens(strings, kind="words", options=PLAIN, **around):
         words = np.full(-(-room // 8) + 1, 2**64 - 1, np.uint64)
         folded = words.view(np.uint8)[:room]
         folded_offsets = np.empty(n + 1, np.int64)
-        folding.fold_texts(
-            texts.data, texts.offsets, ascii_table, table, folded, folded_offsets
-        )
+        folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
         assert (folded_offsets % 8 == 0).all()
         tokens.hash_tokens(words, folded_offsets, hashes, offsets)
     assert offsets[0] == 0
@@ -132,9 +130,7 @@ def test_hash_tokens__random_mixtures(kind, options):
     generator = random.Random(7)
     pieces = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]
     pieces += ["\u2003", "𝟗", "\u200d", "\U0001f600", "0123456789abcdef", "naïve"]
-    strings = [
-        "".join(generator.choices(pieces, k=generator.randrange(30))) for _ in range(60)
-    ]
+    strings = ["".join(generator.choices(pieces, k=generator.randrange(30))) for _ in range(60)]
     assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
 
 

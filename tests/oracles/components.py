@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from fractions import Fraction
 
-from oracles.measures import sets_reach
-from oracles.survivors import Pairs, all_pairs
+from tests.oracles.measures import sets_reach
+from tests.oracles.survivors import Pairs, all_pairs
 
 
 def firsts(
@@ -52,6 +52,4 @@ def choose(
 ) -> list[int]:
     """Give for each set the first of its component, -1 for that one and the fixed ones."""
     labels = firsts(sets, measure, threshold, are_candidates=are_candidates)
-    return [
-        -1 if d < n_fixed or label == d else label for d, label in enumerate(labels)
-    ]
+    return [-1 if d < n_fixed or label == d else label for d, label in enumerate(labels)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from fractions import Fraction
 
-from oracles.measures import rank_of_sets, sets_reach
+from tests.oracles.measures import rank_of_sets, sets_reach
 
 Pairs = Callable[[int, int], bool]
 
@@ -42,7 +42,5 @@ def choose(
             keepers.append(-1)
         else:
             best = max(rank_of_sets(measure, x, sets[other]) for other in similar)
-            keepers.append(
-                next(o for o in similar if rank_of_sets(measure, x, sets[o]) == best)
-            )
+            keepers.append(next(o for o in similar if rank_of_sets(measure, x, sets[o]) == best))
     return keepers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from typing import Any
 
@@ -59,8 +60,11 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code.
 
-    0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted.
+    0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted, 143 terminated.
     """
+    # Schedulers and containers end a process with SIGTERM, which by itself would leave the
+    # temporary folder behind.
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is shown with escapes.
         if isinstance(stream, io.TextIOWrapper):
@@ -81,12 +85,23 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; no output was written", err=True)
         return 130
+    except _TerminatedError:
+        click.echo("terminated; no output was written", err=True)
+        return 143
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done. Python flushes once more
         # at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result if isinstance(result, int) else 0
+
+
+class _TerminatedError(BaseException):
+    """The process was asked to end."""
+
+
+def _terminate(*_: object) -> None:
+    raise _TerminatedError
 
 
 def _one_line(message: str) -> str:

@@ -37,7 +37,8 @@ def input_options(function: F) -> F:
             type=click.Choice(["raise", "skip"]),
             default="raise",
             show_default=True,
-            help="A bad row ends the run, or is kept, listed in the summary and left out.",
+            help="A bad row ends the run, or is kept, listed in the summary and left out. "
+            "A column that a whole CSV or Parquet file lacks always ends it.",
         ),
     )(function)
 

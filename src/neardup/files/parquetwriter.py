@@ -74,7 +74,7 @@ class TableWriter(RowWriter):
             with contextlib.suppress(OSError):
                 self._file.close()
             return
-        self._flush()
-        with writing(self._path):
-            self._writer.close()
-            self._file.close()
+        with contextlib.closing(self._file):
+            self._flush()
+            with writing(self._path):
+                self._writer.close()

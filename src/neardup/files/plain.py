@@ -46,7 +46,23 @@ class TextFileSource(RecordSource):
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
-        return RecordWriter(self.output(folder))
+        return _TextFileWriter(self, folder)
+
+
+class _TextFileWriter(RowWriter):
+    """Copies a file that is one document, or makes none: an empty file would be a document too."""
+
+    def __init__(self, source: TextFileSource, folder: Path) -> None:
+        self._source, self._folder = source, folder
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Write the file if its row is selected."""
+        if select.any():
+            with RecordWriter(self._source.output(self._folder)) as writer:
+                writer.write(block, select)
+
+    def close(self) -> None:
+        """Do nothing; the file was complete when it was written."""
 
 
 class TextLinesSource(RecordSource):

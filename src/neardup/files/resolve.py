@@ -49,7 +49,7 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     InvalidInputError
         If an argument leads to no file, or to a file of unknown format.
     """
-    if not paths:
+    if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
         raise InvalidInputError(message)
     found = [location for path in paths for location in _expand(path)]
@@ -58,6 +58,8 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     for location in found:
         unique.setdefault(location if is_remote(location) else _absolute(location), location)
     locations = list(unique.values())
+    for location in locations:
+        _check_name(location)
     names = _names(locations, "stdin.txt" if lines else "stdin.jsonl")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -197,6 +199,16 @@ def _expand_url(url: str) -> list[str]:
             return sorted(filesystem.unstrip_protocol(name) for name in found)
     _check_format(url)
     return [url]
+
+
+def _check_name(location: str) -> None:
+    """File names go into ids and tables, which hold Unicode only."""
+    try:
+        location.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(location).decode("utf-8", "backslashreplace")
+        message = f"the file name is not valid UTF-8, rename it: {shown}"
+        raise InvalidInputError(message) from None
 
 
 def _check_format(path: str) -> None:

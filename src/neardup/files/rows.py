@@ -85,7 +85,11 @@ class RowWriter(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Complete the file. A writer that was given no row still leaves a valid, empty file."""
+        """Complete the file.
+
+        A writer that was given no row still leaves a valid, empty file, except where a file is one
+        document: that one is then elsewhere.
+        """
 
     def __enter__(self) -> RowWriter:
         return self
@@ -102,6 +106,9 @@ class Source(ABC):
 
     ids_carry_name: bool = True
     """Whether default ids are ``<name>:<row number>`` (files) or the row number alone (memory)."""
+
+    location: str | None = None
+    """Path or URL; None for data in memory."""
 
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""

@@ -103,7 +103,11 @@ class OutputStream:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._raw = path.open("wb")
-            self._stream = _compressed(self._raw, compression)
+            try:
+                self._stream = _compressed(self._raw, compression)
+            except BaseException:
+                self._raw.close()
+                raise
         self._has_failed = False
 
     def write(self, data: bytes | memoryview) -> None:
@@ -122,9 +126,8 @@ class OutputStream:
                 self._raw.close()
             return
         self._has_failed = True
-        with writing(self.path):
+        with writing(self.path), contextlib.closing(self._raw):
             self._stream.close()
-            self._raw.close()
 
     def __enter__(self) -> OutputStream:
         return self

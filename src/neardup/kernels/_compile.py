@@ -88,12 +88,12 @@ def _argument_type(annotation: Any) -> Any:
 @cache
 def cache_folder() -> Path | None:
     """Folder for the machine code of this version of the kernels; None where none is writable."""
-    folder = _cache_root() / f"kernels-{_kernel_digest()}"
     try:
+        folder = _cache_root() / f"kernels-{_kernel_digest()}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError:
+    except (OSError, RuntimeError):  # the latter where the user has no home folder
         return None
     return folder
 
@@ -168,6 +168,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whatever a damaged pickle raises
+            with contextlib.suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

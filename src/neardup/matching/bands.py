@@ -66,8 +66,10 @@ def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> 
     choices = []
     for rows in range(1, num_perm + 1):
         bands = _least_bands(similarity, rows, target, num_perm // rows)
-        if bands is not None:
-            choices.append(Banding(bands, rows))
+        if bands is None:
+            # More rows need more bands, for which there is less room.
+            break
+        choices.append(Banding(bands, rows))
     if not choices:
         needed = _least_bands(similarity, 1, target, 10**9)
         hint = f"raise num_perm to {needed} or ask for less" if needed else "ask for less than 1"
@@ -103,9 +105,10 @@ def _least_bands(similarity: float, rows: int, recall: float, most: int) -> int 
     """Least number of bands up to ``most`` that reaches the recall, if there is one."""
     if similarity >= 1:
         return 1
-    if recall >= 1 or most < 1:
+    agreement = similarity**rows
+    if recall >= 1 or Banding(most, rows).candidate_probability(similarity) < recall:
         return None
-    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-(similarity**rows))) - 1)
+    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-agreement)) - 1)
     while Banding(bands, rows).candidate_probability(similarity) < recall:
         bands += 1
     return bands if bands <= most else None

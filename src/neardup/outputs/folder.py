@@ -23,6 +23,9 @@ def check_output(target: Path, *, overwrite: bool) -> None:
     WriteError
         If it exists and is no folder, or the folder around it cannot be written.
     """
+    if Path.cwd().is_relative_to(os.path.realpath(target)):
+        message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
+        raise WriteError(message)
     if os.path.lexists(target):
         if not target.is_dir() or target.is_symlink():
             message = f"{target} is not a folder; the output is a folder, choose another name"
@@ -36,16 +39,16 @@ def check_output(target: Path, *, overwrite: bool) -> None:
             pass
 
 
-def check_apart(target: Path, inputs: Iterable[str]) -> None:
+def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
     """Make sure that replacing a folder does not take an input away.
 
     Raises
     ------
     OutputExistsError
-        If one of the files ``inputs`` lies in it.
+        If one of the files ``inputs`` lies in it; None stands for data in memory.
     """
     folder = os.path.realpath(target)
-    for path in inputs:
+    for path in filter(None, inputs):
         if Path(os.path.realpath(path)).is_relative_to(folder):
             message = f"{target} holds the input {path}, and would be replaced; choose another name"
             raise OutputExistsError(message)

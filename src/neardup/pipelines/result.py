@@ -13,7 +13,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.files.convert import OUTPUT_FORMATS, OutputFormat, check_converted_names
-from neardup.outputs.folder import new_folder
+from neardup.outputs.folder import check_apart, new_folder
 from neardup.outputs.rows import write_rows
 from neardup.pipelines.candidates import numbered_blocks
 from neardup.pipelines.summary import complete_summary
@@ -160,7 +160,7 @@ class DeduplicationResult:
         Raises
         ------
         OutputExistsError
-            If the folder exists and ``overwrite`` is not set.
+            If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
             If writing fails; nothing is left behind.
         """
@@ -169,6 +169,8 @@ class DeduplicationResult:
             raise InvalidParameterError(message)
         if format != "same":
             check_converted_names(self._own.sources, format)
+        sources = [*self._own.sources, *self._other.sources]
+        check_apart(Path(folder), (source.location for source in sources))
         with new_folder(Path(folder), overwrite=overwrite) as new:
             with self._clock.stage("write"):
                 self._write_rows(new, format, progress)

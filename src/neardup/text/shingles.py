@@ -20,6 +20,8 @@ Occurrences = Literal["set", "numbered"]
 # Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
 HASH_VERSION = 1
 
+_MAX_NGRAM = 65536
+
 
 @dataclass(frozen=True)
 class ShingleScheme:
@@ -32,7 +34,7 @@ class ShingleScheme:
     normalisation
         Differences that do not count.
     ngram
-        Tokens in a shingle, at least 1. A text with fewer tokens has one shingle, all of them.
+        Tokens in a shingle, from 1 to 65,536. A text with fewer tokens has one shingle, all of them.
     occurrences
         ``set``: a shingle counts once. ``numbered``: its x-th copy in a text is an element of its
         own, so that measures become those of multisets.
@@ -44,8 +46,8 @@ class ShingleScheme:
     occurrences: Occurrences = "set"
 
     def __post_init__(self) -> None:
-        if self.ngram < 1:
-            message = f"ngram must be at least 1, got {self.ngram}"
+        if not 1 <= self.ngram <= _MAX_NGRAM:
+            message = f"ngram must lie between 1 and {_MAX_NGRAM}, got {self.ngram}"
             raise InvalidParameterError(message)
         if self.occurrences not in ("set", "numbered"):
             message = f"occurrences must be set or numbered, got {self.occurrences!r}"

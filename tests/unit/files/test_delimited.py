@@ -108,8 +108,6 @@ def test_parse__columns_that_do_not_fit(source, header, reason):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "expected a header row with the names of the columns, the file is empty"),
-        (b"\n\r\n", "expected a header row with the names of the columns, the file is empty"),
         (
             b"te\xff,id\n",
             "the header row cannot be read: not valid UTF-8 at byte 3 of the row;"

@@ -1,0 +1,483 @@
+"""What bad input gets: one line that says what, where and what to do, and nothing written."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import json
+import os
+import random
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.cli.options import MEASURES
+from neardup.files import streams
+from neardup.files.formats import KNOWN_SUFFIXES
+
+GOOD = b'{"text": "one", "id": "a"}\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("--threshold 0", "threshold must lie in (0, 1], got 0"),
+        ("--threshold 80", "threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        ("--threshold 1.5", "threshold must lie in (0, 1], got 1.5; write 0.015 for 1.5 %"),
+        ("--ngram 2147483648000", "ngram must lie between 1 and 65536, got 2147483648000"),
+        ("--threshold -0.5", "threshold must lie in (0, 1], got -0.5"),
+        ("--threshold abc", "threshold must be a number in (0, 1], got 'abc'"),
+        ("--threshold nan", "threshold must be a number in (0, 1], got 'nan'"),
+        ("--threshold inf", "threshold must be a number in (0, 1], got 'inf'"),
+        (
+            "--threshold 1e-12",
+            "threshold may have a denominator of 10^9 at most (nine decimals), got 1e-12",
+        ),
+        ("--recall 0", "recall must lie in (0, 1], got 0"),
+        ("--recall 99", "recall must lie in (0, 1], got 99; write 0.99 for 99 %"),
+        (
+            "--threshold 0.01",
+            "recall 0.99 at Jaccard similarity 0.01 is out of reach with num_perm 128; raise "
+            "num_perm to 459 or ask for less",
+        ),
+        (
+            "--bands 20 --rows 10",
+            "20 bands of 10 rows need 200 hash functions, num_perm allows 128; lower one of them "
+            "or raise num_perm",
+        ),
+        ("--bands 20", "bands and rows go together; give both or neither"),
+        ("--rows 5", "bands and rows go together; give both or neither"),
+        ("--bands 0 --rows 5", "bands and rows must be at least 1, got 0 bands of 5 rows"),
+        ("--ngram 0", "ngram must lie between 1 and 65536, got 0"),
+        ("--workers 0", "workers must be at least 1, got 0"),
+        ("--num-perm 0", "num_perm must lie between 1 and 65536, got 0"),
+        ("--seed -1", "seed must lie between 0 and 2^64 - 1, got -1"),
+        (
+            "--keep best",
+            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "priority:COLUMN=A,B,C, got 'best'",
+        ),
+        (
+            "--keep priority:id",
+            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "priority:COLUMN=A,B,C, got 'priority:id'",
+        ),
+        (
+            "--tokenizer word",
+            "tokenizer must be one of words, whitespace, characters, bytes, a tokenizer.json file "
+            "or a function, got 'word'",
+        ),
+        (
+            "--tokenizer bytes --casefold",
+            "the tokenizer bytes compares bytes as they are; leave out normalisation options",
+        ),
+        ("--keep max:score", "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'"),
+        ("--text-column body", "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'"),
+        ("--id-column key", "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'"),
+    ],
+)
+def test_dedup__bad_option(fails, write_file, options, error):
+    write_file("a.jsonl", GOOD)
+    fails("dedup", "a.jsonl", "-o", "out", *options.split(), error=error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--threshold 80", "--bands 20 --rows 10", "--ngram 0", "--workers 0", "--recall nan"],
+)
+def test_plan__bad_option(run, options):
+    outcome = run("plan", *options.split())
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            "--measure jacard",
+            f"Invalid value for '--measure': 'jacard' is not one of "
+            f"{', '.join(map(repr, MEASURES))}.",
+        ),
+        ("--ngram five", "Invalid value for '--ngram': 'five' is not a valid integer."),
+        (
+            "--clusters all",
+            "Invalid value for '--clusters': 'all' is not one of 'survivors', 'components'.",
+        ),
+        (
+            "--format csv",
+            "Invalid value for '--format': 'csv' is not one of 'same', 'jsonl', 'parquet'.",
+        ),
+    ],
+)
+def test_dedup__wrong_usage(run, here, write_file, options, error):
+    write_file("a.jsonl", GOOD)
+    outcome = run("dedup", "a.jsonl", "-o", "out", *options.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.splitlines()[-1] == f"Error: {error}"
+    assert outcome.err.startswith("Usage: neardup dedup [OPTIONS] INPUT...\n")
+    assert [path.name for path in here.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["dedup", "-o", "out"], "Error: Missing argument 'INPUT...'."),
+        (["dedup", "a.jsonl"], "Error: Missing option '-o' / '--output'."),
+    ],
+)
+def test_dedup__argument_left_out(run, here, arguments, error):
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (2, error)
+
+
+COLUMNS = "columns are 'id', 'body'"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        ("a.jsonl", b'{"text": "x"}\n\n{"id": 1, "body": "y"}\n', f"a.jsonl, row 3: {COLUMNS}"),
+        ("a.json", b'[{"text": "x"}, {"id": 1, "body": "y"}]', f"a.json, row 2: {COLUMNS}"),
+        ("a.csv", b"id,body\n1,y\n", f"a.csv: {COLUMNS}"),
+        ("a.tsv.gz", b"id\tbody\n1\ty\n", f"a.tsv.gz: {COLUMNS}"),
+    ],
+)
+def test_dedup__missing_column(fails, write_file, name, content, error):
+    write_file(name, content)
+    error = error.replace(": columns", ": no column 'text'; columns")
+    fails("dedup", name, "-o", "out", error=error)
+
+
+def test_dedup__missing_column_of_parquet(fails, here):
+    pq.write_table(pa.table({"id": [1], "body": ["y"]}), "a.parquet")
+    fails("dedup", "a.parquet", "-o", "out", error=f"a.parquet: no column 'text'; {COLUMNS}")
+
+
+def test_dedup__missing_column_cannot_be_skipped_in_a_table(fails, write_file):
+    write_file("a.csv", b"id,body\n1,y\n")
+    error = f"a.csv: no column 'text'; {COLUMNS}"
+    fails("dedup", "a.csv", "-o", "out", "--on-error", "skip", error=error)
+
+
+def test_dedup__text_that_is_no_text(fails, write_file):
+    write_file("a.jsonl", b'{"text": "x"}\n{"text": 5}\n')
+    error = "a.jsonl, row 2: column 'text' holds a number, not text"
+    fails("dedup", "a.jsonl", "-o", "out", error=error)
+
+
+def test_dedup__repeated_id(fails, write_file):
+    write_file("in/a.jsonl", b'{"text": "x", "id": "k"}\n{"text": "y", "id": "l"}\n')
+    write_file("in/b.csv", b"id,text\nm,z\n\nl,z\n")
+    fails(
+        "dedup", "in", "-o", "out", "--id-column", "id",
+        error="b.csv, row 2: id 'l' was used before, in a.jsonl, row 2; ids must differ",
+    )  # fmt: skip
+
+
+BAD_ROWS = [
+    (
+        "a.jsonl",
+        b'{"text": "x"}\n{"text": "\xff"}\n{"text": "X"}\n',
+        "a.jsonl, row 2: not valid UTF-8 at byte 11 of the row",
+    ),
+    (
+        "a.jsonl.zst",
+        b'{"text": "x"}\n{"text": x"}\n{"text": "X"}\n',
+        "a.jsonl.zst, row 2: not a JSON object: Expecting value at character 10",
+    ),
+    (
+        "a.csv",
+        b"text\nx\n\xff\nX\n",
+        "a.csv, row 2: not valid UTF-8 at byte 1 of column 'text'",
+    ),
+    (
+        "a.csv",
+        b"id,text\n1,x\n2,y,z\n3,X\n",
+        "a.csv, row 2: expected 2 fields as in the header, got 3",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "error"), BAD_ROWS)
+def test_dedup__bad_row(fails, write_file, name, content, error):
+    write_file(name, content)
+    fails("dedup", name, "-o", "out", error=error)
+
+
+@pytest.mark.parametrize(("name", "content", "error"), BAD_ROWS)
+def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, content, error):
+    write_file(name, content)
+    outcome = run("dedup", name, "-o", "out", "--on-error", "skip")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "\n1 bad row skipped and kept; see summary.json\n" in outcome.out
+    summary = json.loads((here / "out/summary.json").read_text())
+    assert (summary["documents_in"], summary["documents_removed"]) == (2, 1)
+    reason = error.partition("row 2: ")[2]
+    assert summary["skipped"] == [{"file": name, "row": 2, "reason": reason}]
+    # The bad row is kept as it is; only the copy is removed.
+    lines = content.splitlines(keepends=True)
+    assert read_content(here / "out/kept" / name) == b"".join(lines[:-1])
+    assert pq.read_table("out/removed.parquet")["id"].to_pylist() == [f"{name}:3"]
+    assert pq.read_table("out/clusters.parquet")["id"].to_pylist() == [f"{name}:1", f"{name}:3"]
+
+
+def test_dedup__undecodable_text_file(fails, write_file):
+    write_file("in/a.txt", b"x")
+    write_file("in/b.txt", b"xy\xffz")
+    error = "in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'"
+    fails("dedup", "in", "-o", "out", error=error)
+
+
+def test_dedup__bad_row_in_the_other_collection(fails, write_file):
+    write_file("a.jsonl", GOOD)
+    write_file("b.jsonl", GOOD + b"[]\n")
+    error = "b.jsonl, row 2: not a JSON object: it is an array"
+    fails("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out", error=error)
+
+
+def test_dedup__binary_file(fails, write_file):
+    write_file("a.jsonl", b"\xff" + random.Random(7).randbytes(5000))
+    error = "a.jsonl, row 1: not valid UTF-8 at byte 1 of the row"
+    fails("dedup", "a.jsonl", "-o", "out", error=error)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
+def test_dedup__truncated_compressed_file(fails, write_file, suffix):
+    rows = "".join(json.dumps({"text": f"row {i * i}"}) + "\n" for i in range(2000))
+    path = write_file(f"a.jsonl.{suffix}", rows)
+    path.write_bytes(path.read_bytes()[:-500])
+    error = (
+        f"a.jsonl.{suffix}: the compressed data end too early; the file is incomplete, get a full "
+        "copy"
+    )
+    fails("dedup", path.name, "-o", "out", error=error)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
+def test_dedup__not_compressed(run, here, suffix):
+    Path(f"a.jsonl.{suffix}").write_bytes(GOOD)
+    outcome = run("dedup", f"a.jsonl.{suffix}", "-o", "out")
+    assert outcome.code == 1
+    assert outcome.err.startswith(f"error: a.jsonl.{suffix}: not valid compressed data: ")
+    assert outcome.err.count("\n") == 1
+    assert not Path("out").exists()
+
+
+def test_dedup__truncated_parquet(fails, here):
+    pq.write_table(pa.table({"text": ["a b c"] * 100}), "a.parquet")
+    data = Path("a.parquet").read_bytes()
+    for length in (len(data) - 10, 20):
+        Path("a.parquet").write_bytes(data[:length])
+        fails(
+            "dedup", "a.parquet", "-o", "out",
+            error="a.parquet: not a Parquet file that Arrow can read: Parquet magic bytes not "
+            "found in footer. Either the file is corrupted or this is not a parquet file.",
+        )  # fmt: skip
+
+
+def test_dedup__parquet_damaged_inside(run, here):
+    texts = [f"{i} {i * i} a b c" for i in range(3000)]
+    pq.write_table(pa.table({"text": texts}), "a.parquet", compression="zstd")
+    data = bytearray(Path("a.parquet").read_bytes())
+    data[4:300] = bytes(296)
+    Path("a.parquet").write_bytes(data)
+    outcome = run("dedup", "a.parquet", "-o", "out")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("error: a.parquet: ")
+    assert outcome.err.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == ["a.parquet"]
+
+
+NOTHING = f"no file of a known format in the folder {{}}; a name ends in one of {KNOWN_SUFFIXES}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "error"),
+    [
+        ("nope.jsonl", "nope.jsonl: no such file"),
+        ("nope", "nope: no such file"),
+        ("*.csv", "no file matches the pattern '*.csv'"),
+        ("empty", NOTHING.format("'empty'")),
+        # A folder with the name of a file is a folder.
+        ("x.jsonl", NOTHING.format("'x.jsonl'")),
+        ("a.pdf", f"a.pdf: unknown file format; a name ends in one of {KNOWN_SUFFIXES}"),
+        (
+            "pipe.jsonl",
+            "pipe.jsonl: expected a regular file, which can be read more than once; send a pipe to "
+            "standard input and name it -",
+        ),
+        ("dangling.jsonl", "dangling.jsonl: no such file"),
+    ],
+)
+@pytest.mark.parametrize("command", [["dedup", "-o", "out"], ["plan"]])
+def test_input__not_there(fails, here, write_file, argument, error, command):
+    (here / "empty").mkdir()
+    (here / "x.jsonl").mkdir()
+    os.mkfifo("pipe.jsonl")
+    os.symlink("nowhere.jsonl", "dangling.jsonl")
+    (here / "a.pdf").write_bytes(b"%PDF")
+    if argument == "pipe.jsonl":
+        # Only here, since listing a folder with a pipe in it would wait for a writer.
+        os.rename("pipe.jsonl", "empty/pipe.jsonl")
+        argument, error = f"empty/{argument}", f"empty/{error}"
+    else:
+        os.remove("pipe.jsonl")
+    fails(*command, argument, error=error)
+
+
+def test_input__others_not_there(fails, write_file):
+    write_file("a.jsonl", GOOD)
+    fails("dedup", "a.jsonl", "--against", "b", "-o", "out", error="b: no such file")
+
+
+def test_input__no_permission(fails, here, write_file, monkeypatch):
+    write_file("a.jsonl", GOOD)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    # Taking the permission away would not stop the superuser.
+    monkeypatch.setattr(streams, "_open_raw", refuse)
+    fails("dedup", "a.jsonl", "-o", "out", error="a.jsonl: no permission to read this file")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_input__no_permission_by_mode(fails, write_file, name):
+    write_file(name, GOOD).chmod(0)
+    error = f"{name}: no permission to read this file"
+    fails("dedup", name, "-o", "out", error=error)
+
+
+def test_input__disk_fails(fails, here, write_file, monkeypatch):
+    write_file("a.jsonl", GOOD)
+
+    class Broken(io.BytesIO):
+        def read(self, _: int = -1) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(streams, "_open_raw", lambda *_: Broken())
+    fails("dedup", "a.jsonl", "-o", "out", error="a.jsonl: cannot be read: Input/output error")
+
+
+def test_input__changes_while_it_is_read(run, here, write_file, monkeypatch):
+    path = write_file("a.jsonl", GOOD * 3)
+    reports = []
+
+    def add_a_row(_: object, stage: str, done: int, total: int | None) -> None:
+        if stage == "read" and not reports:
+            path.write_bytes(GOOD * 5)
+        reports.append((stage, done, total))
+
+    monkeypatch.setattr("neardup.cli.display.Display.report", add_a_row)
+    outcome = run("dedup", "a.jsonl", "-o", "out")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == (
+        "error: a.jsonl: the file has changed since it was first read; run again when it is at "
+        "rest\n"
+    )
+    assert [path.name for path in here.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b""),
+        ("a.jsonl", b"\n \n"),
+        ("a.jsonl.gz", b""),
+        ("a.json", b"[]"),
+        ("a.json", b""),
+        ("a.csv", b"id,text\n"),
+        ("a.tsv.zst", b"id\ttext"),
+        ("a.txt", b""),
+    ],
+)
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
+def test_dedup__no_documents(run, here, write_file, verify, name, content, output_format):
+    write_file(name, content)
+    arguments = ("dedup", name, "--lines", "-o", "out", "--format", output_format)
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("0 documents: 0 kept, 0 removed (0 exact copies, 0 near-dup")
+    assert verify(here / "out", {}) == []
+    for folder in ("kept", "removed"):
+        [path] = (here / "out" / folder).iterdir()
+        # What was written can be read again.
+        assert run("dedup", path, "--lines", "-o", f"again-{folder}").code == 0
+
+
+def test_dedup__no_documents_in_parquet(run, here, verify):
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), "a.parquet")
+    assert run("dedup", "a.parquet", "-o", "out").code == 0
+    assert verify(here / "out", {}) == []
+    assert pq.read_table("out/kept/a.parquet").equals(pq.read_table("a.parquet"))
+
+
+def test_dedup__only_empty_documents(run, here, write_file, verify):
+    write_file("a.jsonl", b'{"text": ""}\n{"text": "  "}\n{"text": "?!"}\n')
+    outcome = run("dedup", "a.jsonl", "-o", "out")
+    assert outcome.out.splitlines()[2] == "3 empty documents, kept"
+    assert verify(here / "out", {"a.jsonl:1": "", "a.jsonl:2": " ", "a.jsonl:3": "?"}) == [True] * 3
+
+
+def test_dedup__empty_file_without_header(run, here, write_file, verify):
+    write_file("a.csv", b"")
+    assert run("dedup", "a.csv", "-o", "out").code == 0
+    assert verify(here / "out", {}) == []
+    assert (here / "out/kept/a.csv").read_bytes() == b""
+
+
+def test_dedup__file_name_not_unicode(fails):
+    with open(b"n\xff.jsonl", "wb") as file:
+        file.write(b'{"text": "a b"}\n')
+    error = "the file name is not valid UTF-8, rename it: n\\xff.jsonl"
+    fails("dedup", ".", "-o", "out", error=error)
+
+
+def test_dedup__names_that_are_empty(fails, write_file):
+    write_file("a.jsonl", b'{"text": "a b"}\n')
+    error = "expected at least one input, got none; name a file or a folder"
+    fails("dedup", "", "-o", "out", error=error)
+    error = "'.' is the folder you are in, or above it; name a new folder"
+    fails("dedup", "a.jsonl", "-o", "", error=error)
+
+
+def test_dedup__many_functions(run, write_file):
+    write_file("a.jsonl", b'{"text": "a b"}\n')
+    assert run("dedup", "a.jsonl", "-o", "out", "--num-perm", "5000").code == 0
+
+
+def test_dedup__empty_standard_input(run, here, monkeypatch, verify):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    assert run("dedup", "-", "-o", "out").code == 0
+    assert verify(here / "out", {}) == []
+
+
+def test_dedup__compressed_file_of_no_bytes(fails, here):
+    Path("a.jsonl.gz").write_bytes(b"")
+    error = "a.jsonl.gz: the compressed data end too early; the file is incomplete, get a full copy"
+    fails("dedup", "a.jsonl.gz", "-o", "out", error=error)
+
+
+def test_dedup__several_gzip_members(run, here, verify):
+    members = [gzip.compress(b'{"text": "%s"}\n' % text) for text in (b"a", b"b", b"a")]
+    Path("a.jsonl.gz").write_bytes(b"".join(members))
+    assert run("dedup", "a.jsonl.gz", "-o", "out").code == 0
+    documents = {"a.jsonl.gz:1": "a", "a.jsonl.gz:2": "b", "a.jsonl.gz:3": "a"}
+    assert verify(here / "out", documents) == [True, True, False]
+
+
+def test_dedup__converted_names_meet(fails, write_file):
+    write_file("in/a.jsonl", GOOD)
+    write_file("in/a.csv", b"text\nx\n")
+    error = (
+        "'a.csv' and 'a.jsonl' would both be written as 'a.parquet'; rename one, or write the same "
+        "formats as the inputs"
+    )
+    fails("dedup", "in", "-o", "out", "--format", "parquet", error=error)

@@ -1,0 +1,266 @@
+"""The output folder: all of it or nothing, whatever goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.files import streams
+
+GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
+
+
+def test_output__exists(fails, write_file):
+    write_file("a.jsonl", GOOD)
+    write_file("out/mine.txt", b"precious")
+    error = "out exists; choose another name, or replace it with --overwrite"
+    fails("dedup", "a.jsonl", "-o", "out", error=error)
+
+
+def test_output__exists_is_told_before_the_input_is_read(fails, write_file):
+    write_file("out/mine.txt", b"precious")
+    error = "out exists; choose another name, or replace it with --overwrite"
+    fails("dedup", "nope.jsonl", "-o", "out", error=error)
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_output__is_a_file(fails, write_file, overwrite):
+    write_file("a.jsonl", GOOD)
+    write_file("out", b"precious")
+    error = "out is not a folder; the output is a folder, choose another name"
+    fails("dedup", "a.jsonl", "-o", "out", *overwrite, error=error)
+
+
+def test_output__below_a_file(fails, write_file):
+    write_file("a.jsonl", GOOD)
+    error = "cannot write a.jsonl/x/out: Not a directory; nothing was written"
+    fails("dedup", "a.jsonl", "-o", "a.jsonl/x/out", error=error)
+
+
+def test_output__link_to_a_folder(fails, here, write_file):
+    write_file("a.jsonl", GOOD)
+    (here / "real").mkdir()
+    (here / "out").symlink_to("real")
+    error = "out is not a folder; the output is a folder, choose another name"
+    fails("dedup", "a.jsonl", "-o", "out", "--overwrite", error=error)
+
+
+@pytest.mark.parametrize("output", ["in", "../{name}/in"])
+def test_output__holds_an_input(fails, here, write_file, output):
+    write_file("in/a.jsonl", GOOD)
+    output = output.format(name=here.name)
+    error = f"{output} holds the input in/a.jsonl, and would be replaced; choose another name"
+    fails("dedup", "in/a.jsonl", "-o", output, "--overwrite", error=error)
+    write_file("b.jsonl", GOOD)
+    against = ("--against", "in/a.jsonl")
+    if output == "in":
+        fails("dedup", "b.jsonl", *against, "-o", output, "--overwrite", error=error)
+
+
+def test_output__beside_an_input_of_a_similar_name(run, write_file):
+    write_file("in/a.jsonl", GOOD)
+    write_file("i/x", b"")
+    assert run("dedup", "in/a.jsonl", "-o", "i", "--overwrite").code == 0
+
+
+def test_output__overwrite(run, here, write_file, read_tree):
+    write_file("a.jsonl", GOOD)
+    write_file("out/old/file.txt", b"old")
+    assert run("dedup", "a.jsonl", "-o", "out", "--overwrite").code == 0
+    assert run("dedup", "a.jsonl", "-o", "fresh").code == 0
+    found, expected = read_tree(here / "out"), read_tree(here / "fresh")
+    assert found.keys() == expected.keys()
+    assert found["kept/a.jsonl"] == b'{"text": "one"}\n{"text": "two"}\n'
+    assert sorted(path.name for path in here.iterdir()) == ["a.jsonl", "fresh", "out"]
+
+
+def test_output__overwrite_of_nothing(run, here, write_file, verify):
+    write_file("a.jsonl", GOOD)
+    assert run("dedup", "a.jsonl", "-o", "out", "--overwrite").code == 0
+    verify(here / "out", {"a.jsonl:1": "one", "a.jsonl:2": "two", "a.jsonl:3": "One"})
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class FullStream:
+    """Takes nothing."""
+
+    write = staticmethod(full)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(params=["rows", "tables", "summary"])
+def full_disk(request, here, monkeypatch, write_file) -> str:
+    """Write an input and let the disk be full at one point of writing; give its name."""
+    write_file("a.jsonl", GOOD)
+    match request.param:
+        case "rows":
+            monkeypatch.setattr(streams, "_compressed", lambda *_: FullStream())
+        case "tables":
+            monkeypatch.setattr(pq, "write_table", full)
+        case "summary":
+            monkeypatch.setattr(Path, "write_text", full)
+    return "a.jsonl"
+
+
+def test_output__full_disk(fails, full_disk):
+    error = "cannot write x/out: No space left on device; nothing was written"
+    fails("dedup", full_disk, "-o", "x/out", error=error)
+
+
+def test_output__full_disk_keeps_the_old_output(fails, write_file, full_disk):
+    write_file("out/summary.txt", b"old")
+    error = "cannot write out: No space left on device; nothing was written"
+    fails("dedup", full_disk, "-o", "out", "--overwrite", error=error)
+
+
+def test_output__bad_input_keeps_the_old_output(fails, write_file):
+    write_file("a.jsonl", b"{}\n")
+    write_file("out/summary.txt", b"old")
+    error = "a.jsonl, row 1: no column 'text'; there are no columns"
+    fails("dedup", "a.jsonl", "-o", "out", "--overwrite", error=error)
+
+
+# Arrow's writer cannot be closed after an error.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_output__full_disk_while_writing_parquet(fails, write_file, monkeypatch):
+    write_file("a.jsonl", GOOD)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    error = "cannot write out: No space left on device; nothing was written"
+    fails("dedup", "a.jsonl", "-o", "out", "--format", "parquet", error=error)
+
+
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from neardup.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs limits on file sizes")
+@pytest.mark.parametrize("output_format", ["same", "parquet"])
+def test_output__file_too_large(here, write_file, read_tree, output_format):
+    rows = [json.dumps({"text": f"{i} {i * i} {os.urandom(8).hex()}"}) for i in range(4000)]
+    write_file("a.jsonl", "\n".join(rows))
+    write_file("out/summary.txt", b"old")
+    before = read_tree(here)
+    arguments = ("dedup", "a.jsonl", "-o", "out", "--overwrite", "--format", output_format)
+    result = subprocess.run(
+        [sys.executable, "-c", LIMITED, *arguments, "--quiet"], capture_output=True, text=True
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "error: cannot write out: File too large; nothing was written\n"
+    assert read_tree(here) == before
+
+
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("target", "workers"),
+    [
+        ("neardup.pipelines.catalogue.sketch_block", 1),
+        ("neardup.pipelines.catalogue.sketch_block", 3),
+        ("neardup.pipelines.candidates.shingle_sets", 3),
+        ("neardup.pipelines.deduplicate.choose_survivors", 1),
+        ("neardup.files.records.RecordWriter.write", 1),
+        ("pyarrow.parquet.write_table", 1),
+        ("pathlib.Path.write_text", 1),
+    ],
+)
+def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatch, target, workers):
+    texts = ["a b c d e f g h i j k l m n o p", "a b c d e f g h i j k l m n o p q"]
+    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    write_file("out/summary.txt", b"old")
+    before = read_tree(here)
+    monkeypatch.setattr(target, interrupt)
+    outcome = run("dedup", "a.jsonl", "-o", "out", "--overwrite", "--workers", workers)
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err == "interrupted; no output was written\n"
+    assert read_tree(here) == before
+
+
+# Python leaves the signal alone where the parent ignores it, as background jobs of a shell do.
+INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from neardup.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt__by_a_signal_while_reading(here, monkeypatch, large_file, workers):
+    monkeypatch.setenv("TMPDIR", str(here))
+    arguments = ("dedup", str(large_file), "-o", "out", "--workers", str(workers), "--quiet")
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            wait_until(lambda: bytes_read(process.pid, large_file) >= 12 << 20, process)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert err == "interrupted; no output was written\n"
+    assert list(here.iterdir()) == []
+
+
+@pytest.fixture(scope="session")
+def large_file(tmp_path_factory) -> Iterator[Path]:
+    """Write some 100 MB of JSON lines, of words in random order."""
+    import numpy as np
+
+    rng = np.random.default_rng(11)
+    words = np.array([f"w{i}" for i in range(5000)])
+    lines = [
+        json.dumps({"text": " ".join(words[rng.integers(0, len(words), 400)])}) + "\n"
+        for _ in range(2000)
+    ]
+    path = tmp_path_factory.mktemp("large") / "a.jsonl"
+    with path.open("w") as file:
+        for _ in range(25):
+            file.write("".join(lines))
+    yield path
+    path.unlink()
+
+
+def bytes_read(pid: int, path: Path) -> int:
+    """Give how far a process has read a file that it has open."""
+    try:
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            if link.resolve() == path.resolve():
+                return int(Path(f"/proc/{pid}/fdinfo/{link.name}").read_text().split()[1])
+    except OSError:
+        pass
+    return 0
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)

@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup
+from neardup.files.memory import MemorySource
+from neardup.pipelines import candidates, catalogue
+from neardup.pipelines.deduplicate import Options, deduplicate_sources, make_plan
+from tests.oracles import components, survivors
+from tests.oracles.measures import MEASURES, rank_of_sets, value
+from tests.oracles.shingles import elements
+from tests.oracles.tokens import Options as TokenOptions
+from tests.oracles.tokens import tokenize
+from tests.strategies import small_texts
+
+# Bands of one row: a pair of Jaccard similarity J is missed with probability (1 - J)^bands. The
+# least J here is 1/9 (one shingle within nine): (8/9)^512 < 10^-26.
+SURE = {"num_perm": 512, "bands": 512, "rows": 1}
+
+texts = st.lists(
+    st.one_of(small_texts, st.sampled_from(["", " . ", "a", "A b.", "a b c d e a b c d"])),
+    min_size=1,
+    max_size=12,
+)
+thresholds = st.sampled_from(["0.25", "0.5", "0.6", "0.75", "0.8", "1"])
+ORDERS = {
+    "first": lambda row: 0,
+    "longest": lambda row: -len(row["text"]),
+    "shortest": lambda row: len(row["text"]),
+    "max:score": lambda row: 10**6 if row["score"] is None else -row["score"],
+    "min:score": lambda row: 10**6 if row["score"] is None else row["score"],
+    "priority:source=b,a": lambda row: {"b": 0, "a": 1}.get(row["source"], 2),
+}
+
+
+def expected_removals(
+    rows, others=(), *, measure, threshold, ngram, occurrences, keep="first", clusters="survivors"
+):
+    """Give kept id, similarity and whether it is an exact copy for each removed id.
+
+    Copies of a token sequence collapse to the first in keep order; then the rule is applied to one
+    document of each, those of ``others`` first.
+    """
+    ranked = [*others, *sorted(rows, key=ORDERS[keep])]
+    tokens = {row["id"]: tuple(tokenize(row["text"], "words", TokenOptions())) for row in ranked}
+    firsts: dict[tuple[bytes, ...], str] = {}
+    for row in ranked:
+        if tokens[row["id"]]:
+            firsts.setdefault(tokens[row["id"]], row["id"])
+    sets = [elements(sequence, ngram, occurrences) for sequence in firsts]
+    ids = list(firsts.values())
+    n_fixed = len({tokens[row["id"]] for row in others} - {()})
+    rule = survivors.choose if clusters == "survivors" else components.choose
+    keepers = rule(sets, measure, Fraction(threshold), n_fixed=n_fixed)
+    removed = {}
+    for row in rows:
+        sequence = tokens[row["id"]]
+        if not sequence:
+            continue
+        place = ids.index(firsts[sequence])
+        keeper = keepers[place]
+        if keeper >= 0:
+            ranked_pair = rank_of_sets(measure, sets[place], sets[keeper])
+            removed[row["id"]] = (ids[keeper], value(measure, ranked_pair), False)
+        elif row["id"] != ids[place]:
+            removed[row["id"]] = (ids[place], 1.0, True)
+    return removed
+
+
+def check(result, rows, expected):
+    removed = {row["id"]: row for row in result.removed.to_pylist()}
+    assert {i: row["kept_id"] for i, row in removed.items()} == {
+        i: kept for i, (kept, _, _) in expected.items()
+    }
+    for identifier, (_, similarity, is_exact) in expected.items():
+        assert removed[identifier]["exact_copy"] == is_exact
+        assert removed[identifier]["similarity"] == pytest.approx(similarity, rel=1e-15, abs=0)
+    assert result.kept.to_pylist() == [row for row in rows if row["id"] not in expected]
+    clusters = {row["id"]: row for row in result.clusters.to_pylist()}
+    assert list(clusters) == [row["id"] for row in rows]
+    for identifier, row in clusters.items():
+        assert row["is_duplicate"] == (identifier in expected)
+        kept = expected[identifier][0] if identifier in expected else identifier
+        assert row["representative_id"] == kept
+        assert row["cluster_size"] == 1 + sum(entry[0] == kept for entry in expected.values())
+    assert result.summary["documents_in"] == len(rows)
+    assert result.summary["documents_removed"] == len(expected)
+    assert result.summary["documents_kept"] == len(rows) - len(expected)
+    assert result.summary["exact_copies"] == sum(is_exact for _, _, is_exact in expected.values())
+
+
+def make_rows(strings, prefix="d"):
+    return [
+        {
+            "id": f"{prefix}{i}",
+            "text": text,
+            "score": (7 * i) % 4 if i % 5 else None,
+            "source": "abc"[(5 * i + len(text)) % 3],
+        }
+        for i, text in enumerate(strings)
+    ]
+
+
+@given(
+    texts,
+    st.sampled_from(MEASURES),
+    thresholds,
+    st.integers(1, 4),
+    st.sampled_from(["set", "numbered"]),
+    st.sampled_from(sorted(ORDERS)),
+    st.sampled_from(["survivors", "components"]),
+)
+def test_deduplicate__as_oracle(strings, measure, threshold, ngram, occurrences, keep, clusters):
+    rows = make_rows(strings)
+    options = {
+        "measure": measure,
+        "threshold": threshold,
+        "ngram": ngram,
+        "occurrences": occurrences,
+        "keep": keep,
+        "clusters": clusters,
+    }
+    table = pa.Table.from_pylist(
+        rows,
+        pa.schema([("id", "string"), ("text", "string"), ("score", "int64"), ("source", "string")]),
+    )
+    result = neardup.deduplicate(table, id_column="id", workers=1, **SURE, **options)
+    check(result, rows, expected_removals(rows, **options))
+
+
+@given(
+    texts,
+    texts,
+    st.sampled_from(MEASURES),
+    thresholds,
+    st.sampled_from(sorted(ORDERS)),
+    st.sampled_from(["survivors", "components"]),
+)
+@settings(max_examples=40)
+def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, clusters):
+    """What is similar to another collection goes; that collection stays as it is."""
+    rows, others = make_rows(own), make_rows(other, "o")
+    options = {
+        "measure": measure,
+        "threshold": threshold,
+        "ngram": 2,
+        "occurrences": "set",
+        "keep": keep,
+        "clusters": clusters,
+    }
+    schema = pa.schema(
+        [("id", "string"), ("text", "string"), ("score", "int64"), ("source", "string")]
+    )
+    result = neardup.deduplicate(
+        pa.Table.from_pylist(rows, schema),
+        against=pa.Table.from_pylist(others, schema),
+        id_column="id",
+        workers=1,
+        **SURE,
+        **options,
+    )
+    check(result, rows, expected_removals(rows, others, **options))
+    assert result.summary["against_documents"] == len(others)
+
+
+@given(texts, thresholds)
+@settings(max_examples=30)
+def test_deduplicate__list_of_strings(strings, threshold):
+    """Ids are row numbers; counts of empty and short documents are told."""
+    options = {"measure": "jaccard", "threshold": threshold, "ngram": 3, "occurrences": "set"}
+    result = neardup.deduplicate(strings, workers=1, **SURE, **options)
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(strings)]
+    expected = expected_removals(rows, **options)
+    found = result.removed.select(["id", "kept_id", "row"]).to_pylist()
+    assert found == [
+        {"id": i, "kept_id": kept, "row": int(i)} for i, (kept, _, _) in expected.items()
+    ]
+    assert result.kept.to_pylist() == [{"text": r["text"]} for r in rows if r["id"] not in expected]
+    lengths = [len(tokenize(text, "words", TokenOptions())) for text in strings]
+    assert result.summary["empty_documents"] == lengths.count(0)
+    assert result.summary["short_documents"] == lengths.count(1) + lengths.count(2)
+    assert result.summary["tokens"] == sum(lengths)
+
+
+def passages(seed, n):
+    """Give texts that overlap in many ways, copies, empty and short ones among them."""
+    generator = random.Random(seed)
+    vocabulary = [f"w{i}" for i in range(30)]
+    found = ["", "w1", "!"]
+    while len(found) < n:
+        words = generator.choices(vocabulary, k=generator.randint(1, 40))
+        found.append(" ".join(words))
+        for _ in range(generator.randrange(4)):
+            changed = [
+                w if generator.random() < 0.93 else generator.choice(vocabulary) for w in words
+            ]
+            found.append(" ".join(changed))
+    generator.shuffle(found)
+    return found[:n]
+
+
+def tables_of(strings, *, block_rows, workers, against=None, **options):
+    plan = make_plan(Options(**options), workers)
+
+    def sources(collection):
+        table = pa.table({"text": collection})
+        half = len(table) // 2
+        parts = (table.slice(0, half), table.slice(half))
+        return [MemorySource(part, block_rows=block_rows) for part in parts]
+
+    result = deduplicate_sources(sources(strings), sources(against) if against else [], plan)
+    counts = {
+        name: value
+        for name, value in result.summary.items()
+        if name not in ("seconds", "peak_memory_bytes", "workers")
+    }
+    return result.kept, result.removed, result.clusters, counts
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@pytest.mark.parametrize("against", [False, True])
+def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monkeypatch):
+    strings = passages(1, 300)
+    options = {"threshold": "0.6", "ngram": 2, "clusters": clusters, "keep": "longest"}
+    options["against"] = passages(2, 80) + strings[:20] if against else None
+    expected = tables_of(strings, block_rows=10**6, workers=1, **options)
+    assert expected[3]["documents_removed"] > 50
+    for slice_bytes in (catalogue.SLICE_BYTES, 100):
+        monkeypatch.setattr(catalogue, "SLICE_BYTES", slice_bytes)
+        monkeypatch.setattr(candidates, "SLICE_BYTES", slice_bytes)
+        for workers in (1, 2, 5):
+            for block_rows in (1, 7, 64):
+                found = tables_of(strings, block_rows=block_rows, workers=workers, **options)
+                assert found == expected
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "shortest"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_deduplicate__hundreds_of_texts_as_oracle(measure, keep):
+    """More documents than a test by Hypothesis has, with the banding that the recall asks for."""
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(passages(3, 150))]
+    options = {
+        "measure": measure,
+        "threshold": "0.7",
+        "ngram": 2,
+        "occurrences": "set",
+        "keep": keep,
+    }
+    table = pa.Table.from_pylist(rows)
+    result = neardup.deduplicate(table, id_column="id", workers=2, **SURE, **options)
+    expected = expected_removals(rows, **options)
+    assert len(expected) > 30
+    check(result, rows, expected)
+
+
+@pytest.mark.parametrize("keep", ["first", "shortest"])
+def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
+    """All documents are similar to each other: the work must not grow with the square."""
+    strings = [" ".join(f"w{j}" if j != i else "new" for j in range(200)) for i in range(200)]
+    result = neardup.deduplicate(strings, ngram=1, threshold="0.9", keep=keep, workers=1)
+    assert result.summary["documents_kept"] == 1
+    assert result.summary["candidates"] == 199
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 0},
+        {"threshold": 80},
+        {"recall": 1.5},
+        {"recall": 0},
+        {"bands": 3},
+        {"rows": 3},
+        {"bands": 30, "rows": 5},
+        {"bands": 0, "rows": 5},
+        {"ngram": 0},
+        {"measure": "hamming"},
+        {"tokenizer": "letters"},
+        {"keep": "last"},
+        {"clusters": "chains"},
+        {"occurrences": "twice"},
+        {"unicode_form": "NFX"},
+        {"num_perm": 0},
+        {"seed": -1},
+        {"workers": 0},
+        {"on_error": "ignore"},
+        {"tokenizer": "bytes", "casefold": True},
+    ],
+    ids=repr,
+)
+def test_deduplicate__option_out_of_range(options):
+    with pytest.raises(neardup.InvalidParameterError):
+        neardup.deduplicate(["a", "b"], **options)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidParameterError
+from neardup.matching.measures import CONTAINMENT_SIZE_RATIO, exact_fraction, make_measure
+from neardup.matching.verify import score_pairs
+from tests.arrays import make_sets
+from tests.oracles import measures as oracle
+from tests.strategies import thresholds
+
+billionths = st.integers(1, 10**9)
+small_sets = st.sets(st.integers(0, 30), min_size=1)
+
+
+@given(billionths)
+def test_exact_fraction__is_the_decimal_that_was_typed(n):
+    exact = Fraction(n, 10**9)
+    typed = f"{Decimal(n).scaleb(-9):f}"
+    assert exact_fraction("threshold", typed) == exact
+    assert exact_fraction("threshold", float(typed)) == exact
+    assert exact_fraction("threshold", np.float64(typed)) == exact
+    assert exact_fraction("threshold", Decimal(typed)) == exact
+    assert exact_fraction("threshold", exact) == exact
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.8, Fraction(4, 5)),
+        ("0.54", Fraction(27, 50)),
+        (0.1 + 0.2, None),  # 0.30000000000000004 has more than nine decimals
+        (1, Fraction(1)),
+        ("1.000", Fraction(1)),
+        ("8e-1", Fraction(4, 5)),
+        (Fraction(2, 3), Fraction(2, 3)),
+        (np.float32(0.8), Fraction(4, 5)),
+        ("1e-9", Fraction(1, 10**9)),
+        ("1e-10", None),
+        (0, None),
+        (-0.5, None),
+        (1.0000001, None),
+        (80, None),
+        ("80 %", None),
+        ("", None),
+        ("nan", None),
+        ("inf", None),
+        (float("nan"), None),
+        (None, None),
+        (True, None),
+    ],
+    ids=lambda value: f"{type(value).__name__}-{value}",
+)
+def test_exact_fraction__examples(value, expected):
+    if expected is None:
+        with pytest.raises(InvalidParameterError, match="threshold"):
+            exact_fraction("threshold", value)
+    else:
+        assert exact_fraction("threshold", value) == expected
+
+
+def test_exact_fraction__percent_is_explained():
+    with pytest.raises(InvalidParameterError, match=r"got 80; write 0\.8 for 80 %"):
+        exact_fraction("threshold", 80)
+
+
+def test_make_measure__unknown():
+    with pytest.raises(InvalidParameterError, match="jaccard, cosine, dice"):
+        make_measure("euclid", "0.5")
+
+
+@given(small_sets, small_sets, thresholds)
+@pytest.mark.parametrize("measure", oracle.MEASURES)
+def test_least_jaccard__holds_for_every_pair_that_reaches_the_threshold(measure, x, y, threshold):
+    bounded = max(len(x), len(y)) <= CONTAINMENT_SIZE_RATIO * min(len(x), len(y))
+    if oracle.sets_reach(measure, x, y, threshold) and ("contain" not in measure or bounded):
+        least = make_measure(measure, threshold).least_jaccard
+        assert oracle.rank_of_sets("jaccard", x, y) >= least
+
+
+@given(st.integers(1, 20))
+@pytest.mark.parametrize("measure", oracle.MEASURES)
+def test_least_jaccard__is_reached_by_some_pair(measure, n):
+    """Sets as far apart in size as they may be: the bound is not lower than it has to be."""
+    threshold = Fraction(n, 20)
+    sizes = {
+        "cosine": (n * n, 400),  # one within the other
+        "containment": (400, 800),
+        "max-containment": (400, 800),
+    }
+    x, y = sizes.get(measure, (1600, 1600))
+    common = next(o for o in range(x + 1) if oracle.reaches(measure, o, x, y, threshold))
+    if measure == "dice":
+        # 2 o / (x + y) = t has a whole solution for these sizes, since 20 divides them.
+        assert oracle.rank("dice", common, x, y) == threshold
+    closest = oracle.rank("jaccard", common, x, y)
+    least = make_measure(measure, threshold).least_jaccard
+    if measure == "jaccard":
+        # At most one element above the threshold.
+        assert least <= closest < least + Fraction(2, x)
+    else:
+        assert closest == least
+
+
+@given(st.lists(small_sets, min_size=1, max_size=6))
+@pytest.mark.parametrize("measure", oracle.MEASURES)
+def test_score_pairs__as_oracle(measure, sets):
+    n = len(sets)
+    left, right = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
+    found = score_pairs(make_sets(sets), left, right, make_measure(measure, 1))
+    expected = [
+        oracle.value(measure, oracle.rank_of_sets(measure, x, y)) for x in sets for y in sets
+    ]
+    assert found.tolist() == pytest.approx(expected, rel=4 * 2.0**-53, abs=0)

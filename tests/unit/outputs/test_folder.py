@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from neardup.errors import OutputExistsError, ReadError, WriteError
+from neardup.outputs.folder import check_apart, check_output, new_folder
+
+
+class BrokenError(Exception):
+    """Something goes wrong in the middle of writing."""
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_new_folder__appears_at_the_end(tmp_path):
+    target = tmp_path / "out"
+    with new_folder(target) as folder:
+        (folder / "a").write_text("new")
+        assert not target.exists()
+        assert folder.parent.parent == tmp_path
+        assert folder.parent.name.startswith(".out.")
+    assert listing(tmp_path) == ["out", "out/a"]
+
+
+def test_new_folder__in_new_folders(tmp_path):
+    with new_folder(tmp_path / "x" / "y" / "out") as folder:
+        (folder / "a").write_text("new")
+    assert listing(tmp_path) == ["x", "x/y", "x/y/out", "x/y/out/a"]
+
+
+def write_and_fail(target: Path, error: BaseException, *, overwrite: bool = False) -> None:
+    with new_folder(target, overwrite=overwrite) as folder:
+        (folder / "a").write_text("new")
+        raise error
+
+
+ERRORS = [BrokenError(), KeyboardInterrupt(), OSError(errno.EIO, "broken"), ReadError("broken")]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_new_folder__goes_when_writing_fails(tmp_path, error):
+    (tmp_path / "x").mkdir()
+    with pytest.raises((WriteError, type(error))):
+        write_and_fail(tmp_path / "x" / "y" / "z" / "out", error)
+    assert listing(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_new_folder__old_one_stays_when_writing_fails(tmp_path, error):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("old")
+    with pytest.raises((WriteError, type(error))):
+        write_and_fail(tmp_path / "out", error, overwrite=True)
+    assert listing(tmp_path) == ["out", "out/old"]
+
+
+def test_new_folder__replaces(tmp_path):
+    (tmp_path / "out" / "sub").mkdir(parents=True)
+    (tmp_path / "out" / "sub" / "old").write_text("old")
+    with new_folder(tmp_path / "out", overwrite=True) as folder:
+        (folder / "a").write_text("new")
+        assert (tmp_path / "out" / "sub" / "old").exists()
+    assert listing(tmp_path) == ["out", "out/a"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "broken"), KeyboardInterrupt()])
+def test_new_folder__old_one_comes_back_when_the_last_step_fails(tmp_path, monkeypatch, error):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("old")
+    rename = Path.rename
+
+    def rename_or_fail(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise error
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_or_fail)
+    with (
+        pytest.raises((WriteError, KeyboardInterrupt)),
+        new_folder(tmp_path / "out", overwrite=True) as folder,
+    ):
+        (folder / "a").write_text("new")
+    assert listing(tmp_path) == ["out", "out/old"]
+
+
+def write_late(target: Path, meanwhile: str, *, overwrite: bool = False) -> None:
+    with new_folder(target, overwrite=overwrite) as folder:
+        (folder / "a").write_text("new")
+        if meanwhile == "folder":
+            target.mkdir()
+            (target / "theirs").write_text("theirs")
+        else:
+            target.write_text("theirs")
+
+
+def test_new_folder__someone_else_was_faster(tmp_path):
+    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+        write_late(tmp_path / "out", "folder")
+    assert listing(tmp_path) == ["out", "out/theirs"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_new_folder__a_file_was_made_meanwhile(tmp_path, overwrite):
+    with pytest.raises(WriteError, match="is not a folder"):
+        write_late(tmp_path / "out", "file", overwrite=overwrite)
+    assert (tmp_path / "out").read_text() == "theirs"
+
+
+def test_new_folder__names_the_output_not_the_temporary_folder(tmp_path):
+    def fail_as_a_writer_does(path: Path) -> None:
+        try:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise WriteError(f"{path}: cannot be written: {error.strerror}") from error
+
+    target = tmp_path / "out"
+    with pytest.raises(WriteError) as caught, new_folder(target) as folder:
+        fail_as_a_writer_does(folder / "a")
+    message = f"cannot write {target}: No space left on device; nothing was written"
+    assert str(caught.value) == message
+
+
+def test_new_folder__errors_of_inputs_pass(tmp_path):
+    with pytest.raises(ReadError, match=r"^a\.jsonl: gone$"), new_folder(tmp_path / "out"):
+        raise ReadError("gone", path="a.jsonl")
+
+
+def test_new_folder__permissions_are_those_of_any_new_folder(tmp_path):
+    (tmp_path / "plain").mkdir()
+    with new_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("name", ["out", "x/y/out"])
+def test_check_output__leaves_nothing(tmp_path, name):
+    check_output(tmp_path / name, overwrite=False)
+    assert listing(tmp_path) == []
+
+
+def test_check_output__relative(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_output(Path("out"), overwrite=False)
+    check_output(Path("../out"), overwrite=False)
+    for above in (Path(), Path(".."), tmp_path):
+        with pytest.raises(WriteError, match="is the folder you are in, or above it"):
+            check_output(above, overwrite=True)
+
+
+def test_check_output__exists(tmp_path):
+    with pytest.raises(OutputExistsError, match="or replace it with --overwrite"):
+        check_output(tmp_path, overwrite=False)
+    check_output(tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link"])
+def test_check_output__is_no_folder(tmp_path, kind):
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "out"
+    match kind:
+        case "file":
+            target.write_text("precious")
+        case "link":
+            target.symlink_to("real")
+        case _:
+            target.symlink_to("nowhere")
+    for overwrite in (False, True):
+        with pytest.raises(WriteError, match="is not a folder; the output is a folder"):
+            check_output(target, overwrite=overwrite)
+
+
+def test_check_output__below_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    for name in ("file/out", "file/x/out"):
+        with pytest.raises(WriteError, match="Not a directory; nothing was written"):
+            check_output(tmp_path / name, overwrite=False)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_check_output__no_permission(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    with pytest.raises(WriteError, match="Permission denied; nothing was written"):
+        check_output(tmp_path / "locked" / "out", overwrite=False)
+
+
+def test_check_apart__input_in_the_output(tmp_path):
+    (tmp_path / "out" / "sub").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("out")
+    for path in ("out/a.jsonl", "out/sub/a.jsonl", "link/a.jsonl", "x/../out/a.jsonl"):
+        with pytest.raises(OutputExistsError, match="holds the input"):
+            check_apart(tmp_path / "out", ["a", f"{tmp_path}/{path}"])
+
+
+def test_check_apart__input_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_apart(Path("out"), ["out.jsonl", "outer/a.jsonl", "a", "s3://bucket/out/a.jsonl"])
+    check_apart(Path("out"), [])

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import ReadError
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.rows import RowBlock, Source
+from neardup.outputs.rows import write_rows
+
+ROWS = [b'{"text": "%d"}\n' % i for i in range(10)]
+
+
+@pytest.fixture
+def source(tmp_path) -> Source:
+    """Give a file of ten rows, read in blocks of two or so."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(ROWS))
+    return JsonLinesSource(str(path), "sub/a.jsonl", block_bytes=30)
+
+
+def numbered(source: Source) -> Iterator[tuple[RowBlock, slice]]:
+    start = 0
+    for block in source.blocks():
+        yield block, slice(start, start + len(block))
+        start += len(block)
+
+
+def content(folder: Path) -> tuple[bytes, bytes]:
+    return (
+        (folder / "kept/sub/a.jsonl").read_bytes(),
+        (folder / "removed/sub/a.jsonl").read_bytes(),
+    )
+
+
+@pytest.mark.parametrize("stays", ["1111111111", "0000000000", "1010101010", "0001110111"])
+def test_write_rows__each_to_its_side(tmp_path, source, stays):
+    flags = np.array([char == "1" for char in stays])
+    write_rows(source, numbered(source), flags, tmp_path / "out", "same", lambda _: None)
+    kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
+    removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
+    assert content(tmp_path / "out") == (kept, removed)
+
+
+def test_write_rows__reports_every_row(tmp_path, source):
+    counts: list[int] = []
+    flags = np.ones(10, np.bool_)
+    write_rows(source, numbered(source), flags, tmp_path / "out", "same", counts.append)
+    assert len(counts) > 2
+    assert sum(counts) == 10
+
+
+def test_write_rows__no_rows(tmp_path, source):
+    write_rows(source, iter([]), np.empty(0, np.bool_), tmp_path / "out", "same", lambda _: None)
+    assert content(tmp_path / "out") == (b"", b"")
+
+
+def test_write_rows__converted(tmp_path, source):
+    flags = np.arange(10) < 4
+    write_rows(source, numbered(source), flags, tmp_path / "out", "parquet", lambda _: None)
+    kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
+    removed = pq.read_table(tmp_path / "out/removed/sub/a.parquet")
+    assert kept["text"].to_pylist() == [str(i) for i in range(4)]
+    assert removed["text"].to_pylist() == [str(i) for i in range(4, 10)]
+
+
+def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
+    def broken() -> Iterator[tuple[RowBlock, slice]]:
+        yield next(numbered(source))
+        raise ReadError("gone", path="a.jsonl")
+
+    with pytest.raises(ReadError, match="gone"):
+        write_rows(
+            source, broken(), np.ones(10, np.bool_), tmp_path / "out", "same", lambda _: None
+        )
+    # Open files would be reported as warnings, which are errors.
+    assert content(tmp_path / "out")[1] == b""

@@ -1,0 +1,91 @@
+"""Importing neardup is cheap, and its public names are there."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import neardup
+
+HEAVY = ("numba", "llvmlite", "pyarrow", "numpy", "click", "rich", "fsspec", "pandas", "polars")
+
+
+def modules_after(code: str) -> set[str]:
+    """Give the packages that a fresh interpreter has loaded after running some code."""
+    code += "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return set(result.stdout.splitlines()[-1].split())
+
+
+def test_import__loads_nothing_heavy():
+    loaded = modules_after("import neardup; dir(neardup); neardup.__version__; neardup.ReadError")
+    assert "neardup" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_import__of_the_command_line(arguments):
+    """What a user waits for must not load the kernels either."""
+    loaded = modules_after(f"from neardup.cli import run; run({arguments})")
+    assert loaded.isdisjoint(set(HEAVY) - {"click"})
+
+
+def test_import__loads_what_is_used():
+    assert {"numba", "pyarrow"} <= modules_after("import neardup; neardup.deduplicate")
+
+
+def test_public_names__are_there():
+    for name in neardup.__all__:
+        assert getattr(neardup, name).__doc__
+    assert len(neardup.__all__) == len(set(neardup.__all__)) < 40
+    assert set(neardup.__all__) <= set(dir(neardup))
+    assert neardup.__all__ == sorted(neardup.__all__)
+
+
+def test_public_names__import_by_star():
+    names: dict[str, object] = {}
+    exec("from neardup import *", names)
+    assert names.keys() - {"__builtins__"} == set(neardup.__all__)
+
+
+def test_public_names__live_where_they_say():
+    for name, home in neardup._HOMES.items():
+        assert getattr(importlib.import_module(home), name) is getattr(neardup, name)
+
+
+def test_public_names__errors_are_what_callers_expect():
+    builtin = {
+        "InvalidInputError": ValueError,
+        "InvalidParameterError": ValueError,
+        "MissingExtraError": ImportError,
+        "OutputExistsError": FileExistsError,
+        "ReadError": OSError,
+        "WriteError": OSError,
+    }
+    errors = {
+        name
+        for name in neardup.__all__
+        if inspect.isclass(value := getattr(neardup, name)) and issubclass(value, Exception)
+    }
+    assert errors - {"NeardupError"} == builtin.keys()
+    for name, base in builtin.items():
+        assert issubclass(getattr(neardup, name), (neardup.NeardupError,))
+        assert issubclass(getattr(neardup, name), (base,))
+
+
+def test_public_names__unknown():
+    with pytest.raises(AttributeError, match="module 'neardup' has no attribute 'dedup'"):
+        neardup.dedup  # noqa: B018
+
+
+def test_main__as_a_module():
+    result = subprocess.run(
+        [sys.executable, "-m", "neardup", "--version"], capture_output=True, text=True
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == f"neardup, version {neardup.__version__}\n"
