@@ -69,8 +69,20 @@ def test_parse_keep__examples(keep, policy):
 
 @pytest.mark.parametrize(
     "keep",
-    ["", "last", "first:", "longest:x", "max", "max:", "min:", "priority", "priority:"]
-    + ["priority:s", "priority:s=", "priority:=a", "MAX:x"],
+    [
+        "",
+        "last",
+        "first:",
+        "longest:x",
+        "max",
+        "max:",
+        "min:",
+        "priority",
+        "priority:",
+        "priority:s",
+        "priority:s=",
+        "MAX:x",
+    ],
 )
 def test_parse_keep__not_a_policy(keep):
     with pytest.raises(InvalidParameterError, match="keep must be first, longest"):

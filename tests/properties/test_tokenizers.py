@@ -104,8 +104,15 @@ def test_hash_tokens__examples(kind, text, chosen, expected):
 
 @pytest.mark.parametrize(
     "script",
-    ["CJK UNIFIED IDEOGRAPH", "HIRAGANA LETTER", "KATAKANA LETTER", "THAI CHARACTER"]
-    + ["LAO LETTER", "KHMER LETTER", "MYANMAR LETTER"],
+    [
+        "CJK UNIFIED IDEOGRAPH",
+        "HIRAGANA LETTER",
+        "KATAKANA LETTER",
+        "THAI CHARACTER",
+        "LAO LETTER",
+        "KHMER LETTER",
+        "MYANMAR LETTER",
+    ],
 )
 def test_hash_tokens__letters_of_unspaced_scripts_stand_alone(script):
     letters = [

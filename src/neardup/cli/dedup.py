@@ -88,7 +88,7 @@ def command(
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     others = resolve_paths(against, lines=lines) if against else []
-    check_apart(output, (source.location for source in [*sources, *others]))
+    check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
     with Display(quiet=quiet) as display:
         result = deduplicate_sources(sources, others, plan, display.report)

@@ -78,5 +78,4 @@ def choose_survivors(
         )
         if progress is not None:
             progress(stop)
-    similarities[keepers < 0] = np.nan
     return Removals(keepers.astype(np.int64), similarities, int(counts[0]), int(counts[1]))

@@ -53,7 +53,8 @@ class ParquetSource(Source):
     """
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
-        self.location, self.name = location, name
+        self.location = self.origin = location
+        self.name = name
         self.size = file_size(location)
         self._block_bytes = block_bytes
 

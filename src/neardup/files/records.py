@@ -126,7 +126,7 @@ class RecordSource(Source):
     """
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
-        self.location = location
+        self.location = self.origin = location
         self.name = name
         self.size = file_size(location)
         self._block_bytes = block_bytes

@@ -107,7 +107,7 @@ class Source(ABC):
     ids_carry_name: bool = True
     """Whether default ids are ``<name>:<row number>`` (files) or the row number alone (memory)."""
 
-    location: str | None = None
+    origin: str | None = None
     """Path or URL; None for data in memory."""
 
     size: int | None = None

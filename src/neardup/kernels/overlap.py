@@ -75,6 +75,29 @@ def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
 
 
 @inlined
+def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, other: Int) -> bool:
+    """Whether a set of size x is more similar to one of size y than to another, exactly.
+
+    ``overlap`` and ``other_overlap`` are its overlaps with the sets of sizes y and ``other``.
+    """
+    if measure == JACCARD:
+        left = overlap * (x + other - other_overlap)
+        right = other_overlap * (x + y - overlap)
+    elif measure == DICE:
+        left, right = overlap * (x + other), other_overlap * (x + y)
+    elif measure == CONTAINMENT:
+        left, right = overlap, other_overlap
+    elif measure == MAX_CONTAINMENT:
+        left, right = overlap * min(x, other), other_overlap * min(x, y)
+    else:
+        # Squares of cosines, multiplied by x * y * other.
+        left_high, left_low = _product(np.uint64(overlap * overlap), np.uint64(other))
+        right_high, right_low = _product(np.uint64(other_overlap * other_overlap), np.uint64(y))
+        return bool(left_high > right_high or (left_high == right_high and left_low > right_low))
+    return bool(left > right)
+
+
+@inlined
 def overlap_at_least(
     values: ConstUint64s, x_start: Int, x_size: Int, y_start: Int, y_size: Int, required: Int
 ) -> Int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
-from neardup.kernels.overlap import overlap_at_least, required_overlap, similarity
+from neardup.kernels.overlap import is_closer, overlap_at_least, required_overlap, similarity
 from neardup.kernels.types import ConstInt32Rows, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
 
 
@@ -39,12 +39,12 @@ def choose_survivors(
     ``buckets`` (n_bands, n) gives each document's bucket, -1 for none. The survivors of bucket b
     are ``members[bucket_starts[b]:][:bucket_fill[b]]``. Document d's set is at ``set_starts[d]``
     in ``values``. ``last_compared`` (n, all -1 at first) marks what d has been compared with.
-    ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` how
-    similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
+    ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` NaN or
+    how similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
     """
     n_bands = buckets.shape[0]
     for d in range(start, stop):
-        best, best_similarity = np.int64(-1), -1.0
+        best, best_overlap = np.int64(-1), np.int64(0)
         if d >= n_fixed:
             for band in range(n_bands):
                 bucket = buckets[band, d]
@@ -65,13 +65,19 @@ def choose_survivors(
                     if overlap < required:
                         continue
                     counts[1] += 1
-                    value = similarity(measure, overlap, x, y)
-                    if value > best_similarity or (value == best_similarity and other < best):
-                        best, best_similarity = other, value
+                    if best >= 0:
+                        best_size = set_sizes[best]
+                        if is_closer(measure, x, best_overlap, best_size, overlap, y):
+                            continue
+                        is_tie = not is_closer(measure, x, overlap, y, best_overlap, best_size)
+                        if is_tie and best < other:
+                            continue
+                    best, best_overlap = other, np.int64(overlap)
         keepers[d] = best
-        similarities[d] = best_similarity
         if best >= 0:
+            similarities[d] = similarity(measure, best_overlap, set_sizes[d], set_sizes[best])
             continue
+        similarities[d] = np.nan
         for band in range(n_bands):
             bucket = buckets[band, d]
             if bucket >= 0:

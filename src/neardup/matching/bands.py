@@ -11,6 +11,9 @@ from neardup.errors import InvalidParameterError
 # Points of the numerical integral over the curve below the threshold.
 _STEPS = 200
 
+# Far above the rounding errors of the curve in floating point.
+_TOO_CLOSE = 1e-12
+
 
 @dataclass(frozen=True)
 class Banding:
@@ -39,6 +42,17 @@ class Banding:
         return step * sum(self.candidate_probability((i + 0.5) * step) for i in range(_STEPS))
 
 
+def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
+    """Whether a pair of this similarity becomes a candidate with at least this probability.
+
+    Worked out in fractions where floating point is too close to tell.
+    """
+    difference = banding.candidate_probability(float(jaccard)) - float(recall)
+    if abs(difference) > _TOO_CLOSE:
+        return difference > 0
+    return 1 - (1 - jaccard**banding.rows) ** banding.bands >= recall
+
+
 def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Banding:
     """Choose the cheapest bands and rows that find pairs at the threshold with the given recall.
 
@@ -62,23 +76,22 @@ def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> 
     InvalidParameterError
         If no choice within ``num_perm`` reaches the recall.
     """
-    similarity, target = float(least_jaccard), float(recall)
     choices = []
     for rows in range(1, num_perm + 1):
-        bands = _least_bands(similarity, rows, target, num_perm // rows)
+        bands = _least_bands(least_jaccard, rows, recall, num_perm // rows)
         if bands is None:
             # More rows need more bands, for which there is less room.
             break
         choices.append(Banding(bands, rows))
     if not choices:
-        needed = _least_bands(similarity, 1, target, 10**9)
+        needed = _least_bands(least_jaccard, 1, recall, 10**9)
         hint = f"raise num_perm to {needed} or ask for less" if needed else "ask for less than 1"
         message = (
-            f"recall {target:g} at Jaccard similarity {similarity:g} is out of reach with "
-            f"num_perm {num_perm}; {hint}"
+            f"recall {float(recall):g} at Jaccard similarity {float(least_jaccard):g} is out of "
+            f"reach with num_perm {num_perm}; {hint}"
         )
         raise InvalidParameterError(message)
-    return min(choices, key=lambda c: (c.area_below(similarity), c.num_perm))
+    return min(choices, key=lambda c: (c.area_below(float(least_jaccard)), c.num_perm))
 
 
 def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
@@ -101,14 +114,14 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
     return Banding(bands, rows)
 
 
-def _least_bands(similarity: float, rows: int, recall: float, most: int) -> int | None:
+def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> int | None:
     """Least number of bands up to ``most`` that reaches the recall, if there is one."""
-    if similarity >= 1:
+    if jaccard >= 1:
         return 1
-    agreement = similarity**rows
-    if recall >= 1 or Banding(most, rows).candidate_probability(similarity) < recall:
+    if recall >= 1 or not reaches(Banding(most, rows), jaccard, recall):
         return None
-    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-agreement)) - 1)
-    while Banding(bands, rows).candidate_probability(similarity) < recall:
+    missed_by_one = math.log1p(-(float(jaccard) ** rows))
+    bands = max(1, math.ceil(math.log1p(-float(recall)) / missed_by_one) - 1)
+    while not reaches(Banding(bands, rows), jaccard, recall):
         bands += 1
-    return bands if bands <= most else None
+    return bands

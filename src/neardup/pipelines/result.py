@@ -170,7 +170,7 @@ class DeduplicationResult:
         if format != "same":
             check_converted_names(self._own.sources, format)
         sources = [*self._own.sources, *self._other.sources]
-        check_apart(Path(folder), (source.location for source in sources))
+        check_apart(Path(folder), (source.origin for source in sources))
         with new_folder(Path(folder), overwrite=overwrite) as new:
             with self._clock.stage("write"):
                 self._write_rows(new, format, progress)

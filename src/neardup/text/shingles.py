@@ -34,7 +34,8 @@ class ShingleScheme:
     normalisation
         Differences that do not count.
     ngram
-        Tokens in a shingle, from 1 to 65,536. A text with fewer tokens has one shingle, all of them.
+        Tokens in a shingle, from 1 to 65,536. A text with fewer tokens has one shingle: all of
+        them.
     occurrences
         ``set``: a shingle counts once. ``numbered``: its x-th copy in a text is an element of its
         own, so that measures become those of multisets.
