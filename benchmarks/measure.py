@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 PROC = Path("/proc")
 SAMPLE_SECONDS = 0.05
@@ -28,6 +28,9 @@ class Run:
     descendants. ``peak_process`` is the largest memory of any one process, as the system counted
     it; ``peak_tree`` the largest sum over all its processes seen at one time, pages that they
     share counted once. It is sampled, so never taken below ``peak_process``. Bytes and seconds.
+
+    On Linux a process starts with the peak of the one that started it. So measure from a process
+    that has never held much, and do heavy preparation in one of its own.
     """
 
     wall: float
@@ -39,21 +42,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Medians over several runs of one command, and every run's wall time."""
+    """Medians over several runs of one command, and every run's wall time and output."""
 
-    command: list[str]
     wall: float
     cpu: float
     peak_process: int
     peak_tree: int
     walls: list[float]
-    output: str
+    outputs: list[str]
 
     def as_dict(self) -> dict[str, object]:
-        """Return the measurement for a JSON file, without the command's own output."""
+        """Return the measurement for a JSON file, without the command's own outputs."""
         record = asdict(self)
-        del record["output"]
-        return record
+        del record["outputs"]
+        return {**record, "wall": round(self.wall, 4), "cpu": round(self.cpu, 4)}
 
 
 class CommandFailedError(RuntimeError):
@@ -64,7 +66,6 @@ def run(
     command: Sequence[str],
     *,
     environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
 ) -> Run:
     """Run a command once and measure it.
 
@@ -74,8 +75,6 @@ def run(
         Program and arguments; no shell is involved.
     environment
         Variables added to this process's own.
-    folder
-        The command's working folder.
 
     Returns
     -------
@@ -90,7 +89,6 @@ def run(
     process = subprocess.Popen(
         command,
         env={**os.environ, **(environment or {})},
-        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -123,7 +121,7 @@ def measure(
     repeats: int = 3,
     warm_up: bool = False,
     environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
+    before: Callable[[], object] | None = None,
 ) -> Measurement:
     """Run a command several times and take medians.
 
@@ -135,24 +133,32 @@ def measure(
         Number of measured runs.
     warm_up
         Whether to run it once more before, unmeasured, to fill caches.
-    environment, folder
+    environment
         As for ``run``.
+    before
+        Called before every run, unmeasured: to clear away what the run before has left.
 
     Returns
     -------
-    The medians; ``output`` is that of the last run.
+    The medians.
     """
-    if warm_up:
-        run(command, environment=environment, folder=folder)
-    runs = [run(command, environment=environment, folder=folder) for _ in range(repeats)]
+    runs = []
+    for _ in range(repeats + warm_up):
+        if before is not None:
+            before()
+        runs.append(run(command, environment=environment))
+    return combine(runs[warm_up:])
+
+
+def combine(runs: Sequence[Run]) -> Measurement:
+    """Take the medians of several runs of one command."""
     return Measurement(
-        command=list(command),
         wall=statistics.median(r.wall for r in runs),
         cpu=statistics.median(r.cpu for r in runs),
         peak_process=int(statistics.median(r.peak_process for r in runs)),
         peak_tree=int(statistics.median(r.peak_tree for r in runs)),
         walls=[round(r.wall, 4) for r in runs],
-        output=runs[-1].output,
+        outputs=[r.output for r in runs],
     )
 
 

@@ -1,0 +1,79 @@
+"""neardup alone in a virtual environment: what a user's ``pip install`` gives, nothing beside it.
+
+Packages that lie around in a developer's environment change what is measured: some are imported
+when they are there, and slow every start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packages import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NAMES = ("neardup", "numpy", "numba", "llvmlite", "pyarrow", "click", "rich", "fsspec")
+
+PRINT_VERSIONS = """
+import importlib.metadata, json, platform, sys
+found = {name: importlib.metadata.version(name) for name in sys.argv[1:]}
+print(json.dumps({"python": platform.python_version(), "packages": found}))
+"""
+
+
+def prepare() -> Path:
+    """Install this repository into an environment of its own, again whenever its code changes.
+
+    Returns
+    -------
+    The environment's Python.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If pip fails; what it said is on standard error.
+    """
+    folder = cache_folder() / "installed"
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    complete = folder / "complete"
+    digest = _source_digest()
+    if not complete.exists() or complete.read_text() != digest:
+        venv.create(folder, with_pip=True, clear=True)
+        command = [str(python), "-m", "pip", "install", "--quiet", str(REPOSITORY)]
+        subprocess.run(command, check=True)
+        complete.write_text(digest)
+    return python
+
+
+def environment() -> Mapping[str, str]:
+    """Return variables for measured runs: compiled kernels go to the benchmarks' cache folder."""
+    return {"NEARDUP_CACHE_DIR": str(cache_folder() / "compiled")}
+
+
+def versions(python: Path) -> dict[str, object]:
+    """Return the versions of Python and of the packages that neardup needs, as installed."""
+    command = [str(python), "-c", PRINT_VERSIONS, *NAMES]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    for path in _sources():
+        name = path.relative_to(REPOSITORY).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _sources() -> Iterator[Path]:
+    yield REPOSITORY / "pyproject.toml"
+    yield from sorted((REPOSITORY / "src").rglob("*.py"))

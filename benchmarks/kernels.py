@@ -1,0 +1,118 @@
+"""Speed of the text kernels in one process and one thread: ``kernels.py CORPUS --passes 7``.
+
+Texts are in memory before the clock starts. The stage functions are those of the package, called
+as ``neardup.pipelines.catalogue`` calls them: slice by slice. Prints seconds of every pass as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+
+from neardup.matching.bands import choose_banding
+from neardup.pipelines.catalogue import SLICE_BYTES
+from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
+from neardup.tables import Texts
+from neardup.text.shingles import (
+    digest_token_lists,
+    make_shingle_scheme,
+    shingle_lists,
+    shingle_sets,
+)
+
+SHINGLES = make_shingle_scheme("words", ngram=5)
+SIGNATURES = MinHashScheme(num_perm=128)
+# What `neardup dedup` works with by default.
+BANDING = choose_banding(Fraction(8, 10), Fraction(99, 100), num_perm=128)
+DEDUP_SIGNATURES = MinHashScheme(num_perm=BANDING.num_perm)
+
+Seconds = dict[str, float]
+
+
+def read_texts(path: Path) -> Texts:
+    """Read the texts of JSON lines into one Arrow string array."""
+    with path.open(encoding="utf-8") as lines:
+        strings = [json.loads(line)["text"] for line in lines]
+    return Texts.from_arrow(pa.array(strings, pa.large_string()))
+
+
+def to_signatures(texts: Texts) -> Seconds:
+    """Go from text to 128-value signatures and nothing else."""
+    start = time.perf_counter()
+    for part in texts.slices(SLICE_BYTES):
+        token_lists = SHINGLES.tokenizer.hash_tokens(part)
+        minhash_signatures(shingle_lists(token_lists, SHINGLES), SIGNATURES)
+    return {"text to signatures": time.perf_counter() - start}
+
+
+def first_pass(texts: Texts) -> Seconds:
+    """Do all that ``dedup`` does with a text when it first reads it."""
+    start = time.perf_counter()
+    for part in texts.slices(SLICE_BYTES):
+        token_lists = SHINGLES.tokenizer.hash_tokens(part)
+        digest_token_lists(token_lists)
+        signatures = minhash_signatures(shingle_lists(token_lists, SHINGLES), DEDUP_SIGNATURES)
+        band_keys(signatures, BANDING.bands, BANDING.rows)
+    return {"first pass of dedup": time.perf_counter() - start}
+
+
+def second_pass(texts: Texts) -> Seconds:
+    """Do what ``dedup`` does with the texts that are to be compared."""
+    start = time.perf_counter()
+    for part in texts.slices(SLICE_BYTES):
+        shingle_sets(part, SHINGLES)
+    return {"second pass of dedup": time.perf_counter() - start}
+
+
+def stages(texts: Texts) -> Seconds:
+    """Time each stage of the way to band keys by itself."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for part in texts.slices(SLICE_BYTES):
+        clock = [time.perf_counter()]
+        token_lists = SHINGLES.tokenizer.hash_tokens(part)
+        clock.append(time.perf_counter())
+        digest_token_lists(token_lists)
+        clock.append(time.perf_counter())
+        lists = shingle_lists(token_lists, SHINGLES)
+        clock.append(time.perf_counter())
+        signatures = minhash_signatures(lists, SIGNATURES)
+        clock.append(time.perf_counter())
+        band_keys(signatures, BANDING.bands, BANDING.rows)
+        clock.append(time.perf_counter())
+        names = ("fold and hash tokens", "digests", "shingles", "signatures", "band keys")
+        for name, start, stop in zip(names, clock, clock[1:], strict=False):
+            seconds[name] += stop - start
+    return seconds
+
+
+def main() -> None:
+    """Time passes over a corpus and print them."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--passes", type=int, default=7)
+    options = parser.parse_args()
+    texts = read_texts(options.corpus)
+    measured: defaultdict[str, list[float]] = defaultdict(list)
+    for work in (to_signatures, stages, first_pass, second_pass):
+        work(texts)  # to warm up
+        for _ in range(options.passes):
+            for name, seconds in work(texts).items():
+                measured[name].append(round(seconds, 6))
+    report = {
+        "documents": len(texts),
+        "text_bytes": int(texts.offsets[-1] - texts.offsets[0]),
+        "passes": options.passes,
+        "seconds": measured,
+    }
+    sys.stdout.write(json.dumps(report) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.
+
+``--report`` measures nothing and puts the tables of results.json into README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import installed
+from jobs import HERE, Settings
+from markdown import caption, replace_between
+from measure import machine_facts
+from packages import cache_folder
+from peers import environment as peers_environment
+from sections import cluster, corpora, dedup, kernels, limits, peers, recall, start
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+README = HERE / "README.md"
+
+
+class Section(Protocol):
+    """A module of ``sections``."""
+
+    def run(self, settings: Settings) -> dict[str, Any]:
+        """Measure; the figures are plain values for a JSON file."""
+
+    def format_table(self, figures: dict[str, Any]) -> str:
+        """Lay out the figures."""
+
+
+# In the order in which they run: recall last, see there.
+SECTIONS: dict[str, Section] = {
+    "corpora": corpora,
+    "kernels": kernels,
+    "dedup": dedup,
+    "peers": peers,
+    "cluster": cluster,
+    "start": start,
+    "limits": limits,
+    "recall": recall,
+}
+WITH_PEERS = ("peers", "limits", "recall")
+
+
+def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> None:
+    """Run sections one after another; each is in the results file as soon as it is done.
+
+    Parameters
+    ----------
+    names
+        Keys of ``SECTIONS``.
+    results
+        File to merge the figures into.
+    quick
+        Whether to use small files and few repeats.
+    """
+    python, peers_python = installed.prepare(), peers_environment.prepare()
+    machine = machine_facts()
+    settings = Settings(python, peers_python, int(str(machine["cores"])), quick)
+    machine.update(installed.versions(python))
+    peer_versions = peers_environment.versions(peers_python)
+    for name in (name for name in SECTIONS if name in names):
+        sys.stderr.write(f"{name} ...\n")
+        entry = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "quick": quick,
+            "machine": machine,
+            **({"peers": peer_versions} if name in WITH_PEERS else {}),
+            "figures": SECTIONS[name].run(settings),
+        }
+        merged = {**read_results(results), name: entry}
+        text = json.dumps({name: merged[name] for name in SECTIONS if name in merged}, indent=2)
+        results.write_text(text + "\n", encoding="utf-8", newline="\n")
+        sys.stdout.write(f"## {name}\n\n{format_section(name, entry)}\n\n")
+        sys.stdout.flush()
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Read a results file; nothing if there is none."""
+    if not path.exists():
+        return {}
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return results
+
+
+def format_section(name: str, entry: dict[str, Any]) -> str:
+    """Give a section's table and, below it, when and where it was measured."""
+    return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{caption(entry)}"
+
+
+def report(results: dict[str, Any], readme: Path) -> None:
+    """Put the tables of all sections in the results into the README."""
+    for name, entry in results.items():
+        replace_between(readme, name, format_section(name, entry))
+
+
+def main() -> None:
+    """Measure sections, or write the report."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--only", nargs="+", metavar="SECTION", choices=SECTIONS, default=list(SECTIONS)
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="small files, two repeats, results in the cache folder: a test of the benchmarks",
+    )
+    parser.add_argument("--report", action="store_true", help="rewrite README.md from the results")
+    options = parser.parse_args()
+    path = cache_folder() / "results-quick.json" if options.quick else HERE / "results.json"
+    if options.report:
+        report(read_results(path), README)
+    else:
+        measure_sections(options.only, path, quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()

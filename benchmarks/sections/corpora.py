@@ -1,0 +1,38 @@
+"""Facts about the documents that are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobs import MB, SMALL_MB, Settings, corpus_facts
+from markdown import table
+
+NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Build the corpora that are missing and read their facts."""
+    facts = {} if settings.quick else {name: corpus_facts("corpora.py", name) for name in NAMES}
+    small = corpus_facts("corpora.py", "mixed", "--first", str(SMALL_MB))
+    facts[f"mixed, first {SMALL_MB} MB"] = small
+    for count in (10_000,) if settings.quick else (10_000, 50_000):
+        facts[f"{count:,} near-copies"] = corpus_facts("templates.py", str(count))
+    return facts
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out the facts."""
+    rows = [
+        (
+            name,
+            facts["documents"],
+            facts["bytes"] / MB,
+            facts["text_bytes"] / MB,
+            round(facts["mean_characters"]),
+            facts["repeats"],
+            facts["sha256"][:12],
+        )
+        for name, facts in figures.items()
+    ]
+    header = ("corpus", "documents", "MB", "MB of text", "mean characters", "exact repeats")
+    return table((*header, "SHA-256"), rows)

@@ -1,0 +1,49 @@
+"""Section ``kernels``: text in memory to signatures, one thread."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import Any
+
+from installed import environment
+from jobs import HERE, MB, Settings, corpus
+from markdown import table
+from measure import run as run_process
+
+TARGET = 250.0
+TARGET_CORPUS, TARGET_WORK = "prose", "text to signatures"
+# At least seven passes; the English prose is short, so more of them.
+PASSES = {"prose": 15, "wikipedia": 7, "licences": 7}
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Time the passes over each corpus, each in a fresh process."""
+    figures = {}
+    for name in (TARGET_CORPUS,) if settings.quick else PASSES:
+        script, path = str(HERE / "kernels.py"), str(corpus(name))
+        command = [str(settings.python), script, path, "--passes", str(PASSES[name])]
+        figures[name] = json.loads(run_process(command, environment=environment()).output)
+    return figures
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out megabytes of UTF-8 text per second."""
+    rows = []
+    for name, report in figures.items():
+        for work, seconds in report["seconds"].items():
+            size = report["text_bytes"] / MB
+            median = size / statistics.median(seconds)
+            has_target = (name, work) == (TARGET_CORPUS, TARGET_WORK)
+            rows.append(
+                (
+                    name,
+                    work,
+                    round(median),
+                    round(size / min(seconds)),
+                    round(TARGET) if has_target else None,
+                    median >= TARGET if has_target else None,
+                )
+            )
+    header = ("corpus", "work", "MB/s, median", "MB/s, best pass", "to reach", "reached")
+    return table(header, rows)

@@ -1,0 +1,97 @@
+"""Section ``limits``: cases that neardup is slow at, each beside what it is slow against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from installed import environment
+from jobs import (
+    MB,
+    Settings,
+    near_copies,
+    neardup_job,
+    peer_job,
+    report_of,
+    small_collection,
+    ten_lines,
+)
+from markdown import table
+from measure import Measurement, measure
+
+REPEATS = 3
+
+IN_PYTHON = """
+import json, re, sys, neardup
+options = {"tokenizer": re.compile(r"\\w+").findall} if sys.argv[2] == "function" else {}
+print(json.dumps(neardup.deduplicate(sys.argv[1], **options).summary))
+"""
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Measure all cases."""
+    return {
+        "cases": [_tiny_input(settings), *_just_below(settings), _python_function(settings)],
+    }
+
+
+def _tiny_input(settings: Settings) -> dict[str, Any]:
+    repeats = settings.repeats(REPEATS)
+    own = neardup_job(settings, ten_lines()).measure(repeats)
+    other = peer_job(settings, "rensa", ten_lines(), 16, 6, "--verify", "0.8").measure(repeats)
+    return _case("ten lines", own, "rensa, verified", other)
+
+
+def _just_below(settings: Settings) -> list[dict[str, Any]]:
+    """Measure near-copies whose similarities lie on both sides of the threshold, mostly below."""
+    source = near_copies(2_000 if settings.quick else 10_000)
+    usual = neardup_job(settings, source).measure(settings.repeats(REPEATS))
+    cases = []
+    for threshold in ("0.9", "0.95"):
+        job = neardup_job(settings, source, "--threshold", threshold)
+        measured = job.measure(settings.repeats(REPEATS))
+        documents = report_of(measured)["documents_in"]
+        label = f"{documents:,} near-copies, threshold {threshold}"
+        cases.append(_case(label, measured, "the same, threshold 0.8", usual))
+    return cases
+
+
+def _python_function(settings: Settings) -> dict[str, Any]:
+    results = {}
+    for tokenizer in ("words", "function"):
+        command = [str(settings.python), "-c", IN_PYTHON, str(small_collection()), tokenizer]
+        results[tokenizer] = measure(
+            command,
+            repeats=settings.repeats(REPEATS),
+            warm_up=True,
+            environment=environment(),
+        )
+    own, other = results["function"], results["words"]
+    return _case("20 MB, words cut by a Python function", own, "the same, `words`", other)
+
+
+def _case(name: str, own: Measurement, other_name: str, other: Measurement) -> dict[str, Any]:
+    return {
+        "case": name,
+        **own.as_dict(),
+        "compared": report_of(own)["candidates"],
+        "against": other_name,
+        "other": other.as_dict(),
+    }
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out the cases."""
+    rows = [
+        (
+            case["case"],
+            case["wall"],
+            round(case["peak_process"] / MB),
+            case["compared"],
+            case["against"],
+            case["other"]["wall"],
+            case["wall"] / case["other"]["wall"],
+        )
+        for case in figures["cases"]
+    ]
+    header = ("case", "wall s", "peak MB", "pairs compared", "against", "wall s", "times as long")
+    return table(header, rows)

@@ -1,0 +1,208 @@
+"""Section ``recall``: what is found and what is wrongly removed, against exact truth.
+
+Runs last: it takes much memory, which the system would count towards commands measured later.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from installed import REPOSITORY
+from jobs import PEERS, Settings, neardup_job, peer_job, report_of, small_collection
+from markdown import table
+from packages import cache_folder
+
+if TYPE_CHECKING:
+    from truth import Truth
+
+THRESHOLDS = ("0.5", "0.7", "0.8", "0.9")
+PEER_THRESHOLD = "0.8"
+
+# Lone pairs are missed so seldom that one choice of hash functions shows next to nothing.
+DEFAULT_SEED, N_SEEDS = 42, 20
+# Misses count as more than predicted where chance alone gives so many this rarely.
+LEAST_CHANCE = 0.01
+
+# Each removed document's id with its keeper's.
+Removals = dict[str, str]
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Judge neardup at several thresholds and the peers at one, on two collections."""
+    sources = {
+        "mixed, 20 MB": small_collection(),
+        "licences": REPOSITORY / "examples" / "licences.jsonl.gz",
+    }
+    return {name: _judge_collection(settings, source) for name, source in sources.items()}
+
+
+def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
+    from truth import find_truth, write_latin_part
+
+    part = cache_folder() / f"{source.name.partition('.')[0]}-latin.jsonl"
+    documents, left_out = write_latin_part(source, part)
+    started = time.perf_counter()
+    truth = find_truth(part)
+    seconds = round(time.perf_counter() - started, 1)
+    judged = []
+    banding = (0, 0)
+    for threshold in THRESHOLDS:
+        summary, removals = _run_neardup(settings, part, threshold, DEFAULT_SEED)
+        own = {name: summary[name] for name in ("bands", "rows", "predicted_recall", "candidates")}
+        judged.append({"tool": "neardup", **own, **_judge(truth, removals, threshold)})
+        runs = [removals]
+        for seed in range(DEFAULT_SEED + 1, DEFAULT_SEED + settings.repeats(N_SEEDS)):
+            runs.append(_run_neardup(settings, part, threshold, seed)[1])
+        judged[-1]["lone_pairs"] = _judge_lone_pairs(truth, runs, threshold, summary)
+        if threshold == PEER_THRESHOLD:
+            banding = summary["bands"], summary["rows"]
+    for peer in PEERS:
+        for way, options in (("plain", ()), ("verified", ("--verify", PEER_THRESHOLD))):
+            report, removals = _run_peer(settings, peer, part, banding, options)
+            own = {name: report[name] for name in ("bands", "rows", "candidates")}
+            judgement = _judge(truth, removals, PEER_THRESHOLD)
+            judged.append({"tool": f"{peer}, {way}", **own, **judgement})
+            if way == "verified":
+                lone_pairs = _judge_lone_pairs(truth, [removals], PEER_THRESHOLD, report)
+                judged[-1]["lone_pairs"] = lone_pairs
+    return {
+        "documents": documents,
+        "left_out": left_out,
+        "pairs_from_half": len(truth.later),
+        "truth_seconds": seconds,
+        "judged": judged,
+    }
+
+
+def _run_neardup(
+    settings: Settings, source: Path, threshold: str, seed: int
+) -> tuple[dict[str, Any], Removals]:
+    import pyarrow.parquet as pq
+
+    options = ("--id-column", "id", "--threshold", threshold, "--seed", str(seed))
+    job = neardup_job(settings, source, *options)
+    summary = report_of(job.run())
+    removed = pq.read_table(job.folder / "removed.parquet", columns=["id", "kept_id"])
+    job.clear()
+    columns = (removed[name].to_pylist() for name in ("id", "kept_id"))
+    return summary, dict(zip(*columns, strict=True))
+
+
+def _run_peer(
+    settings: Settings,
+    peer: str,
+    source: Path,
+    banding: tuple[int, int],
+    options: tuple[str, ...],
+) -> tuple[dict[str, Any], Removals]:
+    job = peer_job(settings, peer, source, *banding, *options)
+    report = report_of(job.run())
+    with (job.folder / "removed.tsv").open(encoding="utf-8") as lines:
+        removals = dict(line.rstrip("\n").split("\t") for line in lines)
+    job.clear()
+    return report, removals
+
+
+def _judge(truth: Truth, removals: Removals, threshold: str) -> dict[str, Any]:
+    """Compare removals with the truth.
+
+    A true pair is found if one of its documents goes. A removal is wrong if the document that is
+    named as its keeper is not similar to it, or goes itself.
+    """
+    least = Fraction(threshold)
+    numbers = {name: number for number, name in enumerate(truth.ids)}
+    gone = {numbers[name] for name in removals}
+    chosen = truth.reaches(least)
+    pairs = list(zip(truth.earlier[chosen].tolist(), truth.later[chosen].tolist(), strict=True))
+    exact = truth.removals(least)
+    wrong = sum(
+        numbers[keeper] in gone or not truth.is_similar(numbers[name], numbers[keeper], least)
+        for name, keeper in removals.items()
+    )
+    return {
+        "threshold": threshold,
+        "true_pairs": len(pairs),
+        "pairs_found": sum(first in gone or second in gone for first, second in pairs),
+        "exact_removals": len(exact),
+        "exact_removals_found": len(exact & gone),
+        "removed": len(gone),
+        "wrong": wrong,
+    }
+
+
+def _judge_lone_pairs(
+    truth: Truth, runs: list[Removals], threshold: str, scheme: dict[str, Any]
+) -> dict[str, Any]:
+    """Compare pairs that have only each other with the S-curve, over runs of different seeds.
+
+    Such a pair is found exactly if its two documents are compared, so misses are independent
+    trials with the probabilities (1 - s^rows)^bands.
+    """
+    chosen = truth.lone_pairs(Fraction(threshold))
+    similarities = truth.common[chosen] / truth.union[chosen]
+    chances = (1 - similarities ** scheme["rows"]) ** scheme["bands"]
+    pairs = list(zip(truth.earlier[chosen].tolist(), truth.later[chosen].tolist(), strict=True))
+    missed = sum(
+        removals.get(truth.ids[later]) != truth.ids[earlier]
+        for removals in runs
+        for earlier, later in pairs
+    )
+    expected = len(runs) * float(chances.sum())
+    return {
+        "trials": len(runs) * len(pairs),
+        "missed": missed,
+        "expected": round(expected, 3),
+        "chance": round(_poisson_tail(missed, expected), 4),
+    }
+
+
+def _poisson_tail(count: int, mean: float) -> float:
+    """Give the probability of at least ``count`` rare events, ``mean`` of them expected."""
+    fewer = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(count))
+    return max(0.0, 1 - fewer)
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out recall beside its prediction, and wrong removals."""
+    rows = []
+    for name, collection in figures.items():
+        for entry in collection["judged"]:
+            recall = entry["pairs_found"] / max(1, entry["true_pairs"])
+            found, exact = entry["exact_removals_found"], entry["exact_removals"]
+            rows.append(
+                (
+                    name,
+                    entry["tool"],
+                    entry["threshold"],
+                    f"{entry['bands']} × {entry['rows']}",
+                    entry["true_pairs"],
+                    f"{recall:.5f}",
+                    *_prediction_cells(entry),
+                    f"{found:,} of {exact:,}",
+                    entry["removed"],
+                    entry["wrong"],
+                )
+            )
+    header = ("collection", "tool", "threshold", "bands × rows", "true pairs", "recall")
+    predicted = ("predicted", "lone pairs missed", "expected", "chance", "as predicted")
+    judged = ("exact removals made", "removed", "wrongly")
+    left_out = ", ".join(
+        f"{name}: {collection['documents']:,} documents, {collection['left_out']:,} left out"
+        for name, collection in figures.items()
+    )
+    return f"{table((*header, *predicted, *judged), rows)}\n\nRead: {left_out}."
+
+
+def _prediction_cells(entry: dict[str, Any]) -> tuple[object, ...]:
+    """Give predicted recall, misses among lone pairs, and whether they go together."""
+    predicted, lone = entry.get("predicted_recall"), entry.get("lone_pairs")
+    text = None if predicted is None else f"{predicted:.4f}"
+    if lone is None:
+        return text, None, None, None, None
+    missed = f"{lone['missed']:,} of {lone['trials']:,}"
+    expected, chance = f"{lone['expected']:.1f}", f"{lone['chance']:.2f}"
+    return text, missed, expected, chance, lone["chance"] >= LEAST_CHANCE
