@@ -4,6 +4,7 @@ The public names, and where they live:
 
 - ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
 - ``DeduplicationResult`` (pipelines.result): its result.
+- ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
 
@@ -24,6 +25,7 @@ from neardup.errors import (
     NeardupError,
     OutputExistsError,
     ReadError,
+    ResultLimitError,
     WriteError,
 )
 from neardup.version import __version__
@@ -31,6 +33,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
     from neardup.pipelines.deduplicate import deduplicate
+    from neardup.pipelines.pairs import PairResult, find_pairs
     from neardup.pipelines.result import DeduplicationResult
     from neardup.text.normalise import Normalisation
 
@@ -43,19 +46,24 @@ __all__ = [
     "NeardupError",
     "Normalisation",
     "OutputExistsError",
+    "PairResult",
     "ReadError",
+    "ResultLimitError",
     "WriteError",
     "__version__",
     "choose_banding",
     "deduplicate",
+    "find_pairs",
 ]
 
 _HOMES = {
     "Banding": "neardup.matching.bands",
     "DeduplicationResult": "neardup.pipelines.result",
     "Normalisation": "neardup.text.normalise",
+    "PairResult": "neardup.pipelines.pairs",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
+    "find_pairs": "neardup.pipelines.pairs",
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Set
 from fractions import Fraction
 
 MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
+JOIN_MEASURES = (*MEASURES, "overlap")
 
 
 def rank(measure: str, overlap: int, x: int, y: int) -> Fraction:
@@ -19,6 +20,8 @@ def rank(measure: str, overlap: int, x: int, y: int) -> Fraction:
         return Fraction(2 * overlap, x + y)
     if measure == "containment":
         return Fraction(overlap, x)
+    if measure == "overlap":
+        return Fraction(overlap)
     return Fraction(overlap, min(x, y))
 
 

@@ -65,6 +65,7 @@ def test_public_names__errors_are_what_callers_expect():
         "MissingExtraError": ImportError,
         "OutputExistsError": FileExistsError,
         "ReadError": OSError,
+        "ResultLimitError": RuntimeError,
         "WriteError": OSError,
     }
     errors = {

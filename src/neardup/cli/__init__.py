@@ -16,6 +16,7 @@ from neardup.version import __version__
 
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
+    "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 

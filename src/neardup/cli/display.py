@@ -16,6 +16,7 @@ _LABELS = {
     "read": "reading",
     "compare": "reading candidates",
     "choose": "comparing",
+    "join": "joining",
     "write": "writing",
 }
 

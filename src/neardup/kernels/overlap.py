@@ -15,7 +15,7 @@ from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Floats, Int, Int64s
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
-JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT = 0, 1, 2, 3, 4
+JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP = 0, 1, 2, 3, 4, 5
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -52,6 +52,8 @@ def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
         return (p * x + q - 1) // q
     if measure == MAX_CONTAINMENT:
         return (p * min(x, y) + q - 1) // q
+    if measure == OVERLAP:
+        return p
     # Cosine: start just below the real root, whose floating-point error is far less than two.
     overlap = np.int64(math.sqrt(np.float64(x) * np.float64(y)) * p / q) - 2
     overlap = max(overlap, np.int64(0))
@@ -71,6 +73,8 @@ def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
         return overlap / x
     if measure == MAX_CONTAINMENT:
         return overlap / min(x, y)
+    if measure == OVERLAP:
+        return float(overlap)
     return overlap / math.sqrt(np.float64(x) * np.float64(y))
 
 
@@ -144,3 +148,12 @@ def score_pairs(
         reached = overlap >= required
         overlaps[k] = overlap if reached else -1
         similarities[k] = similarity(measure, overlap, sizes[x], sizes[y]) if reached else np.nan
+
+
+@kernel
+def score_overlaps(
+    overlaps: ConstInt64s, left: ConstInt64s, right: ConstInt64s, measure: int, similarities: Floats
+) -> None:
+    """Work out similarities from overlaps and set sizes."""
+    for k in range(overlaps.shape[0]):
+        similarities[k] = similarity(measure, overlaps[k], left[k], right[k])

@@ -2,8 +2,8 @@
 
 Records are sorted by size, each a sorted run of token ranks, the rarest token first. A record is
 indexed under the tokens of its indexing prefix and looks partners up with those of its probing
-prefix; only partners that come before it are taken, so every pair comes up once and blocks of
-records can be probed at the same time.
+prefix, once all are indexed: for symmetric measures among the records before it, so that every
+pair comes up once. Blocks of records can be probed at the same time.
 
 References
 ----------
@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.overlap import required_overlap
+from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.kernels.types import (
-    ConstBools,
+    ConstBytes,
     ConstInt32s,
     ConstInt64s,
     Int,
@@ -51,12 +51,18 @@ def prefix_lengths(
 
     ``least[k]`` is the least size of a partner that is no larger, ``probing[k]`` the tokens of
     which a partner shares at least one, ``indexing[k]`` the same for partners that are no smaller.
-    A set that can have no partner at all has prefixes of length 0.
+    A set that can have no partner at all has prefixes of length 0. For the two containments set k
+    is the contained one, so that partners may be larger and are indexed under all their tokens.
     """
+    is_containment = measure in (CONTAINMENT, MAX_CONTAINMENT)
     for k in range(sizes.shape[0]):
         n = sizes[k]
         if k > 0 and sizes[k - 1] == n:
             least[k], probing[k], indexing[k] = least[k - 1], probing[k - 1], indexing[k - 1]
+            continue
+        if is_containment:
+            least[k] = required_overlap(measure, n, n, p, q)
+            probing[k], indexing[k] = n - least[k] + 1, n
             continue
         if required_overlap(measure, n, n, p, q) > n:
             least[k], probing[k], indexing[k] = n + 1, 0, 0
@@ -195,6 +201,14 @@ def _merge(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, requir
     return overlap
 
 
+@inlined
+def _may_pair(x_side: Int, y_side: Int, measure: Int) -> bool:
+    """Whether two records belong to different collections; a contained one to the left."""
+    if measure == CONTAINMENT:
+        return (x_side & 1) != 0 and (y_side & 2) != 0
+    return (x_side | y_side) == 3
+
+
 @kernel
 def probe_records(
     start: int,
@@ -209,7 +223,8 @@ def probe_records(
     probing: ConstInt64s,
     indexing: ConstInt64s,
     first_partner: ConstInt64s,
-    sides: ConstBools,
+    last_partner: ConstInt64s,
+    sides: ConstBytes,
     posting_starts: ConstInt64s,
     posting_records: ConstInt32s,
     posting_places: ConstInt32s,
@@ -220,10 +235,11 @@ def probe_records(
     overlaps: Int32s,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the partners of records ``start`` to ``stop`` among all records before each.
+    """Find the partners of records ``start`` to ``stop``.
 
-    ``first_partner[x]`` is the first record large enough for x. ``sides`` tells the collection of
-    each record where two are joined, and is empty for a self-join. ``shared`` (n, all zero, and
+    Partners of x lie in ``first_partner[x]`` to ``last_partner[x]``, exclusive. ``sides`` tells
+    where two collections are joined: 1 for a record of the left one, 2 of the right one, 3 of
+    both; it is empty for a self-join. ``shared`` (n, all zero, and
     zero again afterwards) and ``touched`` (n) are this worker's own. Pairs go to ``right`` (x),
     ``left`` (its partner) and ``overlaps``.
 
@@ -240,11 +256,13 @@ def probe_records(
             end = posting_starts[token + 1]
             k = _first_at_least(posting_records, posting_starts[token], end, first_partner[x])
             counts[HITS] += end - posting_starts[token]
-            while k < end and posting_records[k] < x:
+            while k < end and posting_records[k] < last_partner[x]:
                 y = np.int64(posting_records[k])
                 place = np.int64(posting_places[k])
                 k += 1
-                if two_sided and sides[x] == sides[y]:
+                if y == x:
+                    continue
+                if two_sided and not _may_pair(sides[x], sides[y], measure):
                     continue
                 counts[AFTER_SIZE] += 1
                 seen = shared[y]

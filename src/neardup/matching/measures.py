@@ -10,7 +10,7 @@ from typing import Literal
 from neardup.errors import InvalidParameterError
 from neardup.kernels import overlap
 
-MeasureName = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
+MeasureName = Literal["jaccard", "cosine", "dice", "containment", "max-containment", "overlap"]
 
 _CODES: dict[str, int] = {
     "jaccard": overlap.JACCARD,
@@ -18,8 +18,11 @@ _CODES: dict[str, int] = {
     "dice": overlap.DICE,
     "containment": overlap.CONTAINMENT,
     "max-containment": overlap.MAX_CONTAINMENT,
+    "overlap": overlap.OVERLAP,
 }
-MEASURE_NAMES = tuple(_CODES)
+JOIN_MEASURES = tuple(_CODES)
+# A count says nothing about the share of what two documents have in common.
+MEASURE_NAMES = JOIN_MEASURES[:-1]
 
 # MinHash sees Jaccard similarity, and containment says nothing about it unless sizes are bounded:
 # for the two containments the recall is promised for pairs whose sizes differ at most this much.
@@ -41,6 +44,7 @@ class Measure:
     - ``containment`` |x ∩ y| / |x|: how much of x is in y. In deduplication x is the document
       that would be removed.
     - ``max-containment`` |x ∩ y| / min(|x|, |y|)
+    - ``overlap`` |x ∩ y|, a count; only for joins
     """
 
     name: MeasureName
@@ -70,7 +74,31 @@ class Measure:
         return t
 
 
-def make_measure(name: str, threshold: str | float | Decimal | Fraction) -> Measure:
+def make_join_measure(name: str, threshold: str | float | Decimal | Fraction) -> Measure:
+    """Check a measure of a join, which may also be ``overlap``, and its threshold.
+
+    Raises
+    ------
+    InvalidParameterError
+        As ``make_measure``, and for an overlap that is not a whole number from 1 to 2^31 - 1.
+    """
+    if name != "overlap":
+        return make_measure(name, threshold, JOIN_MEASURES)
+    try:
+        count = Fraction(Decimal(str(threshold)))
+    except (InvalidOperation, ValueError, OverflowError):
+        count = Fraction(0)
+    if count.denominator != 1 or not 1 <= count < 2**31:
+        message = f"an overlap's threshold must be a whole number, 1 or more, got {threshold}"
+        raise InvalidParameterError(message)
+    return Measure("overlap", count)
+
+
+def make_measure(
+    name: str,
+    threshold: str | float | Decimal | Fraction,
+    allowed: tuple[str, ...] = MEASURE_NAMES,
+) -> Measure:
     """Check a measure's name and its threshold.
 
     Raises
@@ -78,8 +106,8 @@ def make_measure(name: str, threshold: str | float | Decimal | Fraction) -> Meas
     InvalidParameterError
         For an unknown name, or a threshold outside (0, 1] or finer than nine decimals.
     """
-    if name not in _CODES:
-        message = f"measure must be one of {', '.join(MEASURE_NAMES)}, got {name!r}"
+    if name not in allowed:
+        message = f"measure must be one of {', '.join(allowed)}, got {name!r}"
         raise InvalidParameterError(message)
     return Measure(name, exact_fraction("threshold", threshold))  # type: ignore[arg-type]
 

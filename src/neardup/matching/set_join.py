@@ -11,7 +11,7 @@ import numpy as np
 from neardup.errors import ResultLimitError
 from neardup.kernels import set_join, shingles
 from neardup.matching.measures import Measure
-from neardup.tables import Bools, Int32s, Int64s, ScoredPairs, ShingleSets
+from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
 from neardup.workers import map_ordered
 
 Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
@@ -59,23 +59,23 @@ def join_sets(
     sets: ShingleSets,
     measure: Measure,
     *,
-    sides: Bools | None = None,
+    sides: Bytes | None = None,
     algorithm: Algorithm = "ppjoin+",
     workers: int = 1,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[ScoredPairs, JoinCounts]:
-    """Find all pairs of sets that reach the threshold of a symmetric measure.
+    """Find all pairs of sets that reach the threshold.
 
     Parameters
     ----------
     sets
         n sets; an empty one is similar to nothing.
     measure
-        Jaccard, cosine, Dice or overlap.
+        Any; for ``containment`` the first of a pair is the one that lies in the other.
     sides
-        For a join of two collections, which one each set belongs to (n,); only pairs of different
-        collections are found.
+        For a join of two collections (n,): 1 for a set of the left one, 2 of the right one, 3 of
+        both. Only pairs of sets of different collections are found.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
         suffix. All find the same pairs.
@@ -88,7 +88,8 @@ def join_sets(
 
     Returns
     -------
-    The pairs, left < right, in ascending order, and what the filters did.
+    The pairs in ascending order, and what the filters did. Left is less than right, but for
+    containment, where both (a, b) and (b, a) may be pairs.
 
     Raises
     ------
@@ -105,9 +106,9 @@ def join_sets(
     p, q = measure.threshold.numerator, measure.threshold.denominator
     least, probing, indexing = (np.empty(n, np.int64) for _ in range(3))
     set_join.prefix_lengths(records.sizes, measure.code, p, q, least, probing, indexing)
-    first_partner = np.searchsorted(records.sizes, least).astype(np.int64)
+    first_partner, last_partner = _partner_ranges(records.sizes, least, measure)
     postings = _index(records, indexing)
-    record_sides = np.empty(0, np.bool_) if sides is None else sides[records.order]
+    record_sides = np.empty(0, np.uint8) if sides is None else sides[records.order]
 
     def probe(start: int) -> tuple[Int32s, Int32s, Int32s, Int64s]:
         shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -130,6 +131,7 @@ def join_sets(
                 probing,
                 indexing,
                 first_partner,
+                last_partner,
                 record_sides,
                 *postings,
                 shared,
@@ -161,7 +163,9 @@ def join_sets(
         if progress is not None:
             progress(min(start + _PIECE, n))
     counts[set_join.RESULTS] = n_results
-    return _pairs(found, records.order), JoinCounts(*(int(count) for count in counts))
+    is_directed = measure.name == "containment"
+    pairs = _pairs(found, records.order, is_directed=is_directed)
+    return pairs, JoinCounts(*(int(count) for count in counts))
 
 
 def _rank_tokens(sets: ShingleSets) -> _Records:
@@ -185,6 +189,18 @@ def _rank_tokens(sets: ShingleSets) -> _Records:
     return _Records(order, packed.astype(np.int32), starts, sizes, len(distinct))
 
 
+def _partner_ranges(sizes: Int64s, least: Int64s, measure: Measure) -> tuple[Int64s, Int64s]:
+    """Give the range of records, by size, in which each record looks for partners."""
+    numbers = np.arange(len(sizes), dtype=np.int64)
+    if measure.name == "max-containment":
+        # The smaller one probes, the larger ones come after it.
+        return numbers + 1, np.full(len(sizes), len(sizes), np.int64)
+    first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
+    if measure.name == "containment":
+        return first, np.full(len(sizes), len(sizes), np.int64)
+    return first, numbers
+
+
 def _index(records: _Records, indexing: Int64s) -> tuple[Int64s, Int32s, Int32s]:
     """Build the inverted index of the indexing prefixes: starts, records and places."""
     starts: Int64s = np.zeros(records.n_tokens + 1, np.int64)
@@ -197,12 +213,16 @@ def _index(records: _Records, indexing: Int64s) -> tuple[Int64s, Int32s, Int32s]
     return starts, posting_records, places
 
 
-def _pairs(found: list[tuple[Int32s, Int32s, Int32s]], order: Int64s) -> ScoredPairs:
+def _pairs(
+    found: list[tuple[Int32s, Int32s, Int32s]], order: Int64s, *, is_directed: bool
+) -> ScoredPairs:
     """Give the sets of pairs their numbers in the input, and sort the pairs."""
     if not found:
         found = [(np.empty(0, np.int32),) * 3]
     left, right, overlaps = (np.concatenate(column) for column in zip(*found, strict=True))
-    first, second = order[left], order[right]
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    # The record that probed is the right one; in a containment it is the one contained.
+    low, high = order[right], order[left]
+    if not is_directed:
+        low, high = np.minimum(low, high), np.maximum(low, high)
     sequence = np.lexsort((high, low))
     return ScoredPairs(low[sequence], high[sequence], overlaps[sequence].astype(np.int64))

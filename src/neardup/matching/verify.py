@@ -9,6 +9,13 @@ from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets
 
 
+def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int64s) -> Floats:
+    """Turn overlaps into similarities; ``left`` and ``right`` are the sizes of the sets (n,)."""
+    similarities: Floats = np.empty(len(overlaps), np.float64)
+    overlap.score_overlaps(overlaps, left, right, measure.code, similarities)
+    return similarities
+
+
 def score_pairs(sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
     """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
 

@@ -30,12 +30,15 @@ SLICE_BYTES = 1 << 17
 
 @dataclass(frozen=True)
 class SketchPlan:
-    """All that turns the rows of a block into numbers."""
+    """All that turns the rows of a block into numbers.
+
+    Without ``minhash`` and ``banding`` there are no band keys; exact joins need none.
+    """
 
     columns: ColumnNames
     shingles: ShingleScheme
-    minhash: MinHashScheme
-    banding: Banding
+    minhash: MinHashScheme | None = None
+    banding: Banding | None = None
     skip_bad: bool = False
     with_lengths: bool = False
 
@@ -185,15 +188,17 @@ def sketch_block(block: RowBlock, plan: SketchPlan) -> BlockSketch:
     n_documents = len(texts)
     n_tokens = np.empty(n_documents, np.int64)
     digests = np.empty((n_documents, 2), np.uint64)
-    keys = np.empty((n_documents, plan.banding.bands), np.uint64)
+    n_bands = plan.banding.bands if plan.banding else 0
+    keys = np.empty((n_documents, n_bands), np.uint64)
     start = 0
     for part in texts.slices(SLICE_BYTES):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)
         digests[rows] = digest_token_lists(token_lists)
-        signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), plan.minhash)
-        keys[rows] = band_keys(signatures, plan.banding.bands, plan.banding.rows)
+        if plan.minhash and plan.banding:
+            signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), plan.minhash)
+            keys[rows] = band_keys(signatures, n_bands, plan.banding.rows)
         start += len(part)
     if parsed.text.null_count:
         n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1

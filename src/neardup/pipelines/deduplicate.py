@@ -70,6 +70,7 @@ class Plan:
     measure: Measure
     recall: Fraction
     banding: Banding
+    minhash: MinHashScheme
     keep: KeepPolicy
     sketch: SketchPlan
     workers: int = field(default=1)
@@ -114,15 +115,16 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         strip_accents=options.strip_accents,
         fold_digits=options.fold_digits,
     )
+    minhash = MinHashScheme(banding.num_perm, options.seed)
     sketch = SketchPlan(
         columns=ColumnNames(options.text_column, options.id_column, keep.column),
         shingles=shingles,
-        minhash=MinHashScheme(banding.num_perm, options.seed),
+        minhash=minhash,
         banding=banding,
         skip_bad=options.on_error == "skip",
         with_lengths=keep.by_length,
     )
-    return Plan(options, measure, recall, banding, keep, sketch, count_workers(workers))
+    return Plan(options, measure, recall, banding, minhash, keep, sketch, count_workers(workers))
 
 
 def deduplicate_sources(

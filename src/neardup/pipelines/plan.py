@@ -106,7 +106,7 @@ def _sample_signatures(block: RowBlock, plan: SketchPlan, count: int) -> Uint32s
     parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
     tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
     lists = shingle_lists(tokens, plan.shingles)
-    scheme = MinHashScheme(_SAMPLE_FUNCTIONS, plan.minhash.seed)
+    scheme = MinHashScheme(_SAMPLE_FUNCTIONS)
     return minhash_signatures(lists, scheme)[np.diff(lists.offsets) > 0]
 
 

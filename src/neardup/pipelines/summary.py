@@ -57,7 +57,7 @@ def summarise(
         "measure": plan.measure.name,
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,
-        "scheme": {**plan.sketch.shingles.describe(), **plan.sketch.minhash.describe()},
+        "scheme": {**plan.sketch.shingles.describe(), **plan.minhash.describe()},
         "workers": plan.workers,
     }
     skipped = [*other.skipped, *own.skipped]

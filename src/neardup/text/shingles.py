@@ -116,6 +116,15 @@ def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
+def digest_sets(sets: ShingleSets) -> Uint64s:
+    """Digest each set to 128 bits, shape (n, 2): equal for equal sets."""
+    ends = np.cumsum(sets.sizes)
+    offsets: Int64s = np.concatenate([[0], ends]).astype(np.int64)
+    values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
+    shingles.copy_sets(sets.values, sets.starts, sets.sizes, values, offsets[:-1])
+    return digest_token_lists(TokenLists(values, offsets))
+
+
 def _sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
     longest = int(np.diff(offsets).max(initial=0))
     return np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)

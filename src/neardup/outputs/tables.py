@@ -1,0 +1,100 @@
+"""Result tables as single files: Parquet, CSV or JSON lines by the file's ending."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
+
+
+def check_table_file(target: Path, *, overwrite: bool) -> None:
+    """Make sure, before work starts, that a table may be written to a file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If its ending is not one of ``TABLE_SUFFIXES``.
+    OutputExistsError
+        If it exists and is not to be replaced.
+    WriteError
+        If it is a folder, or the folder around it cannot be written.
+    """
+    if target.suffix not in TABLE_SUFFIXES:
+        message = f"the output file must end in {', '.join(TABLE_SUFFIXES)}, got {str(target)!r}"
+        raise InvalidParameterError(message)
+    if target.is_dir():
+        message = f"{target} is a folder; name a file"
+        raise WriteError(message)
+    if os.path.lexists(target) and not overwrite:
+        message = f"{target} exists; choose another name, or replace it with --overwrite"
+        raise OutputExistsError(message)
+    with _translated(target), tempfile.TemporaryFile(dir=target.parent):
+        pass
+
+
+def write_table(table: pa.Table, target: Path, *, overwrite: bool = False) -> None:
+    """Write a table beside its target and move it there when it is complete.
+
+    Raises
+    ------
+    InvalidParameterError, OutputExistsError, WriteError
+        As ``check_table_file``, and when writing fails.
+    """
+    check_table_file(target, overwrite=overwrite)
+    with _translated(target):
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        os.close(handle)
+        scratch = Path(name)
+    try:
+        with _translated(target):
+            _write(table, scratch, target.suffix)
+            # Temporary files are private; the result is like any other file.
+            scratch.chmod(0o666 & ~_umask())
+            scratch.replace(target)
+    finally:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+
+
+def _write(table: pa.Table, path: Path, suffix: str) -> None:
+    if suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, path, compression="zstd")
+    elif suffix == ".csv":
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, str(path))
+    else:
+        import json
+
+        with path.open("w", encoding="utf-8") as file:
+            for batch in table.to_batches(max_chunksize=65536):
+                rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
+                file.writelines(row + "\n" for row in rows)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def _translated(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        words = os.strerror(error.errno) if error.errno else str(error)
+        message = f"cannot write {target}: {words}; nothing was written"
+        raise WriteError(message) from None

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup
+from neardup.matching import set_join
+from neardup.matching.measures import make_join_measure
+from tests.arrays import make_sets
+from tests.oracles import joins
+from tests.oracles.measures import JOIN_MEASURES, rank_of_sets, value
+from tests.oracles.shingles import elements
+from tests.oracles.tokens import Options, tokenize
+from tests.strategies import small_texts, thresholds
+
+collections = st.lists(st.one_of(small_texts, st.sampled_from(["", " . ", "a", "A"])), max_size=10)
+
+
+@given(
+    sets=st.lists(st.sets(st.integers(0, 12)), max_size=12),
+    measure=st.sampled_from(JOIN_MEASURES),
+    algorithm=st.sampled_from(sorted(set_join.ALGORITHMS)),
+    threshold=thresholds,
+    data=st.data(),
+)
+def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
+    if measure == "overlap":
+        threshold = Fraction(data.draw(st.integers(1, 6)))
+    sides = data.draw(
+        st.none() | st.lists(st.integers(1, 3), min_size=len(sets), max_size=len(sets))
+    )
+    pairs, _ = set_join.join_sets(
+        make_sets(sets),
+        make_join_measure(measure, threshold),
+        algorithm=algorithm,
+        sides=None if sides is None else np.array(sides, np.uint8),
+    )
+    found = list(
+        zip(pairs.left.tolist(), pairs.right.tolist(), pairs.overlaps.tolist(), strict=True)
+    )
+    assert found == joins.join(sets, measure, threshold, sides)
+
+
+@settings(max_examples=60)
+@given(
+    left=collections,
+    right=st.none() | collections,
+    measure=st.sampled_from(JOIN_MEASURES),
+    ngram=st.integers(1, 3),
+    occurrences=st.sampled_from(["set", "numbered"]),
+    threshold=st.sampled_from(["0.25", "0.5", "0.6", "0.75", "1"]),
+)
+def test_find_pairs__as_oracle(left, right, measure, ngram, occurrences, threshold):
+    """From texts to rows, with equal texts and equal sets, which are joined once."""
+    if measure == "overlap":
+        threshold = "2"
+    result = neardup.find_pairs(
+        left,
+        right,
+        measure=measure,
+        threshold=threshold,
+        ngram=ngram,
+        occurrences=occurrences,
+        workers=1,
+    )
+    texts = left if right is None else [*left, *right]
+    sets = [elements(tokenize(t, "words", Options()), ngram, occurrences) for t in texts]
+    sides = None if right is None else [1] * len(left) + [2] * len(right)
+    shift = 0 if right is None else len(left)
+    expected = [
+        (str(a), str(b - shift), value(measure, rank_of_sets(measure, sets[a], sets[b])), overlap)
+        for a, b, overlap in joins.join(sets, measure, Fraction(threshold), sides)
+    ]
+    found = [tuple(row.values()) for row in result.pairs.to_pylist()]
+    assert [row[:2] + row[3:] for row in found] == [row[:2] + row[3:] for row in expected]
+    assert [row[2] for row in found] == pytest.approx([row[2] for row in expected], rel=1e-15)
+    assert result.summary["pairs"] == len(found)
+
+
+def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
+    generator = np.random.default_rng(3)
+    sets = [set(generator.integers(0, 30, generator.integers(1, 20)).tolist()) for _ in range(300)]
+    measure = make_join_measure("jaccard", "0.4")
+    first, first_counts = set_join.join_sets(make_sets(sets), measure)
+    assert len(first) > 1000
+    for workers, piece, room in ((2, 7, 1), (5, 64, 3), (1, 1000, 10)):
+        monkeypatch.setattr(set_join, "_PIECE", piece)
+        monkeypatch.setattr(set_join, "_FIRST_OUTPUT", room)
+        pairs, counts = set_join.join_sets(make_sets(sets), measure, workers=workers)
+        for column in ("left", "right", "overlaps"):
+            assert np.array_equal(getattr(pairs, column), getattr(first, column))
+        assert counts.results == first_counts.results
+        assert counts.verified == first_counts.verified
+
+
+@pytest.mark.parametrize("limit", [1, 9, 44])
+def test_find_pairs__limit(limit):
+    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs: 45 "):
+        neardup.find_pairs(["a b c"] * 10, limit=limit)
+    assert len(neardup.find_pairs(["a b c"] * 10, limit=45).pairs) == 45
