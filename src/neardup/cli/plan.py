@@ -12,7 +12,7 @@ from neardup.cli.display import announce_compilation
 from neardup.cli.options import input_options, matching_options, run_options, text_options
 
 if TYPE_CHECKING:
-    from neardup.pipelines.deduplicate import Plan
+    from neardup.pipelines.options import Plan
     from neardup.pipelines.plan import JobEstimate
 
 _EPILOG = """\b
@@ -44,7 +44,7 @@ def command(
     take in comparisons, memory, disk and time.
     """
     announce_compilation(quiet=quiet)
-    from neardup.pipelines.deduplicate import Options, make_plan
+    from neardup.pipelines.options import Options, make_plan
 
     plan = make_plan(Options(**options), workers)
     estimate = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,119 +11,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.clustering.components import join_components
-from neardup.clustering.keep import KeepPolicy, parse_keep
+from neardup.clustering.keep import KeepPolicy
 from neardup.clustering.survivors import choose_survivors
-from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames, Source
-from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.files.rows import Source
 from neardup.matching.lsh import bucket_documents
-from neardup.matching.measures import Measure, MeasureName, exact_fraction, make_measure
+from neardup.matching.measures import MeasureName
 from neardup.pipelines.candidates import read_sets
-from neardup.pipelines.catalogue import Catalogue, SketchPlan, read_catalogue
+from neardup.pipelines.catalogue import Catalogue, read_catalogue
 from neardup.pipelines.contents import ContentTable
+from neardup.pipelines.options import Clusters, Options, Plan, make_plan
 from neardup.pipelines.result import Assignment, DeduplicationResult
 from neardup.pipelines.summary import summarise
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.sketches.minhash import MinHashScheme
 from neardup.tables import Buckets, Floats, Int64s, Removals, Uint64s
-from neardup.text.shingles import Occurrences, make_shingle_scheme
-from neardup.workers import count_workers
+from neardup.text.shingles import Occurrences
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
-
-Clusters = Literal["survivors", "components"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
-
-    measure: MeasureName = "jaccard"
-    threshold: str | float | Decimal | Fraction = "0.8"
-    recall: str | float | Decimal | Fraction = "0.99"
-    tokenizer: str | Path | TokenFunction = "words"
-    ngram: int = 5
-    occurrences: Occurrences = "set"
-    casefold: bool | None = None
-    unicode_form: Literal["NFC", "NFKC"] | None = None
-    strip_accents: bool = False
-    fold_digits: bool = False
-    num_perm: int = 128
-    bands: int | None = None
-    rows: int | None = None
-    seed: int = 42
-    keep: str = "first"
-    clusters: Clusters = "survivors"
-    text_column: str = "text"
-    id_column: str | None = None
-    on_error: Literal["raise", "skip"] = "raise"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Checked options: what each stage works with."""
-
-    options: Options
-    measure: Measure
-    recall: Fraction
-    banding: Banding
-    minhash: MinHashScheme
-    keep: KeepPolicy
-    sketch: SketchPlan
-    workers: int = field(default=1)
-
-    @property
-    def predicted_recall(self) -> float:
-        """Probability that a pair at the threshold becomes a candidate."""
-        return self.banding.candidate_probability(float(self.measure.least_jaccard))
-
-
-def make_plan(options: Options, workers: int | None = None) -> Plan:
-    """Check all options, before any work starts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range or does not go with another.
-    """
-    measure = make_measure(options.measure, options.threshold)
-    recall = exact_fraction("recall", options.recall)
-    if (options.bands is None) != (options.rows is None):
-        message = "bands and rows go together; give both or neither"
-        raise InvalidParameterError(message)
-    MinHashScheme(options.num_perm, options.seed)
-    if options.bands is not None and options.rows is not None:
-        banding = check_banding(options.bands, options.rows, options.num_perm)
-    else:
-        banding = choose_banding(measure.least_jaccard, recall, options.num_perm)
-    if options.clusters not in ("survivors", "components"):
-        message = f"clusters must be survivors or components, got {options.clusters!r}"
-        raise InvalidParameterError(message)
-    if options.on_error not in ("raise", "skip"):
-        message = f"on_error must be raise or skip, got {options.on_error!r}"
-        raise InvalidParameterError(message)
-    keep = parse_keep(options.keep)
-    shingles = make_shingle_scheme(
-        options.tokenizer,
-        ngram=options.ngram,
-        occurrences=options.occurrences,
-        casefold=options.casefold,
-        unicode_form=options.unicode_form,
-        strip_accents=options.strip_accents,
-        fold_digits=options.fold_digits,
-    )
-    minhash = MinHashScheme(banding.num_perm, options.seed)
-    sketch = SketchPlan(
-        columns=ColumnNames(options.text_column, options.id_column, keep.column),
-        shingles=shingles,
-        minhash=minhash,
-        banding=banding,
-        skip_bad=options.on_error == "skip",
-        with_lengths=keep.by_length,
-    )
-    return Plan(options, measure, recall, banding, minhash, keep, sketch, count_workers(workers))
 
 
 def deduplicate_sources(

@@ -13,17 +13,18 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
 from neardup.matching.measures import Measure, MeasureName, make_join_measure
 from neardup.matching.set_join import ALGORITHMS, Algorithm, JoinCounts, join_sets
 from neardup.matching.verify import similarities_of
 from neardup.pipelines.candidates import read_sets
 from neardup.pipelines.catalogue import Catalogue, SketchPlan, read_catalogue
 from neardup.pipelines.contents import ContentTable
+from neardup.pipelines.options import DocumentOptions
 from neardup.pipelines.spelling import spell_out
 from neardup.progress import Progress, StageClock, no_progress
 from neardup.tables import Bytes, Int64s, ScoredPairs, ShingleSets
-from neardup.text.shingles import Occurrences, digest_sets, make_shingle_scheme
+from neardup.text.shingles import Occurrences, digest_sets
 from neardup.workers import count_workers
 
 if TYPE_CHECKING:
@@ -35,23 +36,13 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT = 1, 2
 
 
-@dataclass(frozen=True)
-class PairOptions:
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(DocumentOptions):
     """Everything that decides the result of ``find_pairs``; see there for the meanings."""
 
     measure: MeasureName = "jaccard"
     threshold: str | float | Decimal | Fraction = "0.8"
     algorithm: Algorithm = "ppjoin+"
-    tokenizer: str | Path | TokenFunction = "words"
-    ngram: int = 5
-    occurrences: Occurrences = "set"
-    casefold: bool | None = None
-    unicode_form: Literal["NFC", "NFKC"] | None = None
-    strip_accents: bool = False
-    fold_digits: bool = False
-    text_column: str = "text"
-    id_column: str | None = None
-    on_error: Literal["raise", "skip"] = "raise"
     limit: int | None = None
 
 
@@ -94,18 +85,7 @@ def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan
     if options.limit is not None and options.limit < 1:
         message = f"limit must be at least 1, got {options.limit}"
         raise InvalidParameterError(message)
-    shingles = make_shingle_scheme(
-        options.tokenizer,
-        ngram=options.ngram,
-        occurrences=options.occurrences,
-        casefold=options.casefold,
-        unicode_form=options.unicode_form,
-        strip_accents=options.strip_accents,
-        fold_digits=options.fold_digits,
-    )
-    columns = ColumnNames(options.text_column, options.id_column)
-    sketch = SketchPlan(columns, shingles, skip_bad=options.on_error == "skip")
-    return PairPlan(options, measure, sketch, count_workers(workers))
+    return PairPlan(options, measure, options.sketch_plan(), count_workers(workers))
 
 
 def find_pairs_in_sources(

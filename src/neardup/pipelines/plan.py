@@ -11,7 +11,7 @@ import numpy as np
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.bands import Banding
 from neardup.pipelines.catalogue import SketchPlan, sketch_block
-from neardup.pipelines.deduplicate import Plan
+from neardup.pipelines.options import Plan
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import Floats, Int64s, Texts, Uint32s
 from neardup.text.shingles import shingle_lists

@@ -15,7 +15,7 @@ from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.pipelines.catalogue import Catalogue
-    from neardup.pipelines.deduplicate import Plan
+    from neardup.pipelines.options import Plan
     from neardup.pipelines.result import Assignment
 
 # Skipped rows that are listed one by one; all are counted.

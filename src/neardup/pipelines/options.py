@@ -1,0 +1,130 @@
+"""Options of the jobs, checked before any work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from neardup.clustering.keep import KeepPolicy, parse_keep
+from neardup.errors import InvalidParameterError
+from neardup.files.rows import ColumnNames
+from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.measures import Measure, MeasureName, exact_fraction, make_measure
+from neardup.pipelines.catalogue import SketchPlan
+from neardup.sketches.minhash import MinHashScheme
+from neardup.text.shingles import Occurrences, make_shingle_scheme
+from neardup.workers import count_workers
+
+if TYPE_CHECKING:
+    from neardup.text.tokenizers import TokenFunction
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """How documents are read and become sets of shingles; the same for every job."""
+
+    tokenizer: str | Path | TokenFunction = "words"
+    ngram: int = 5
+    occurrences: Occurrences = "set"
+    casefold: bool | None = None
+    unicode_form: Literal["NFC", "NFKC"] | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
+    text_column: str = "text"
+    id_column: str | None = None
+    on_error: Literal["raise", "skip"] = "raise"
+
+    def sketch_plan(self, *, order: str | None = None) -> SketchPlan:
+        """Check these options; ``order`` is a column by which documents are ranked.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first option that is out of range.
+        """
+        if self.on_error not in ("raise", "skip"):
+            message = f"on_error must be raise or skip, got {self.on_error!r}"
+            raise InvalidParameterError(message)
+        shingles = make_shingle_scheme(
+            self.tokenizer,
+            ngram=self.ngram,
+            occurrences=self.occurrences,
+            casefold=self.casefold,
+            unicode_form=self.unicode_form,
+            strip_accents=self.strip_accents,
+            fold_digits=self.fold_digits,
+        )
+        columns = ColumnNames(self.text_column, self.id_column, order)
+        return SketchPlan(columns, shingles, skip_bad=self.on_error == "skip")
+
+
+Clusters = Literal["survivors", "components"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DocumentOptions):
+    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
+
+    measure: MeasureName = "jaccard"
+    threshold: str | float | Decimal | Fraction = "0.8"
+    recall: str | float | Decimal | Fraction = "0.99"
+    num_perm: int = 128
+    bands: int | None = None
+    rows: int | None = None
+    seed: int = 42
+    keep: str = "first"
+    clusters: Clusters = "survivors"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Checked options: what each stage works with."""
+
+    options: Options
+    measure: Measure
+    recall: Fraction
+    banding: Banding
+    minhash: MinHashScheme
+    keep: KeepPolicy
+    sketch: SketchPlan
+    workers: int = field(default=1)
+
+    @property
+    def predicted_recall(self) -> float:
+        """Probability that a pair at the threshold becomes a candidate."""
+        return self.banding.candidate_probability(float(self.measure.least_jaccard))
+
+
+def make_plan(options: Options, workers: int | None = None) -> Plan:
+    """Check all options, before any work starts.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range or does not go with another.
+    """
+    measure = make_measure(options.measure, options.threshold)
+    recall = exact_fraction("recall", options.recall)
+    if (options.bands is None) != (options.rows is None):
+        message = "bands and rows go together; give both or neither"
+        raise InvalidParameterError(message)
+    MinHashScheme(options.num_perm, options.seed)
+    if options.bands is not None and options.rows is not None:
+        banding = check_banding(options.bands, options.rows, options.num_perm)
+    else:
+        banding = choose_banding(measure.least_jaccard, recall, options.num_perm)
+    if options.clusters not in ("survivors", "components"):
+        message = f"clusters must be survivors or components, got {options.clusters!r}"
+        raise InvalidParameterError(message)
+    keep = parse_keep(options.keep)
+    minhash = MinHashScheme(banding.num_perm, options.seed)
+    sketch = replace(
+        options.sketch_plan(order=keep.column),
+        minhash=minhash,
+        banding=banding,
+        with_lengths=keep.by_length,
+    )
+    return Plan(options, measure, recall, banding, minhash, keep, sketch, count_workers(workers))
