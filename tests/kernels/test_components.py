@@ -14,7 +14,12 @@ from tests.oracles.measures import MEASURES
 
 
 def join(sets, bands, measure, threshold, *, steps=()):
-    """Run the kernel in one or more steps; give the first of each one's component, and counts."""
+    """Give the first of each one's component, and counts."""
+    return join_and_group(sets, bands, measure, threshold, steps=steps)[:2]
+
+
+def join_and_group(sets, bands, measure, threshold, *, steps=()):
+    """Run the kernel in one or more steps; give also the groups of the first bucket."""
     table, buckets = make_sets(sets), make_buckets(bands)
     n = len(sets)
     parents = np.arange(n)
@@ -49,7 +54,20 @@ def join(sets, bands, measure, threshold, *, steps=()):
             assert parents[root] < root
             root = int(parents[root])
         roots.append(root)
-    return roots, counts.tolist()
+    next_group, next_member, _ = (table[0].tolist() for table in links)
+    first_group = int(heads[0]) if len(heads) else -1
+    groups = [list(follow(next_member, first)) for first in follow(next_group, first_group)]
+    return roots, counts.tolist(), groups
+
+
+def follow(links, first):
+    """Walk along a linked list, which must not come back to where it was."""
+    seen = set()
+    while first >= 0:
+        assert first not in seen
+        seen.add(first)
+        yield first
+        first = links[first]
 
 
 @pytest.mark.parametrize("n_bands", [1, 2, 5])
@@ -83,6 +101,18 @@ def test_join_components__groups_melt_in_any_order(seed):
     assert roots == oracle.firsts(sets, "jaccard", Fraction(1, 3))
     assert len(set(roots)) == 4
     assert counts[1] == n - 4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_join_components__one_group_for_each_component_of_a_bucket(seed):
+    """Groups that have become one component melt, so that later documents pass them at once."""
+    generator = random.Random(seed)
+    sets = [{chain * 100 + i, chain * 100 + i + 1} for chain in range(4) for i in range(8)]
+    generator.shuffle(sets)
+    roots, _, groups = join_and_group(sets, [[0] * len(sets)], "jaccard", Fraction(1, 3))
+    found = sorted(sorted(group) for group in groups)
+    expected = [[d for d, other in enumerate(roots) if other == root] for root in set(roots)]
+    assert found == sorted(expected)
 
 
 def test_join_components__follows_chains():
