@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import statistics
@@ -253,11 +254,11 @@ def _descendants(pid: int) -> list[int]:
     """List a process and everything it started that still runs."""
     found = [pid]
     for known in found:
-        for task in PROC.glob(f"{known}/task/*/children"):
-            try:
-                found.extend(map(int, task.read_text().split()))
-            except OSError:
-                continue
+        # Processes and their threads come and go while they are looked at.
+        with contextlib.suppress(OSError):
+            for task in PROC.glob(f"{known}/task/*/children"):
+                with contextlib.suppress(OSError):
+                    found.extend(map(int, task.read_text().split()))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence, Set
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, zip_longest
 
 import numpy as np
 
@@ -100,3 +100,11 @@ def random_sets(generator: random.Random, n: int, largest: int) -> list[set[int]
 def random_labels(generator: random.Random, n: int, n_bands: int) -> list[list[int]]:
     """Give each set a label in every band; equal labels make candidates."""
     return [generator.choices(range(generator.randint(1, n)), k=n) for _ in range(n_bands)]
+
+
+def first_difference(found: Sequence[object], expected: Sequence[object]) -> object:
+    """Give where two long lists first differ, and how; None if nowhere. pytest would take hours."""
+    for i, (one, other) in enumerate(zip_longest(found, expected)):
+        if one != other:
+            return i, one, other
+    return None

@@ -63,9 +63,9 @@ class ResultLimitError(NeardupError, RuntimeError):
 
     def __init__(self, limit: int, found: int, share: float) -> None:
         self.limit, self.found = limit, found
+        so_far = "" if share >= 1 else f" after {share:.0%} of the records"
         super().__init__(
-            f"more than {limit:,} pairs: {found:,} after {share:.0%} of the records; raise the "
-            "limit or the threshold"
+            f"more than {limit:,} pairs: {found:,}{so_far}; raise the limit or the threshold"
         )
 
 

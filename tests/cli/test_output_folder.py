@@ -58,6 +58,7 @@ def test_output__link_to_a_folder(fails, here, write_file):
 @pytest.mark.parametrize("output", ["in", "../{name}/in"])
 def test_output__holds_an_input(fails, here, write_file, output):
     write_file("in/a.jsonl", GOOD)
+    write_file("in/summary.json", b"")
     output = output.format(name=here.name)
     error = f"{output} holds the input in/a.jsonl, and would be replaced; choose another name"
     fails("dedup", "in/a.jsonl", "-o", output, "--overwrite", error=error)
@@ -67,15 +68,65 @@ def test_output__holds_an_input(fails, here, write_file, output):
         fails("dedup", "b.jsonl", *against, "-o", output, "--overwrite", error=error)
 
 
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_output__pairs_are_an_input(fails, write_file, overwrite):
+    write_file("a.jsonl", GOOD)
+    error = "a.jsonl is an input, and would be replaced; choose another name"
+    if not overwrite:
+        error = "a.jsonl exists; choose another name, or replace it with --overwrite"
+    fails("pairs", "a.jsonl", "-o", "a.jsonl", *overwrite, error=error)
+    write_file("b.jsonl", GOOD)
+    fails("pairs", "b.jsonl", "--against", "a.jsonl", "-o", "a.jsonl", *overwrite, error=error)
+
+
+def test_output__overwrites_outputs_only(fails, write_file):
+    write_file("a.jsonl", GOOD)
+    write_file("mine/letter.txt", b"precious")
+    error = "mine is no output of neardup and not empty; choose another name"
+    fails("dedup", "a.jsonl", "-o", "mine", "--overwrite", error=error)
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/out", "file:///out", "gs://x/y"])
+def test_output__is_a_url(fails, write_file, url):
+    write_file("a.jsonl", GOOD)
+    shown = str(Path(url))
+    error = f"{shown} is a URL; outputs are local, write one and copy it there"
+    fails("dedup", "a.jsonl", "-o", url, error=error)
+    error = f"{shown}.csv is a URL; outputs are local, write one and copy it there"
+    fails("pairs", "a.jsonl", "-o", url + ".csv", error=error)
+
+
+def test_output__below_the_input_is_no_input(run, here, write_file, fails):
+    write_file("data/a.jsonl", GOOD)
+    assert run("dedup", "data", "-o", "data/out").code == 0
+    outcome = run("dedup", "data", "-o", "again")
+    assert outcome.out.startswith("3 documents: 2 kept, 1 removed")
+    error = "'data/out' was written by neardup; name 'data/out/kept' in it"
+    fails("dedup", "data/out", "-o", "more", error=error)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output__standard_output_is_full(here, write_file):
+    write_file("a.jsonl", GOOD)
+    with Path("/dev/full").open("w") as full_device:
+        command = [sys.executable, "-m", "neardup", "dedup", "a.jsonl", "-o", "out"]
+        result = subprocess.run(command, stdout=full_device, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    message = "error: cannot write to standard output: No space left on device; all else is done\n"
+    assert result.stderr.endswith(message)
+    assert (here / "out" / "summary.json").exists()
+
+
 def test_output__beside_an_input_of_a_similar_name(run, write_file):
     write_file("in/a.jsonl", GOOD)
-    write_file("i/x", b"")
+    write_file("i/summary.json", b"")
     assert run("dedup", "in/a.jsonl", "-o", "i", "--overwrite").code == 0
 
 
 def test_output__overwrite(run, here, write_file, read_tree):
     write_file("a.jsonl", GOOD)
     write_file("out/old/file.txt", b"old")
+    write_file("out/summary.json", b"old")
     assert run("dedup", "a.jsonl", "-o", "out", "--overwrite").code == 0
     assert run("dedup", "a.jsonl", "-o", "fresh").code == 0
     found, expected = read_tree(here / "out"), read_tree(here / "fresh")
@@ -123,14 +174,14 @@ def test_output__full_disk(fails, full_disk):
 
 
 def test_output__full_disk_keeps_the_old_output(fails, write_file, full_disk):
-    write_file("out/summary.txt", b"old")
+    write_file("out/summary.json", b"old")
     error = "cannot write out: No space left on device; nothing was written"
     fails("dedup", full_disk, "-o", "out", "--overwrite", error=error)
 
 
 def test_output__bad_input_keeps_the_old_output(fails, write_file):
     write_file("a.jsonl", b"{}\n")
-    write_file("out/summary.txt", b"old")
+    write_file("out/summary.json", b"old")
     error = "a.jsonl, row 1: no column 'text'; there are no columns"
     fails("dedup", "a.jsonl", "-o", "out", "--overwrite", error=error)
 
@@ -158,7 +209,7 @@ main(sys.argv[1:])
 def test_output__file_too_large(here, write_file, read_tree, output_format):
     rows = [json.dumps({"text": f"{i} {i * i} {os.urandom(8).hex()}"}) for i in range(4000)]
     write_file("a.jsonl", "\n".join(rows))
-    write_file("out/summary.txt", b"old")
+    write_file("out/summary.json", b"old")
     before = read_tree(here)
     arguments = ("dedup", "a.jsonl", "-o", "out", "--overwrite", "--format", output_format)
     result = subprocess.run(
@@ -188,7 +239,7 @@ def interrupt(*_: object, **__: object) -> None:
 def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatch, target, workers):
     texts = ["a b c d e f g h i j k l m n o p", "a b c d e f g h i j k l m n o p q"]
     write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    write_file("out/summary.txt", b"old")
+    write_file("out/summary.json", b"old")
     before = read_tree(here)
     monkeypatch.setattr(target, interrupt)
     outcome = run("dedup", "a.jsonl", "-o", "out", "--overwrite", "--workers", workers)

@@ -11,7 +11,7 @@ import pytest
 from neardup.kernels import folding, tokens
 from neardup.text.characters import token_tables
 from neardup.text.normalise import Normalisation
-from tests.arrays import as_uint64, make_texts, ragged, random_words, unragged
+from tests.arrays import as_uint64, first_difference, make_texts, ragged, random_words, unragged
 from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, tokenize
 
@@ -61,7 +61,8 @@ def test_hash_tokens__all_characters(kind):
         "".join(f"a{c}b{c}{c} " for c in everything[i : i + 50])
         for i in range(0, len(everything), 50)
     ]
-    assert kernel_tokens(strings, kind) == oracle_tokens(strings, kind)
+    expected = oracle_tokens(strings, kind)
+    assert first_difference(kernel_tokens(strings, kind), expected) is None
 
 
 @pytest.mark.parametrize("kind", ["words", "whitespace"])
@@ -73,7 +74,8 @@ def test_hash_tokens__every_length_and_alignment(kind):
         for ahead in range(17)
         for end in ("", " ", " next")
     ]
-    assert kernel_tokens(strings, kind) == oracle_tokens(strings, kind)
+    expected = oracle_tokens(strings, kind)
+    assert first_difference(kernel_tokens(strings, kind), expected) is None
 
 
 @pytest.mark.parametrize("separators", range(25))

@@ -12,7 +12,7 @@ from neardup.errors import InvalidParameterError
 from neardup.tables import Texts
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import make_tokenizer
-from tests.arrays import make_texts, unragged
+from tests.arrays import first_difference, make_texts, unragged
 from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, fold, tokenize
 from tests.strategies import any_text, assigned_only, kinds, options
@@ -62,7 +62,7 @@ def test_hash_tokens__every_character(kind, chosen):
         for c, string, hashes in zip(CODE_POINTS, strings, found, strict=True)
         if hashes != [hash_token(token) for token in tokenize(string, kind, chosen)]
     ]
-    assert wrong == []
+    assert wrong[:20] == []
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])
@@ -71,9 +71,8 @@ def test_hash_tokens__unicode_form_of_every_character(form):
     strings = [chr(c) for c in CODE_POINTS if unicodedata.category(chr(c)) != "Cn"]
     plain = replace(chosen, unicode_form=None)
     normal = [unicodedata.normalize(form, string) for string in strings]
-    assert hashes_of(make_texts(strings), "words", chosen) == hashes_of(
-        make_texts(normal), "words", plain
-    )
+    expected = hashes_of(make_texts(normal), "words", plain)
+    assert first_difference(hashes_of(make_texts(strings), "words", chosen), expected) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import Display, announce_compilation, counted
+from neardup.cli.display import Display, announce_compilation, counted, say
 from neardup.cli.options import input_options, matching_options, run_options, text_options
 
 _EPILOG = """\b
@@ -95,9 +95,9 @@ def command(
         result = deduplicate_sources(sources, others, plan, display.report)
         result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
     if as_json:
-        click.echo(json.dumps(result.summary, ensure_ascii=False))
+        say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
-        click.echo(_report(result.summary, output))
+        say(_report(result.summary, output))
 
 
 def _report(summary: dict[str, Any], output: Path) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.errors import WriteError
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
@@ -68,6 +70,23 @@ class Display:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write a number with the noun that it counts."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def say(text: str) -> None:
+    """Print a result on standard output.
+
+    Raises
+    ------
+    WriteError
+        If it cannot take it; a reader that has gone is no error.
+    """
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"cannot write to standard output: {error.strerror}; all else is done"
+        raise WriteError(message) from None
 
 
 def announce_compilation(*, quiet: bool) -> None:

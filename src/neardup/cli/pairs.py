@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import Display, announce_compilation, counted
+from neardup.cli.display import Display, announce_compilation, counted, say
 from neardup.cli.options import MEASURES, input_options, run_options, text_options
 
 _EPILOG = """\b
@@ -81,6 +81,7 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
+    from neardup.outputs.folder import check_apart
     from neardup.outputs.tables import check_table_file, write_table
     from neardup.pipelines.pairs import PairOptions, find_pairs_in_sources, make_pair_plan
 
@@ -88,15 +89,16 @@ def command(
     check_table_file(output, overwrite=overwrite)
     left = resolve_paths(inputs, lines=lines)
     right = resolve_paths(against, lines=lines) if against else None
+    check_apart(output, (source.origin for source in [*left, *(right or [])]))
     with Display(quiet=quiet) as display:
         result = find_pairs_in_sources(left, right, plan, display.report)
         write_table(result.pairs, output, overwrite=overwrite)
     if as_json:
-        click.echo(json.dumps(result.summary, ensure_ascii=False))
+        say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
-        click.echo(_report(result.summary, output))
+        say(_report(result.summary, output))
         if stats:
-            click.echo(_statistics(result.summary["filters"]))
+            say(_statistics(result.summary["filters"]))
 
 
 def _report(summary: dict[str, Any], output: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.display import announce_compilation
+from neardup.cli.display import announce_compilation, say
 from neardup.cli.options import input_options, matching_options, run_options, text_options
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def command(
 
         estimate = estimate_job(resolve_paths(inputs, lines=lines), plan)
     if as_json:
-        click.echo(json.dumps(_facts(plan, estimate)))
+        say(json.dumps(_facts(plan, estimate)))
     elif not quiet:
-        click.echo(_chart(plan))
+        say(_chart(plan))
         if estimate is not None:
-            click.echo(_report(estimate))
+            say(_report(estimate))
 
 
 def _curve(plan: Plan) -> list[tuple[float, float]]:

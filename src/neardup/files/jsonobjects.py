@@ -218,7 +218,8 @@ def load_object(record: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BadRowError(not_utf8(error)) from None
     except json.JSONDecodeError as error:
-        message = f"not a JSON object: {error.msg} at character {error.pos + 1}"
+        what = error.msg.removesuffix(" at")
+        message = f"not a JSON object: {what} at character {error.pos + 1}"
         raise BadRowError(message) from None
     except (ValueError, RecursionError) as error:
         message = f"not a JSON object: {error}"

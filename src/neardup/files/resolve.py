@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import glob
 import os
 import shutil
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 
+# What marks a folder as written by ``neardup dedup``.
+_OUTPUT_FILES = ("summary.json", "removed.parquet", "clusters.parquet")
+
 
 def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     """Find the files that the arguments of a command name.
@@ -32,7 +34,8 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     ----------
     paths
         Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. Of a
-        folder, all files of known formats at any depth are taken, but nothing hidden.
+        folder, all files of known formats at any depth are taken, but nothing hidden and no
+        output of neardup.
     lines
         Whether ``.txt`` files and standard input hold one document a line; without it, a text
         file is one document and standard input is JSON lines.
@@ -138,7 +141,9 @@ def _expand_local(path: str) -> Iterator[str]:
 
 def _files_below(path: str) -> list[str]:
     """Give the file itself, or the files of known formats in a folder."""
-    if Path(path).is_dir():
+    # Not Path.is_dir, which fails where it may not look.
+    if os.path.isdir(path):
+        _check_is_no_output(path)
         files = sorted(_known_files(path))
         if not files:
             message = f"the folder {path!r}"
@@ -166,7 +171,12 @@ def _known_files(folder: str) -> Iterator[str]:
             raise error
 
     for parent, folders, files in os.walk(folder, onerror=fail):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        # Neither hidden folders nor what an earlier run has written are input.
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and not _is_output(os.path.join(parent, name))
+        ]
         for name in files:
             if not name.startswith(".") and format_of(name) is not None:
                 yield os.path.normpath(Path(parent, name))
@@ -259,13 +269,20 @@ def _parts(location: str) -> tuple[str, ...]:
 
 def _spooled_standard_input(name: str, *, lines: bool) -> Source:
     """Copy standard input to a temporary file, because jobs read their input more than once."""
-    handle, path = tempfile.mkstemp(prefix="neardup-", suffix="-" + name)
-    atexit.register(_remove, path)
-    with reading("standard input"), os.fdopen(handle, "wb") as copy:
+    folder = tempfile.mkdtemp(prefix="neardup-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, name)
+    with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-    return file_source(path, name, lines=lines)
+    return file_source(str(path), name, lines=lines)
 
 
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        Path(path).unlink()
+def _is_output(folder: str) -> bool:
+    """Tell a folder that ``neardup dedup`` has written."""
+    return all(os.path.lexists(os.path.join(folder, name)) for name in _OUTPUT_FILES)
+
+
+def _check_is_no_output(folder: str) -> None:
+    if _is_output(folder):
+        message = f"{folder!r} was written by neardup; name {os.path.join(folder, 'kept')!r} in it"
+        raise InvalidInputError(message)

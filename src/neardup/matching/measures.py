@@ -124,7 +124,7 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
         message = f"{what} must be a number in (0, 1], got {value!r}"
         raise InvalidParameterError(message) from None
     if not 0 < fraction <= 1:
-        hint = f"; write {float(fraction) / 100:g} for {value} %" if 1 < fraction <= 100 else ""
+        hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
         message = f"{what} must lie in (0, 1], got {value}{hint}"
         raise InvalidParameterError(message)
     if fraction.denominator > _MAX_DENOMINATOR:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -19,10 +20,11 @@ def check_output(target: Path, *, overwrite: bool) -> None:
     Raises
     ------
     OutputExistsError
-        If it exists and is not to be replaced.
+        If it exists and is not to be replaced, or holds anything but an earlier output.
     WriteError
-        If it exists and is no folder, or the folder around it cannot be written.
+        If it is a URL, or exists and is no folder, or the folder around it cannot be written.
     """
+    check_local(target)
     if Path.cwd().is_relative_to(os.path.realpath(target)):
         message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
         raise WriteError(message)
@@ -33,22 +35,42 @@ def check_output(target: Path, *, overwrite: bool) -> None:
         if not overwrite:
             message = f"{target} exists; choose another name, or replace it with --overwrite"
             raise OutputExistsError(message)
+        if any(target.iterdir()) and not (target / "summary.json").is_file():
+            message = f"{target} is no output of neardup and not empty; choose another name"
+            raise OutputExistsError(message)
     with _translated(target):
         around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
         with tempfile.TemporaryFile(dir=around):
             pass
 
 
+def check_local(target: Path) -> None:
+    """Make sure that an output is not meant to be a URL.
+
+    Raises
+    ------
+    WriteError
+        If it is.
+    """
+    # A path has taken one of the slashes away.
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
+        message = f"{target} is a URL; outputs are local, write one and copy it there"
+        raise WriteError(message)
+
+
 def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
-    """Make sure that replacing a folder does not take an input away.
+    """Make sure that replacing a folder or file does not take an input away.
 
     Raises
     ------
     OutputExistsError
-        If one of the files ``inputs`` lies in it; None stands for data in memory.
+        If one of the files ``inputs`` is it or lies in it; None stands for data in memory.
     """
     folder = os.path.realpath(target)
     for path in filter(None, inputs):
+        if Path(os.path.realpath(path)) == Path(folder):
+            message = f"{target} is an input, and would be replaced; choose another name"
+            raise OutputExistsError(message)
         if Path(os.path.realpath(path)).is_relative_to(folder):
             message = f"{target} holds the input {path}, and would be replaced; choose another name"
             raise OutputExistsError(message)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+from neardup.outputs.folder import check_local
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,8 +28,9 @@ def check_table_file(target: Path, *, overwrite: bool) -> None:
     OutputExistsError
         If it exists and is not to be replaced.
     WriteError
-        If it is a folder, or the folder around it cannot be written.
+        If it is a URL or a folder, or the folder around it cannot be written.
     """
+    check_local(target)
     if target.suffix not in TABLE_SUFFIXES:
         message = f"the output file must end in {', '.join(TABLE_SUFFIXES)}, got {str(target)!r}"
         raise InvalidParameterError(message)

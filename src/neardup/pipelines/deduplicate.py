@@ -230,7 +230,8 @@ def deduplicate(
     threshold
         Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.
     recall
-        Least probability, in (0, 1), that a pair at the threshold is found.
+        Least probability, in (0, 1], that a pair at the threshold is found; 1 only with a
+        threshold of 1.
     tokenizer
         ``words``, ``whitespace``, ``characters``, ``bytes``, the path of a ``tokenizer.json`` or a
         function from a text to its tokens.

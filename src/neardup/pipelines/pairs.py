@@ -69,6 +69,11 @@ class PairResult:
     counts: JoinCounts
     summary: dict[str, Any]
 
+    def __repr__(self) -> str:
+        """Tell the counts."""
+        documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
+        return f"PairResult({documents} documents: {len(self.pairs):,} pairs)"
+
 
 def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan:
     """Check all options, before any work starts.

@@ -100,9 +100,11 @@ def _sample_blocks(sources: Sequence[Source]) -> tuple[int, list[RowBlock]]:
 
 
 def _sample_signatures(block: RowBlock, plan: SketchPlan, count: int) -> Uint32s:
-    """Sign some documents of a block, evenly spread, leaving out empty ones."""
+    """Sign some documents of a block, drawn at random, leaving out empty ones."""
     select = np.zeros(len(block), np.bool_)
-    select[np.linspace(0, len(block) - 1, min(count, len(block))).astype(np.int64)] = True
+    # At random, because copies often stand side by side, where even steps would pass them over.
+    generator = np.random.default_rng(len(block))
+    select[generator.choice(len(block), min(count, len(block)), replace=False)] = True
     parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
     tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
     lists = shingle_lists(tokens, plan.shingles)

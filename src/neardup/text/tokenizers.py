@@ -167,13 +167,13 @@ def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokeniz
         Without the package ``tokenizers``.
     """
     try:
-        import tokenizers
-    except ImportError:
-        raise MissingExtraError("tokenizers", "a tokenizer.json file") from None
-    try:
         content = path.read_bytes()
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from None
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingExtraError("tokenizers", "a tokenizer.json file") from None
     try:
         tokenizer = tokenizers.Tokenizer.from_str(content.decode())
     except Exception as error:  # the library raises plain Exception

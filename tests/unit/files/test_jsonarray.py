@@ -61,7 +61,7 @@ def test_blocks__malformed(make_file, data, row, reason, size):
         (b"[{}]", "not a JSON object: it is an array"),
         (b"tru", "not a JSON object: Expecting value at character 1"),
         (b'{"text": "a"]', "not a JSON object: Expecting ',' delimiter at character 13"),
-        (b'{"text": "a\nb"}', "not a JSON object: Invalid control character at at character 12"),
+        (b'{"text": "a\nb"}', "not a JSON object: Invalid control character at character 12"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, 1000])

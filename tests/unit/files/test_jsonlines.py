@@ -122,7 +122,7 @@ BAD_ROWS = [
     (b'"text"', "not a JSON object: it is a string"),
     (b"5", "not a JSON object: it is a number"),
     (b"null", "not a JSON object: it is null"),
-    (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at at character 12"),
+    (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at character 12"),
     (b'{"text": "\xc3\xa4\xff", "id": "x"}', "not valid UTF-8 at byte 13 of the row"),
     (
         b'{"text": "ab\\ud800", "id": "x"}',

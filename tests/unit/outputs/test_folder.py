@@ -54,15 +54,16 @@ def test_new_folder__goes_when_writing_fails(tmp_path, error):
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 def test_new_folder__old_one_stays_when_writing_fails(tmp_path, error):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    (tmp_path / "out" / "summary.json").write_text("old")
     with pytest.raises((WriteError, type(error))):
         write_and_fail(tmp_path / "out", error, overwrite=True)
-    assert listing(tmp_path) == ["out", "out/old"]
+    assert listing(tmp_path) == ["out", "out/summary.json"]
 
 
 def test_new_folder__replaces(tmp_path):
     (tmp_path / "out" / "sub").mkdir(parents=True)
     (tmp_path / "out" / "sub" / "old").write_text("old")
+    (tmp_path / "out" / "summary.json").write_text("old")
     with new_folder(tmp_path / "out", overwrite=True) as folder:
         (folder / "a").write_text("new")
         assert (tmp_path / "out" / "sub" / "old").exists()
@@ -72,7 +73,7 @@ def test_new_folder__replaces(tmp_path):
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "broken"), KeyboardInterrupt()])
 def test_new_folder__old_one_comes_back_when_the_last_step_fails(tmp_path, monkeypatch, error):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    (tmp_path / "out" / "summary.json").write_text("old")
     rename = Path.rename
 
     def rename_or_fail(path: Path, target: Path) -> Path:
@@ -86,7 +87,7 @@ def test_new_folder__old_one_comes_back_when_the_last_step_fails(tmp_path, monke
         new_folder(tmp_path / "out", overwrite=True) as folder,
     ):
         (folder / "a").write_text("new")
-    assert listing(tmp_path) == ["out", "out/old"]
+    assert listing(tmp_path) == ["out", "out/summary.json"]
 
 
 def write_late(target: Path, meanwhile: str, *, overwrite: bool = False) -> None:
