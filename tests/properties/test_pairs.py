@@ -99,6 +99,6 @@ def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
 
 @pytest.mark.parametrize("limit", [1, 9, 44])
 def test_find_pairs__limit(limit):
-    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs: 45 "):
+    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs: 45;"):
         neardup.find_pairs(["a b c"] * 10, limit=limit)
     assert len(neardup.find_pairs(["a b c"] * 10, limit=45).pairs) == 45
