@@ -29,6 +29,7 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ("--threshold 80", "threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
         ("--threshold 1.5", "threshold must lie in (0, 1], got 1.5"),
         ("--ngram 2147483648000", "ngram must lie between 1 and 65536, got 2147483648000"),
+        ("--threshold 1e999999999", "threshold must lie in (0, 1], got 1e999999999"),
         ("--threshold -0.5", "threshold must lie in (0, 1], got -0.5"),
         ("--threshold abc", "threshold must be a number in (0, 1], got 'abc'"),
         ("--threshold nan", "threshold must be a number in (0, 1], got 'nan'"),

@@ -30,6 +30,8 @@ CONTAINMENT_SIZE_RATIO = 2
 
 # Keeps every product in the kernels within 64 bits.
 _MAX_DENOMINATOR = 10**9
+_MOST_DIGITS = 30
+_TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
     """
     try:
         # str() gives the shortest decimal that means this float, that is, what was typed.
-        fraction = value if isinstance(value, Fraction) else Fraction(Decimal(str(value)))
+        fraction = value if isinstance(value, Fraction) else _fraction_of(Decimal(str(value)))
     except (InvalidOperation, ValueError, OverflowError):
         message = f"{what} must be a number in (0, 1], got {value!r}"
         raise InvalidParameterError(message) from None
@@ -131,3 +133,10 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
         message = f"{what} may have a denominator of 10^9 at most (nine decimals), got {value}"
         raise InvalidParameterError(message)
     return fraction
+
+
+def _fraction_of(number: Decimal) -> Fraction:
+    """Turn a decimal into a fraction; one far out of range without writing all its zeros."""
+    if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
+        return Fraction(-1 if number < 0 else 1000) if number.adjusted() > 0 else _TOO_FINE
+    return Fraction(number)

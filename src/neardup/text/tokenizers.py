@@ -137,8 +137,12 @@ class FunctionTokenizer(Tokenizer):
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash what the function returns: strings as their UTF-8 bytes, integers as 8 bytes."""
-        lists = [list(self.function(text)) for text in _strings(texts, self.normalisation)]
-        return _hash_lists(lists)
+        results = [self.function(text) for text in _strings(texts, self.normalisation)]
+        for result in results:
+            if not isinstance(result, Iterable):
+                message = f"a tokenizer must return a list of tokens, got {type(result).__name__}"
+                raise InvalidParameterError(message)
+        return _hash_lists([list(result) for result in results])
 
 
 @dataclass(frozen=True)
@@ -203,20 +207,26 @@ def _strings(texts: Texts, normalisation: Normalisation) -> list[str]:
 def _hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
     offsets: Int64s = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(tokens) for tokens in lists], out=offsets[1:])
-    known: dict[str | int, int] = {}
+    known: dict[tuple[type, str | int], int] = {}
     values: Uint64s = np.empty(offsets[-1], np.uint64)
     for start, tokens_of_text in zip(offsets[:-1], lists, strict=True):
         for i, token in enumerate(tokens_of_text):
-            if token not in known:
-                known[token] = _hash_token(token)
-            values[start + i] = known[token]
+            # With its type, because 1 and 1.0 and True are the same key.
+            key = (type(token), token)
+            if key not in known:
+                known[key] = _hash_token(token)
+            values[start + i] = known[key]
     return TokenLists(values, offsets)
 
 
 def _hash_token(token: object) -> int:
-    if isinstance(token, str):
-        return hash_bytes(token.encode())
-    if isinstance(token, (int, np.integer)):
-        return hash_bytes(int(token).to_bytes(8, "little", signed=True))
+    try:
+        if isinstance(token, str):
+            return hash_bytes(token.encode())
+        if isinstance(token, (int, np.integer)):
+            return hash_bytes(int(token).to_bytes(8, "little", signed=True))
+    except (UnicodeEncodeError, OverflowError) as error:
+        message = f"a tokenizer returned {token!r}, which cannot be hashed: {error}"
+        raise InvalidParameterError(message) from None
     message = f"a tokenizer must return strings or integers, got {type(token).__name__}"
     raise InvalidParameterError(message)

@@ -117,10 +117,19 @@ def test_function_tokenizer__same_words_as_the_kernel():
     assert by_kernel.values.tolist() == by_function.values.tolist()
 
 
-def test_function_tokenizer__other_results():
-    tokenizer = make_tokenizer(lambda text: [1.5], KEEP_CASE)
-    message = "a tokenizer must return strings or integers, got float"
-    with pytest.raises(neardup.InvalidParameterError, match=f"^{message}$"):
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ([1.5], "a tokenizer must return strings or integers, got float"),
+        ([1, 1.0], "a tokenizer must return strings or integers, got float"),
+        (None, "a tokenizer must return a list of tokens, got NoneType"),
+        ([2**64], "a tokenizer returned 18446744073709551616, which cannot be hashed: int too big"),
+        (["\ud800"], r"a tokenizer returned '\\ud800', which cannot be hashed: 'utf-8' codec"),
+    ],
+)
+def test_function_tokenizer__other_results(result, message):
+    tokenizer = make_tokenizer(lambda text: result, KEEP_CASE)
+    with pytest.raises(neardup.InvalidParameterError, match=f"^{message}"):
         tokenizer.hash_tokens(make_texts(["a"]))
 
 
