@@ -258,7 +258,7 @@ def test_dedup__components_report_the_difference(run, write_file):
     write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     arguments = ("dedup", "a.jsonl", "-o", "o", "--clusters", "components", "--ngram", 3)
     outcome = run(*arguments, "--threshold", "0.7", "--recall", "0.9999999")
-    assert "\ncomponents remove 1 text more than survivors\n" in outcome.out
+    assert "\ncomponents remove 1 document more than survivors\n" in outcome.out
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json", "a.csv"])
@@ -368,6 +368,14 @@ def test_dedup__report(run, write_file):
     )
     assert third == "1 empty document, kept"
     assert last.startswith("written to out in ")
+
+
+def test_dedup__report_of_a_poor_recall(run, write_file):
+    write_file("a.jsonl", b'{"text": "a b"}\n')
+    outcome = run("dedup", "a.jsonl", "-o", "out", "--bands", "1", "--rows", "100")
+    lines = outcome.out.splitlines()
+    assert "1 band of 100 rows find a pair" in lines[1]
+    assert lines[2].startswith("that is less than the recall of 0.99; leave out --bands")
 
 
 SOURCES = (JsonLinesSource, DelimitedSource, RecordSource, parquet.ParquetSource)

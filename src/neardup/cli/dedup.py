@@ -110,16 +110,22 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"{summary['documents_removed']:,} removed "
         f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams; {summary['bands']} bands of {summary['rows']} rows find a pair "
+        f"{scheme['ngram']}-grams; {counted(summary['bands'], 'band')} of "
+        f"{counted(summary['rows'], 'row')} find a pair "
         f"at the threshold with probability {summary['predicted_recall']:.4f}",
     ]
+    if summary["predicted_recall"] < summary["recall"]:
+        lines.append(
+            f"that is less than the recall of {summary['recall']:g}; "
+            "leave out --bands and --rows to have them chosen for it"
+        )
     if summary["empty_documents"]:
         lines.append(f"{counted(summary['empty_documents'], 'empty document')}, kept")
     if summary["skipped_rows"]:
         bad = counted(summary["skipped_rows"], "bad row")
         lines.append(f"{bad} skipped and kept; see summary.json")
     if "removed_beyond_survivors" in summary:
-        more = counted(summary["removed_beyond_survivors"], "text")
+        more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
     seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]

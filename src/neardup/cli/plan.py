@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.display import announce_compilation, say
+from neardup.cli.display import announce_compilation, counted, say
 from neardup.cli.options import input_options, matching_options, run_options, text_options
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _chart(plan: Plan) -> str:
     """Draw the S-curve, one line for each similarity."""
     least = float(plan.measure.least_jaccard)
     lines = [
-        f"{plan.banding.bands} bands of {plan.banding.rows} rows, "
+        f"{counted(plan.banding.bands, 'band')} of {counted(plan.banding.rows, 'row')}, "
         f"{plan.banding.num_perm} hash functions",
         f"a pair at {plan.measure.name} {plan.options.threshold} is compared with probability "
         f"{plan.predicted_recall:.4f}",
