@@ -7,26 +7,16 @@ when they are there, and slow every start.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import subprocess
-import venv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packages import cache_folder
+from packages import cache_folder, environment_versions, make_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 NAMES = ("neardup", "numpy", "numba", "llvmlite", "pyarrow", "click", "rich", "fsspec")
-
-PRINT_VERSIONS = """
-import importlib.metadata, json, platform, sys
-found = {name: importlib.metadata.version(name) for name in sys.argv[1:]}
-print(json.dumps({"python": platform.python_version(), "packages": found}))
-"""
 
 
 def prepare() -> Path:
@@ -41,16 +31,7 @@ def prepare() -> Path:
     subprocess.CalledProcessError
         If pip fails; what it said is on standard error.
     """
-    folder = cache_folder() / "installed"
-    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    complete = folder / "complete"
-    digest = _source_digest()
-    if not complete.exists() or complete.read_text() != digest:
-        venv.create(folder, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", str(REPOSITORY)]
-        subprocess.run(command, check=True)
-        complete.write_text(digest)
-    return python
+    return make_environment("installed", [str(REPOSITORY)], _source_digest())
 
 
 def environment() -> Mapping[str, str]:
@@ -60,10 +41,8 @@ def environment() -> Mapping[str, str]:
 
 def versions(python: Path) -> dict[str, object]:
     """Return the versions of Python and of the packages that neardup needs, as installed."""
-    command = [str(python), "-c", PRINT_VERSIONS, *NAMES]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    packages, version = environment_versions(python, NAMES)
+    return {"python": version, "packages": packages}
 
 
 def _source_digest() -> str:

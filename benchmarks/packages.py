@@ -1,13 +1,21 @@
-"""Downloads of the packages that hold benchmark text, into the benchmarks' cache folder."""
+"""Packages in the benchmarks' cache folder: downloads that hold text, and environments."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 CACHE_VARIABLE = "NEARDUP_BENCHMARK_DATA"
+
+PRINT_VERSIONS = """
+import importlib.metadata, json, platform, sys
+found = {name: importlib.metadata.version(name) for name in sys.argv[1:]}
+print(json.dumps([found, platform.python_version()]))
+"""
 
 
 def cache_folder() -> Path:
@@ -62,6 +70,45 @@ def download(name: str, version: str, *, from_source: bool = False) -> Path:
             message = f"pip could not download {name} {version}: {done.stderr[-500:].strip()}"
             raise RuntimeError(message)
     return found[0]
+
+
+def make_environment(name: str, requirements: list[str], stamp: str) -> Path:
+    """Make a virtual environment in the cache folder, again whenever its stamp changes.
+
+    Parameters
+    ----------
+    name
+        Of its folder.
+    requirements
+        What pip installs.
+    stamp
+        Text that stands for all that decides the content.
+
+    Returns
+    -------
+    The environment's Python.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If pip fails; what it said is on standard error.
+    """
+    folder = cache_folder() / name
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    complete = folder / "complete"
+    if not complete.exists() or complete.read_text() != stamp:
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *requirements], check=True)
+        complete.write_text(stamp)
+    return python
+
+
+def environment_versions(python: Path, names: tuple[str, ...]) -> tuple[dict[str, str], str]:
+    """Return the versions of some of an environment's packages, and of its Python."""
+    command = [str(python), "-c", PRINT_VERSIONS, *names]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    packages, version = json.loads(done.stdout)
+    return packages, version
 
 
 def _archives(folder: Path, name: str, version: str) -> list[Path]:

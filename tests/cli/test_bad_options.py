@@ -1,0 +1,124 @@
+"""What wrong options get: one line that says what is expected, before any work starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from neardup.cli.options import MEASURES
+
+GOOD = b'{"text": "one", "id": "a"}\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("--threshold 0", "threshold must lie in (0, 1], got 0"),
+        ("--threshold 80", "threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        ("--threshold 1.5", "threshold must lie in (0, 1], got 1.5"),
+        ("--ngram 2147483648000", "ngram must lie between 1 and 65536, got 2147483648000"),
+        ("--threshold 1e999999999", "threshold must lie in (0, 1], got 1e999999999"),
+        ("--threshold -0.5", "threshold must lie in (0, 1], got -0.5"),
+        ("--threshold abc", "threshold must be a number in (0, 1], got 'abc'"),
+        ("--threshold nan", "threshold must be a number in (0, 1], got 'nan'"),
+        ("--threshold inf", "threshold must be a number in (0, 1], got 'inf'"),
+        (
+            "--threshold 1e-12",
+            "threshold may have a denominator of 10^9 at most (nine decimals), got 1e-12",
+        ),
+        ("--recall 0", "recall must lie in (0, 1], got 0"),
+        ("--recall 99", "recall must lie in (0, 1], got 99; write 0.99 for 99 %"),
+        (
+            "--threshold 0.01",
+            "recall 0.99 at Jaccard similarity 0.01 is out of reach with num_perm 128; raise "
+            "num_perm to 459 or ask for less",
+        ),
+        (
+            "--bands 20 --rows 10",
+            "20 bands of 10 rows need 200 hash functions, num_perm allows 128; lower one of them "
+            "or raise num_perm",
+        ),
+        ("--bands 20", "bands and rows go together; give both or neither"),
+        ("--rows 5", "bands and rows go together; give both or neither"),
+        ("--bands 0 --rows 5", "bands and rows must be at least 1, got 0 bands of 5 rows"),
+        ("--ngram 0", "ngram must lie between 1 and 65536, got 0"),
+        ("--workers 0", "workers must be at least 1, got 0"),
+        ("--num-perm 0", "num_perm must lie between 1 and 65536, got 0"),
+        ("--seed -1", "seed must lie between 0 and 2^64 - 1, got -1"),
+        (
+            "--keep best",
+            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "priority:COLUMN=A,B,C, got 'best'",
+        ),
+        (
+            "--keep priority:id",
+            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "priority:COLUMN=A,B,C, got 'priority:id'",
+        ),
+        (
+            "--tokenizer word",
+            "tokenizer must be one of words, whitespace, characters, bytes, a tokenizer.json file "
+            "or a function, got 'word'",
+        ),
+        (
+            "--tokenizer bytes --casefold",
+            "the tokenizer bytes compares bytes as they are; leave out normalisation options",
+        ),
+        ("--keep max:score", "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'"),
+        ("--text-column body", "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'"),
+        ("--id-column key", "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'"),
+    ],
+)
+def test_dedup__bad_option(fails, write_file, options, error):
+    write_file("a.jsonl", GOOD)
+    fails("dedup", "a.jsonl", "-o", "out", *options.split(), error=error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--threshold 80", "--bands 20 --rows 10", "--ngram 0", "--workers 0", "--recall nan"],
+)
+def test_plan__bad_option(run, options):
+    outcome = run("plan", *options.split())
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            "--measure jacard",
+            f"Invalid value for '--measure': 'jacard' is not one of "
+            f"{', '.join(map(repr, MEASURES))}.",
+        ),
+        ("--ngram five", "Invalid value for '--ngram': 'five' is not a valid integer."),
+        (
+            "--clusters all",
+            "Invalid value for '--clusters': 'all' is not one of 'survivors', 'components'.",
+        ),
+        (
+            "--format csv",
+            "Invalid value for '--format': 'csv' is not one of 'same', 'jsonl', 'parquet'.",
+        ),
+    ],
+)
+def test_dedup__wrong_usage(run, here, write_file, options, error):
+    write_file("a.jsonl", GOOD)
+    outcome = run("dedup", "a.jsonl", "-o", "out", *options.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.splitlines()[-1] == f"Error: {error}"
+    assert outcome.err.startswith("Usage: neardup dedup [OPTIONS] INPUT...\n")
+    assert [path.name for path in here.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["dedup", "-o", "out"], "Error: Missing argument 'INPUT...'."),
+        (["dedup", "a.jsonl"], "Error: Missing option '-o' / '--output'."),
+    ],
+)
+def test_dedup__argument_left_out(run, here, arguments, error):
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (2, error)
