@@ -133,6 +133,18 @@ class ScoredPairs:
 
 
 @dataclass(frozen=True)
+class EditPairs:
+    """Verified pairs of strings, in ascending order, with their edit distances."""
+
+    left: Int64s
+    right: Int64s
+    distances: Int64s
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True)
 class Removals:
     """What each document gives way to.
 

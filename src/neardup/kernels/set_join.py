@@ -19,6 +19,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
+from neardup.kernels.postings import count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
@@ -80,49 +81,6 @@ def prefix_lengths(
         indexing[k] = n - required_overlap(measure, n, n, p, q) + 1
 
 
-@kernel
-def count_postings(
-    tokens: ConstInt32s, starts: ConstInt64s, prefixes: ConstInt64s, posting_starts: Int64s
-) -> None:
-    """Count each token's postings; ``posting_starts`` (n_tokens + 1, zero) becomes their starts."""
-    for record in range(starts.shape[0]):
-        for i in range(prefixes[record]):
-            posting_starts[tokens[starts[record] + i] + 1] += 1
-    for token in range(posting_starts.shape[0] - 1):
-        posting_starts[token + 1] += posting_starts[token]
-
-
-@kernel
-def fill_postings(
-    tokens: ConstInt32s,
-    starts: ConstInt64s,
-    prefixes: ConstInt64s,
-    next_posting: Int64s,
-    posting_records: Int32s,
-    posting_places: Int32s,
-) -> None:
-    """Write each token's postings, by record; ``next_posting`` starts as ``posting_starts``."""
-    for record in range(starts.shape[0]):
-        for i in range(prefixes[record]):
-            token = tokens[starts[record] + i]
-            k = next_posting[token]
-            posting_records[k] = record
-            posting_places[k] = i
-            next_posting[token] = k + 1
-
-
-@inlined
-def _first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
-    """First position in [start, stop) of an ascending range whose value is at least ``least``."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if values[middle] < least:
-            start = middle + 1
-        else:
-            stop = middle
-    return start
-
-
 @inlined
 def _difference(a: Int, b: Int) -> np.int64:
     return np.int64(max(a, b)) - np.int64(min(a, b))
@@ -164,7 +122,7 @@ def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
             return limit + 1
         if high < x_stop and tokens[high] < token:
             return limit + 1
-        cut = _first_at_least(tokens, max(low, x), min(high + 1, x_stop), token)
+        cut = first_at_least(tokens, max(low, x), min(high + 1, x_stop), token)
         found = cut < x_stop and tokens[cut] == token
         right = cut + np.int64(found)
         missing = np.int64(not found)
@@ -184,21 +142,6 @@ def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
 
 # Two levels of halving (MAXDEPTH of the paper's section 5.1); Numba has no cached recursion.
 suffix_distance = _suffix_bound(_suffix_bound(_size_difference))
-
-
-@inlined
-def _merge(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, required: Int) -> Int:
-    """Count the common tokens of two sorted runs; stop when ``required`` is out of reach."""
-    overlap = np.int64(0)
-    while x < x_stop and y < y_stop:
-        if overlap + min(x_stop - x, y_stop - y) < required:
-            return overlap
-        for _ in range(min(np.int64(8), x_stop - x, y_stop - y)):
-            a, b = tokens[np.uint64(x)], tokens[np.uint64(y)]
-            overlap += np.int64(a == b)
-            x += np.int64(a <= b)
-            y += np.int64(b <= a)
-    return overlap
 
 
 @inlined
@@ -251,11 +194,16 @@ def probe_records(
     for x in range(start, stop):
         x_size, x_start = sizes[x], starts[x]
         n_touched = np.int64(0)
+        hits, after_size, verified = np.int64(0), np.int64(0), np.int64(0)
+        after_position, after_suffix = np.int64(0), np.int64(0)
+        # Postings are in order of size, so the bound for one size serves many of them.
+        y_size = np.int64(-1)
+        required: Int = 0
         for i in range(probing[x]):
             token = tokens[x_start + i]
             end = posting_starts[token + 1]
-            k = _first_at_least(posting_records, posting_starts[token], end, first_partner[x])
-            counts[HITS] += end - posting_starts[token]
+            k = first_at_least(posting_records, posting_starts[token], end, first_partner[x])
+            hits += end - posting_starts[token]
             while k < end and posting_records[k] < last_partner[x]:
                 y = np.int64(posting_records[k])
                 place = np.int64(posting_places[k])
@@ -264,7 +212,7 @@ def probe_records(
                     continue
                 if two_sided and not _may_pair(sides[x], sides[y], measure):
                     continue
-                counts[AFTER_SIZE] += 1
+                after_size += 1
                 seen = shared[y]
                 if seen == _PRUNED:
                     continue
@@ -272,12 +220,13 @@ def probe_records(
                     touched[n_touched] = y
                     n_touched += 1
                 if algorithm != ALL_PAIRS:
-                    y_size = sizes[y]
-                    required = required_overlap(measure, x_size, y_size, p, q)
+                    if sizes[y] != y_size:
+                        y_size = sizes[y]
+                        required = required_overlap(measure, x_size, y_size, p, q)
                     if seen + 1 + min(x_size - i - 1, y_size - place - 1) < required:
                         shared[y] = _PRUNED
                         continue
-                    counts[AFTER_POSITION] += 1
+                    after_position += 1
                     if algorithm == PPJOIN_PLUS and seen == 0:
                         limit = x_size + y_size - 2 * required - (i + place)
                         distance = suffix_distance(
@@ -291,7 +240,7 @@ def probe_records(
                         if distance > limit:
                             shared[y] = _PRUNED
                             continue
-                    counts[AFTER_SUFFIX] += 1
+                    after_suffix += 1
                 shared[y] = seen + 1
         if n_pairs + n_touched > left.shape[0]:
             for m in range(n_touched):
@@ -303,9 +252,11 @@ def probe_records(
             shared[y] = 0
             if overlap <= 0:
                 continue
-            counts[VERIFIED] += 1
-            y_size, y_start = sizes[y], starts[y]
-            required = required_overlap(measure, x_size, y_size, p, q)
+            verified += 1
+            y_start = starts[y]
+            if sizes[y] != y_size:
+                y_size = sizes[y]
+                required = required_overlap(measure, x_size, y_size, p, q)
             # Behind the prefix that ends first, all common tokens are still to be counted; they
             # lie behind as many tokens of the other record as have been counted.
             x_prefix, y_prefix = probing[x], indexing[y]
@@ -313,7 +264,7 @@ def probe_records(
                 x_from, y_from = x_start + x_prefix, y_start + overlap
             else:
                 x_from, y_from = x_start + overlap, y_start + y_prefix
-            overlap += _merge(
+            overlap += count_common(
                 tokens, x_from, x_start + x_size, y_from, y_start + y_size, required - overlap
             )
             if overlap >= required:
@@ -321,4 +272,9 @@ def probe_records(
                 left[n_pairs] = y
                 overlaps[n_pairs] = overlap
                 n_pairs += 1
+        counts[HITS] += hits
+        counts[AFTER_SIZE] += after_size
+        counts[AFTER_POSITION] += after_position
+        counts[AFTER_SUFFIX] += after_suffix
+        counts[VERIFIED] += verified
     return stop, n_pairs

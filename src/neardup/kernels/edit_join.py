@@ -1,0 +1,244 @@
+"""Candidates of edit-distance joins: q-gram prefixes, positions, lengths, and parities.
+
+Strings are in order of length, each with its q-grams: ranks, the rarest first, and the places where
+they stand. An edit touches at most q adjacent q-grams of a string. So of q-grams that D edits
+cannot all touch, strings within distance D have one in common, at places that D edits can explain.
+
+References
+----------
+Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 6.2.
+Xiao, Wang, Lin (2008), Ed-Join: an efficient algorithm for similarity joins with edit distance
+constraints, section 3.
+Gravano et al. (2001), Approximate string joins in a database (almost) for free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.hashing import mix64
+from neardup.kernels.postings import count_common, first_at_least
+from neardup.kernels.types import (
+    ConstBytes,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint64Rows,
+)
+
+# What is counted, in the order of the filters.
+HITS, AFTER_LENGTH, AFTER_POSITION, AFTER_PARITY, VERIFIED = 0, 1, 2, 3, 4
+N_COUNTS = 5
+
+# Ranges up to this length are sorted by insertion.
+_SHORT = 24
+
+_1, _2, _4, _56, _63 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56), np.uint64(63)
+_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+
+@inlined
+def _count_ones(word: np.uint64) -> np.int64:
+    """Count the bits that are set, in halves of halves; LLVM makes one instruction of it."""
+    word -= (word >> _1) & _PAIRS
+    word = (word & _FOURS) + ((word >> _2) & _FOURS)
+    word = (word + (word >> _4)) & _EIGHTS
+    return np.int64((word * _BYTES) >> _56)
+
+
+@kernel
+def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64Rows) -> None:
+    """Note for each string which of 64 classes of tokens, and of adjacent two, come oddly often.
+
+    An edit takes a token away, adds one, or does both: it turns at most two bits of the first
+    word. It does so with at most two pairs of adjacent tokens: four bits of the second.
+    """
+    for k in range(offsets.shape[0] - 1):
+        of_tokens, of_twos = np.uint64(0), np.uint64(0)
+        before = np.uint64(0)
+        for i in range(offsets[k], offsets[k + 1]):
+            value = mix64(values[i])
+            of_tokens ^= _1 << (value & _63)
+            if i > offsets[k]:
+                of_twos ^= _1 << (mix64(before ^ (value >> _1)) & _63)
+            before = value
+        parities[k, 0], parities[k, 1] = of_tokens, of_twos
+
+
+@inlined
+def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer: Int) -> bool:
+    """Whether the parities of two strings differ in no more bits than so many edits turn.
+
+    ``longer`` of the edits, the difference of the lengths, are insertions or deletions, and such
+    an edit turns one bit less.
+    """
+    if _count_ones(parities[x, 1] ^ parities[y, 1]) > 4 * most - longer:
+        return False
+    return bool(_count_ones(parities[x, 0] ^ parities[y, 0]) <= 2 * most - longer)
+
+
+@inlined
+def _copy_sorted(places: ConstInt32s, start: Int, size: Int, target: Int32s) -> None:
+    """Copy a range of places into ``target`` in ascending order; short ones by insertion."""
+    for i in range(size):
+        place = places[start + i]
+        j = i
+        while size <= _SHORT and j > 0 and target[j - 1] > place:
+            target[j] = target[j - 1]
+            j -= 1
+        target[j] = place
+    if size > _SHORT:
+        target[:size].sort()
+
+
+@kernel
+def prefix_lengths(
+    places: ConstInt32s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    allowed: ConstInt64s,
+    qgram: int,
+    scratch: Int32s,
+    prefixes: Int64s,
+) -> None:
+    """Find how many of each string's rarest q-grams its ``allowed`` edits cannot all touch.
+
+    The fewest, or 0 where the edits may touch all of them. ``places`` are those of the q-grams in
+    order of rank; ``scratch`` is as long as the longest prefix, ``qgram * allowed + 1``.
+    """
+    for k in range(starts.shape[0]):
+        # Every q-gram takes a place of its own, so one more than the edits touch is enough.
+        low, high = allowed[k] + 1, qgram * allowed[k] + 1
+        if high > sizes[k]:
+            prefixes[k] = 0
+            continue
+        while low < high:
+            middle = (low + high) >> 1
+            _copy_sorted(places, starts[k], middle, scratch)
+            n_edits, free_from = np.int64(0), np.int64(0)
+            for i in range(middle):
+                # Put each edit as far right as it still touches the first q-gram left.
+                if scratch[i] >= free_from:
+                    n_edits += 1
+                    free_from = np.int64(scratch[i]) + qgram
+            if n_edits > allowed[k]:
+                high = middle
+            else:
+                low = middle + 1
+        prefixes[k] = low
+
+
+@kernel
+def probe_strings(
+    start: int,
+    stop: int,
+    lengths: ConstInt64s,
+    allowed: ConstInt64s,
+    first_partner: ConstInt64s,
+    parities: ConstUint64Rows,
+    sides: ConstBytes,
+    gram_tokens: ConstInt32s,
+    gram_places: ConstInt32s,
+    gram_starts: ConstInt64s,
+    gram_sizes: ConstInt64s,
+    qgram: int,
+    probing: ConstInt64s,
+    posting_starts: ConstInt64s,
+    posting_records: ConstInt32s,
+    posting_places: ConstInt32s,
+    posting_rests: ConstInt32s,
+    last_seen: Int32s,
+    left: Int32s,
+    right: Int32s,
+    counts: Int64s,
+) -> tuple[Int, Int]:
+    """Find the candidates of strings ``start`` to ``stop`` among those before each.
+
+    String x may differ from a partner y < x in ``allowed[x]`` edits, so its partners start at
+    ``first_partner[x]``. It is looked up by its first ``probing[x]`` q-grams; where that is 0 its
+    q-grams are too few to say anything, and all strings of fitting length are candidates.
+    ``posting_places`` are places in the string, as ``gram_places`` are, ``posting_rests`` how long
+    the string is from there. ``sides`` tells where two
+    collections are joined (1 left, 2 right, 3 both), it is empty for a self-join. ``last_seen``
+    (n, all -1 at first) is this worker's own.
+
+    Returns the first string not probed, which is below ``stop`` if the next one's candidates might
+    not fit into ``left`` (y) and ``right`` (x), and the number of candidates.
+    """
+    n_pairs = np.int64(0)
+    room = left.shape[0]
+    two_sided = sides.shape[0] > 0
+    for x in range(start, stop):
+        before = n_pairs
+        hits, after_length = np.int64(0), np.int64(0)
+        after_position, after_parity, verified = np.int64(0), np.int64(0), np.int64(0)
+        x_length, most = lengths[x], allowed[x]
+        lowest = first_partner[x]
+        if probing[x] == 0:
+            hits += x - lowest
+            after_length += x - lowest
+            for z in range(lowest, x):
+                if two_sided and (sides[x] | sides[z]) != 3:
+                    continue
+                after_position += 1
+                if not _may_be_within(parities, x, z, most, x_length - lengths[z]):
+                    continue
+                after_parity += 1
+                verified += 1
+                if n_pairs < room:
+                    left[n_pairs], right[n_pairs] = z, x
+                n_pairs += 1
+        for i in range(gram_starts[x], gram_starts[x] + probing[x]):
+            token, place = gram_tokens[i], np.int64(gram_places[i])
+            rest = x_length - place
+            end = posting_starts[token + 1]
+            k = first_at_least(posting_records, posting_starts[token], end, lowest)
+            hits += end - posting_starts[token]
+            while k < end and posting_records[k] < x:
+                y = np.int64(posting_records[k])
+                # Edits in front of the common q-gram, and behind it.
+                apart = abs(place - posting_places[k]) + abs(rest - posting_rests[k])
+                k += 1
+                after_length += 1
+                if apart > most or last_seen[y] == x:
+                    continue
+                last_seen[y] = x
+                if two_sided and (sides[x] | sides[y]) != 3:
+                    continue
+                after_position += 1
+                if not _may_be_within(parities, x, y, most, x_length - lengths[y]):
+                    continue
+                after_parity += 1
+                # So many q-grams no edit touches, so that they are in both.
+                untouched = gram_sizes[x] - qgram * most
+                if untouched > count_common(
+                    gram_tokens,
+                    gram_starts[x],
+                    gram_starts[x] + gram_sizes[x],
+                    gram_starts[y],
+                    gram_starts[y] + gram_sizes[y],
+                    untouched,
+                ):
+                    continue
+                verified += 1
+                if n_pairs < room:
+                    left[n_pairs], right[n_pairs] = y, x
+                n_pairs += 1
+        if n_pairs > room:
+            # The caller will probe x again, with more room.
+            for m in range(last_seen.shape[0]):
+                if last_seen[m] == x:
+                    last_seen[m] = -1
+            return x, before
+        counts[HITS] += hits
+        counts[AFTER_LENGTH] += after_length
+        counts[AFTER_POSITION] += after_position
+        counts[AFTER_PARITY] += after_parity
+        counts[VERIFIED] += verified
+    return stop, n_pairs

@@ -1,0 +1,149 @@
+"""Tokens numbered and ranked, records sorted by rank, and the inverted index of their prefixes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.types import (
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint64s,
+)
+
+
+@kernel
+def number_values(
+    values: ConstUint64s,
+    start: int,
+    slots: Int32s,
+    known: Uint64s,
+    frequencies: Int64s,
+    n_known: int,
+    numbers: Int32s,
+) -> tuple[Int, Int]:
+    """Give values from ``start`` on numbers in order of appearance, until ``known`` is full.
+
+    ``slots`` is an open hash table of positions in ``known``, -1 where free; its length is a power
+    of two and at least twice that of ``known``. ``frequencies`` counts how often each value came.
+
+    Returns the first value without a number, which is the end unless there was no room for it, and
+    the number of known values.
+    """
+    mask = slots.shape[0] - 1
+    for i in range(start, values.shape[0]):
+        value = values[i]
+        slot = np.int64(value) & mask
+        while slots[slot] >= 0 and known[slots[slot]] != value:
+            slot = (slot + 1) & mask
+        number = np.int64(slots[slot])
+        if number < 0:
+            if n_known == known.shape[0]:
+                return i, n_known
+            number = np.int64(n_known)
+            slots[slot] = number
+            known[number] = value
+            frequencies[number] = 0
+            n_known += 1
+        frequencies[number] += 1
+        numbers[i] = number
+    return values.shape[0], n_known
+
+
+@kernel
+def rebuild_slots(slots: Int32s, known: ConstUint64s, n_known: int) -> None:
+    """Fill an empty hash table (all -1) with the known values, which all differ."""
+    mask = slots.shape[0] - 1
+    for number in range(n_known):
+        slot = np.int64(known[number]) & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = number
+
+
+@kernel
+def count_postings(
+    tokens: ConstInt32s, starts: ConstInt64s, prefixes: ConstInt64s, posting_starts: Int64s
+) -> None:
+    """Count each token's postings; ``posting_starts`` (n_tokens + 1, zero) becomes their starts."""
+    for record in range(starts.shape[0]):
+        for i in range(prefixes[record]):
+            posting_starts[tokens[starts[record] + i] + 1] += 1
+    for token in range(posting_starts.shape[0] - 1):
+        posting_starts[token + 1] += posting_starts[token]
+
+
+@kernel
+def fill_postings(
+    tokens: ConstInt32s,
+    starts: ConstInt64s,
+    prefixes: ConstInt64s,
+    next_posting: Int64s,
+    posting_records: Int32s,
+    posting_places: Int32s,
+) -> None:
+    """Write each token's postings, by record; ``next_posting`` starts as ``posting_starts``."""
+    for record in range(starts.shape[0]):
+        for i in range(prefixes[record]):
+            token = tokens[starts[record] + i]
+            k = next_posting[token]
+            posting_records[k] = record
+            posting_places[k] = i
+            next_posting[token] = k + 1
+
+
+@kernel
+def sort_records(
+    posting_starts: ConstInt64s,
+    posting_records: ConstInt32s,
+    posting_places: ConstInt32s,
+    starts: ConstInt64s,
+    fill: Int64s,
+    tokens: Int32s,
+    places: Int32s,
+) -> None:
+    """Turn an index of whole records back into records whose tokens ascend.
+
+    Record r's run begins at ``starts[r]``; ``fill`` (n, zero) counts what is written of it.
+    ``places`` gets where each token stood before; equal tokens keep their order.
+    """
+    for token in range(posting_starts.shape[0] - 1):
+        for k in range(posting_starts[token], posting_starts[token + 1]):
+            record = posting_records[k]
+            to = starts[record] + fill[record]
+            tokens[to] = token
+            places[to] = posting_places[k]
+            fill[record] += 1
+
+
+@inlined
+def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
+    """First position in [start, stop) of an ascending range whose value is at least ``least``."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if values[middle] < least:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@inlined
+def count_common(
+    tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, required: Int
+) -> Int:
+    """Count the common tokens of two sorted runs; stop when ``required`` is out of reach."""
+    overlap = np.int64(0)
+    while x < x_stop and y < y_stop:
+        if overlap + min(x_stop - x, y_stop - y) < required:
+            return overlap
+        for _ in range(min(np.int64(8), x_stop - x, y_stop - y)):
+            a, b = tokens[np.uint64(x)], tokens[np.uint64(y)]
+            overlap += np.int64(a == b)
+            x += np.int64(a <= b)
+            y += np.int64(b <= a)
+    return overlap

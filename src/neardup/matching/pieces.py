@@ -1,0 +1,78 @@
+"""Records probed in pieces, on several cores, into output whose size is not known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+import numpy as np
+
+from neardup.errors import ResultLimitError
+from neardup.tables import Int32s
+from neardup.workers import map_ordered
+
+S = TypeVar("S")
+Columns = tuple[Int32s, ...]
+
+# Records in one piece of work: enough pieces that no core waits long for the last one.
+_PIECE = 2048
+_FIRST_ROOM = 1 << 16
+
+
+def probe_pieces(
+    n_records: int,
+    n_columns: int,
+    make_scratch: Callable[[], S],
+    probe: Callable[[int, int, S, Columns], tuple[int, int]],
+    workers: int,
+) -> Iterator[tuple[int, Columns]]:
+    """Probe all records piece by piece; yield for each piece where it stops and what it found.
+
+    Parameters
+    ----------
+    n_records
+        Their number.
+    n_columns
+        Of the output, each an int32 array.
+    make_scratch
+        Makes what one worker needs for itself; ``probe`` leaves it as it was.
+    probe
+        Takes start, stop, scratch and output columns; gives the first record not probed, which is
+        below stop where the next one's output might not fit, and the number of rows written.
+    workers
+        Pieces probed at the same time.
+    """
+    idle: SimpleQueue[S] = SimpleQueue()
+
+    def work(start: int) -> tuple[int, Columns]:
+        try:
+            scratch = idle.get_nowait()
+        except Empty:
+            scratch = make_scratch()
+        stop = min(start + _PIECE, n_records)
+        parts: list[Columns] = []
+        room = _FIRST_ROOM
+        while start < stop:
+            columns = tuple(np.empty(room, np.int32) for _ in range(n_columns))
+            reached, n_rows = probe(start, stop, scratch, columns)
+            parts.append(tuple(column[:n_rows].copy() for column in columns))
+            # A single record may find more than fits: then make more room.
+            room = room * 2 if reached == start else room
+            start = int(reached)
+        idle.put(scratch)
+        return stop, tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+    return map_ordered(work, range(0, n_records, _PIECE), workers)
+
+
+def check_limit(limit: int | None, n_results: int, share: float) -> None:
+    """Raise ``ResultLimitError`` at more results than wanted; ``share`` of the work is done."""
+    if limit is not None and n_results > limit:
+        raise ResultLimitError(limit, n_results, share)
+
+
+def join_columns(found: list[Columns], n_columns: int) -> Columns:
+    """Put the pieces of a result together."""
+    nothing: Columns = (np.empty(0, np.int32),) * n_columns
+    return tuple(np.concatenate(columns) for columns in zip(nothing, *found, strict=True))
