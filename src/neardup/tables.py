@@ -122,26 +122,25 @@ class Buckets:
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Verified pairs of documents, in ascending order, with the number of common elements."""
+    """Verified pairs of documents, in ascending order, and what each was judged by.
+
+    ``scores`` are numbers of common elements, or edits between the two.
+    """
 
     left: Int64s
     right: Int64s
-    overlaps: Int64s
+    scores: Int64s
 
     def __len__(self) -> int:
         return len(self.left)
 
+    def take(self, rows: Int64s | Bools) -> ScoredPairs:
+        """Give some of the pairs: those at these places, or those marked."""
+        return ScoredPairs(self.left[rows], self.right[rows], self.scores[rows])
 
-@dataclass(frozen=True)
-class EditPairs:
-    """Verified pairs of strings, in ascending order, with their edit distances."""
-
-    left: Int64s
-    right: Int64s
-    distances: Int64s
-
-    def __len__(self) -> int:
-        return len(self.left)
+    def turned(self) -> ScoredPairs:
+        """Give the same pairs with left and right exchanged."""
+        return ScoredPairs(self.right, self.left, self.scores)
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,7 @@ def test_help__lists_every_option_and_examples(run, name):
     for option in options:
         assert {*option.opts, *option.secondary_opts} <= listed
         assert option.help
-    assert {"--workers", "--quiet", "--json"} <= listed
-    # Exact joins draw nothing at random.
-    assert ("--seed" in listed) == (name != "pairs")
+    assert {"--seed", "--workers", "--quiet", "--json"} <= listed
     examples = outcome.out.partition("Examples:\n")[2].strip().splitlines()
     assert len(examples) >= 2
     for example in examples:

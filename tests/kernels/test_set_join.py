@@ -37,7 +37,7 @@ def threshold_of(generator: random.Random, measure: str) -> str:
 
 def joined(sets, measure, threshold, **options):
     pairs, counts = join_sets(make_sets(sets), make_join_measure(measure, threshold), **options)
-    rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.overlaps.tolist(), strict=True)
+    rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 
 

@@ -40,7 +40,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
         sides=None if sides is None else np.array(sides, np.uint8),
     )
     found = list(
-        zip(pairs.left.tolist(), pairs.right.tolist(), pairs.overlaps.tolist(), strict=True)
+        zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     )
     assert found == joins.join(sets, measure, threshold, sides)
 
@@ -91,7 +91,7 @@ def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
         monkeypatch.setattr(pieces, "_PIECE", piece)
         monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
         pairs, counts = set_join.join_sets(make_sets(sets), measure, workers=workers)
-        for column in ("left", "right", "overlaps"):
+        for column in ("left", "right", "scores"):
             assert np.array_equal(getattr(pairs, column), getattr(first, column))
         assert counts == first_counts
 

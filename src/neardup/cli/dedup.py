@@ -31,7 +31,7 @@ Examples:
     help="Also remove what is similar to a document of these files; may be given several times.",
 )
 @matching_options
-@text_options
+@text_options()
 @click.option(
     "--keep",
     default="first",

@@ -43,16 +43,15 @@ def input_options(function: F) -> F:
     )(function)
 
 
-def text_options(function: F) -> F:
-    """Options about how texts become sets of shingles."""
+def text_options(tokenizer_default: str = "words", ngram_default: str = "5") -> Callable[[F], F]:
+    """Options about how texts become sets of shingles; the defaults as help describes them."""
     return _group(
         click.option(
             "--tokenizer",
-            default="words",
-            show_default=True,
-            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
+            f"[default: {tokenizer_default}]",
         ),
-        click.option("--ngram", default=5, show_default=True, help="Tokens in a shingle."),
+        click.option("--ngram", type=int, help=f"Tokens in a shingle.  [default: {ngram_default}]"),
         click.option(
             "--occurrences",
             type=click.Choice(["set", "numbered"]),
@@ -70,7 +69,7 @@ def text_options(function: F) -> F:
         ),
         click.option("--strip-accents", is_flag=True, help="Accents do not count."),
         click.option("--fold-digits", is_flag=True, help="Digits of all scripts are the same."),
-    )(function)
+    )
 
 
 def matching_options(function: F) -> F:
@@ -90,6 +89,13 @@ def matching_options(function: F) -> F:
             metavar="T",
             help="Least similarity, in (0, 1]; an exact decimal.",
         ),
+        band_options,
+    )(function)
+
+
+def band_options(function: F) -> F:
+    """Options about how surely similar documents are found by MinHash bands."""
+    return _group(
         click.option(
             "--recall",
             default="0.99",

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, counted, say
-from neardup.cli.options import MEASURES, input_options, run_options, text_options
+from neardup.cli.options import MEASURES, band_options, input_options, run_options, text_options
 
 _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --tokenizer characters --ngram 3 -o pairs.csv
-  neardup pairs new.jsonl --against old.jsonl --threshold 0.6 -o pairs.parquet
+  neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
+  neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
 """
 
 
@@ -35,27 +36,42 @@ Examples:
 )
 @click.option(
     "--measure",
-    type=click.Choice([*MEASURES, "overlap"]),
-    default="jaccard",
-    show_default=True,
-    help="Similarity of two documents.",
+    type=click.Choice([*MEASURES, "overlap", "edit"]),
+    help="Similarity of two documents.  [default: jaccard; edit with --max-distance]",
 )
 @click.option(
     "--threshold",
-    default="0.8",
-    show_default=True,
     metavar="T",
-    help="Least similarity, in (0, 1], an exact decimal; for overlap a number of shingles.",
+    help="Least similarity, in (0, 1], an exact decimal; for overlap a number of shingles.  "
+    "[default: 0.8; with --top any]",
+)
+@click.option(
+    "--max-distance",
+    type=int,
+    metavar="D",
+    help="Most edits (insertions, deletions, substitutions), instead of a threshold.",
+)
+@click.option("--top", type=int, metavar="K", help="Only the K most similar pairs.")
+@click.option(
+    "--per-document", is_flag=True, help="Only the --top K partners of each document of INPUT."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["exact", "minhash"]),
+    default="exact",
+    show_default=True,
+    help="Miss no pair, or as many as --recall allows and be faster on large collections.",
 )
 @click.option(
     "--algorithm",
     type=click.Choice(["allpairs", "ppjoin", "ppjoin+"]),
-    default="ppjoin+",
+    default="ppjoin",
     show_default=True,
-    help="Filters to use; the pairs are the same.",
+    help="Filters that the exact method uses; the pairs are the same.",
 )
+@band_options
 @click.option("--limit", type=int, metavar="N", help="End with an error at more than N pairs.")
-@text_options
+@text_options("words; characters for edit", "5; chosen for edit")
 @input_options
 @click.option("--stats", is_flag=True, help="Print what each filter did.")
 @click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
@@ -72,18 +88,21 @@ def command(
     lines: bool,
     **options: Any,
 ) -> None:
-    """Find all pairs of similar documents, none missed.
+    """Find all pairs of similar documents, or the most similar.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
 
-    Writes id_a, id_b, similarity and overlap, the number of common shingles; in the order of the
-    input, a before b within one collection. For containment a is the document that lies in b.
+    Writes id_a, id_b, similarity and overlap, the number of common shingles, or distance, that of
+    edits; in the order of the input, a before b within one collection, with --top the most similar
+    first. For containment a is the document that lies in b. No pair is missed unless --method
+    minhash is chosen.
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.outputs.folder import check_apart
     from neardup.outputs.tables import check_table_file, write_table
-    from neardup.pipelines.pairs import PairOptions, find_pairs_in_sources, make_pair_plan
+    from neardup.pipelines.pair_options import PairOptions, make_pair_plan
+    from neardup.pipelines.pairs import find_pairs_in_sources
 
     plan = make_pair_plan(PairOptions(**options), workers)
     check_table_file(output, overwrite=overwrite)
@@ -104,19 +123,38 @@ def command(
 def _report(summary: dict[str, Any], output: Path) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     seconds = sum(summary["seconds"].values())
-    return (
-        f"{documents}: {counted(summary['pairs'], 'pair')} with {summary['measure']} >= "
-        f"{summary['threshold']:g}\nwritten to {output} in {seconds:.1f} s"
-    )
+    lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
+    if summary["method"] == "minhash":
+        lines.append(
+            f"{counted(summary['bands'], 'band')} of {counted(summary['rows'], 'row')} find a pair "
+            f"at the threshold with probability {summary['predicted_recall']:.4f}"
+        )
+    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+
+
+def _condition(summary: dict[str, Any]) -> str:
+    """Say what all pairs fulfil."""
+    if summary.get("max_distance") is not None:
+        condition = f" within {counted(summary['max_distance'], 'edit')}"
+    elif summary["threshold"] is None:
+        condition = f" by {summary['measure']}"
+    else:
+        condition = f" with {summary['measure']} >= {summary['threshold']:g}"
+    if "top" in summary:
+        each = " of each document" if summary["per_document"] else ""
+        condition += f", the {summary['top']:,} most similar{each}"
+    return condition
 
 
 def _statistics(filters: dict[str, int]) -> str:
     labels = {
         "hits": "postings met",
         "after_size": "left by size and order",
+        "after_length": "left by length and order",
         "after_position": "left by position",
+        "after_parity": "left by parity",
         "after_suffix": "left by suffix",
         "verified": "pairs verified",
-        "results": "pairs of distinct sets",
+        "results": "pairs of distinct records",
     }
-    return "\n".join(f"{labels[name]:<24}{number:>16,}" for name, number in filters.items())
+    return "\n".join(f"{labels[name]:<26}{number:>16,}" for name, number in filters.items())

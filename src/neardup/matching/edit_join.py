@@ -23,7 +23,7 @@ from neardup.matching.postings import (
     number_values,
     rank_records,
 )
-from neardup.tables import Bytes, EditPairs, Int32s, Int64s, TokenLists, Uint64s
+from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 
 _LONGEST_QGRAM = 6
 
@@ -80,7 +80,7 @@ def join_strings(
     workers: int = 1,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> tuple[EditPairs, EditJoinCounts]:
+) -> tuple[ScoredPairs, EditJoinCounts]:
     """Find all pairs of strings within the distance.
 
     Parameters
@@ -103,7 +103,8 @@ def join_strings(
 
     Returns
     -------
-    The pairs in ascending order, left less than right, and what the filters did.
+    The pairs in ascending order, left less than right, with their distances as scores, and what
+    the filters did.
 
     Raises
     ------
@@ -270,10 +271,10 @@ def _distances(
     return distances
 
 
-def _pairs(found: list[Columns], order: Int64s) -> EditPairs:
+def _pairs(found: list[Columns], order: Int64s) -> ScoredPairs:
     """Give the strings of pairs their numbers in the input, and sort the pairs."""
     left, right, distances = join_columns(found, 3)
     low = np.minimum(order[left], order[right])
     high = np.maximum(order[left], order[right])
     sequence = np.lexsort((high, low))
-    return EditPairs(low[sequence], high[sequence], distances[sequence].astype(np.int64))
+    return ScoredPairs(low[sequence], high[sequence], distances[sequence].astype(np.int64))

@@ -70,3 +70,20 @@ def bucket_documents(
     return Buckets(
         numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
     )
+
+
+def bucket_keys(
+    key_parts: list[Uint64s], order: Int64s, n_bands: int, *, workers: int = 1
+) -> Buckets:
+    """Put documents into buckets as ``bucket_documents``, by keys that came in parts.
+
+    ``key_parts`` are arrays of shape (documents, n_bands) and are used up, so that keys are in
+    memory only once. Document d of the result is number ``order[d]`` of all parts together.
+    """
+    keys: Uint64s = np.empty((len(order), n_bands), np.uint64)
+    stop = len(order)
+    while key_parts:
+        part = key_parts.pop()
+        keys[stop - len(part) : stop] = part
+        stop -= len(part)
+    return bucket_documents(lambda band: keys[order, band], n_bands, len(order), workers=workers)

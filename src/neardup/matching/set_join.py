@@ -21,6 +21,7 @@ ALGORITHMS: dict[str, int] = {
     "ppjoin": set_join.PPJOIN,
     "ppjoin+": set_join.PPJOIN_PLUS,
 }
+DEFAULT_ALGORITHM: Algorithm = "ppjoin"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def join_sets(
     measure: Measure,
     *,
     sides: Bytes | None = None,
-    algorithm: Algorithm = "ppjoin+",
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
     workers: int = 1,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,

@@ -1,8 +1,8 @@
-"""Second pass over a collection: the shingle sets of the documents that are to be compared."""
+"""Second pass over a collection: sets or tokens of the documents that are to be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels import shingles
 from neardup.pipelines.catalogue import SLICE_BYTES, Catalogue, SketchPlan
 from neardup.progress import Progress
-from neardup.tables import Bools, Int64s, ShingleSets, Texts
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists
 from neardup.text.shingles import shingle_sets
 from neardup.workers import map_ordered
+
+_TEXT_CHANGED = "a text has changed since it was first read; run again when it is at rest"
 
 
 def read_sets(
@@ -38,22 +40,91 @@ def read_sets(
     -----
     Memory 8 bytes a shingle of the wanted documents. Only files with a wanted document are read.
     """
-    n_sets = sum(int((places >= 0).sum()) for places in wanted)
-    capacities: Int64s = np.zeros(n_sets, np.int64)
-    for catalogue, places in zip(catalogues, wanted, strict=True):
-        chosen = places >= 0
-        n_shingles = np.maximum(catalogue.n_tokens[chosen] - plan.shingles.ngram + 1, 1)
-        capacities[places[chosen]] = n_shingles
+    capacities = _gather(catalogues, wanted, lambda n: np.maximum(n - plan.shingles.ngram + 1, 1))
     ends = np.cumsum(capacities)
     starts: Int64s = ends - capacities
     sets = ShingleSets(
-        np.empty(int(capacities.sum()), np.uint64), starts, np.zeros(n_sets, np.int64)
+        np.empty(int(capacities.sum()), np.uint64), starts, np.zeros(len(starts), np.int64)
     )
+
+    def write(texts: Texts, places: Int64s) -> None:
+        found = shingle_sets(texts, plan.shingles)
+        if (found.sizes > capacities[places]).any() or (found.sizes == 0).any():
+            raise ReadError(_TEXT_CHANGED)
+        shingles.copy_sets(found.values, found.starts, found.sizes, sets.values, starts[places])
+        sets.sizes[places] = found.sizes
+
+    _read_again(catalogues, wanted, plan, write, workers=workers, progress=progress)
+    return sets
+
+
+def read_token_lists(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: SketchPlan,
+    *,
+    workers: int,
+    progress: Progress,
+) -> TokenLists:
+    """Read some documents again and hash their tokens.
+
+    As ``read_sets``; memory 8 bytes a token.
+    """
+    lengths = _gather(catalogues, wanted, lambda n: n)
+    offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    lists = TokenLists(np.empty(int(offsets[-1]), np.uint64), offsets)
+
+    def write(texts: Texts, places: Int64s) -> None:
+        found = plan.shingles.tokenizer.hash_tokens(texts)
+        sizes = np.diff(found.offsets)
+        if not np.array_equal(sizes, lengths[places]):
+            raise ReadError(_TEXT_CHANGED)
+        shingles.copy_sets(
+            found.values, found.offsets[:-1].copy(), sizes, lists.values, offsets[places]
+        )
+
+    _read_again(catalogues, wanted, plan, write, workers=workers, progress=progress)
+    return lists
+
+
+def _gather(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    of_tokens: Callable[[Int64s], Int64s],
+) -> Int64s:
+    """Work out something of the token counts of the wanted documents, by place."""
+    n_places = sum(int((places >= 0).sum()) for places in wanted)
+    gathered: Int64s = np.zeros(n_places, np.int64)
+    for catalogue, places in zip(catalogues, wanted, strict=True):
+        chosen = places >= 0
+        gathered[places[chosen]] = of_tokens(catalogue.n_tokens[chosen])
+    return gathered
+
+
+def _read_again(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: SketchPlan,
+    write: Callable[[Texts, Int64s], None],
+    *,
+    workers: int,
+    progress: Progress,
+) -> None:
+    """Read the wanted documents again; ``write`` takes some texts and their places."""
 
     def fill(item: tuple[RowBlock, Int64s]) -> int:
         block, places = item
-        return _fill_sets(sets, capacities, block, places, plan)
+        select: Bools = places >= 0
+        parsed = block.parse(ColumnNames(plan.columns.text), select=select, skip_bad=plan.skip_bad)
+        texts = Texts.from_arrow(parsed.text)
+        targets = places[select]
+        done = 0
+        for part in texts.slices(SLICE_BYTES):
+            write(part, targets[done : done + len(part)])
+            done += len(part)
+        return len(targets)
 
+    total = sum(int((places >= 0).sum()) for places in wanted)
     done = 0
     work = (
         item
@@ -62,8 +133,7 @@ def read_sets(
     )
     for count in map_ordered(fill, work, workers):
         done += count
-        progress("compare", done, n_sets)
-    return sets
+        progress("compare", done, total)
 
 
 def _wanted_blocks(catalogue: Catalogue, places: Int64s) -> Iterator[tuple[RowBlock, Int64s]]:
@@ -93,24 +163,3 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
     if first != stop:
         message = "the file has changed since it was first read; run again when it is at rest"
         raise ReadError(message, path=source.name)
-
-
-def _fill_sets(
-    sets: ShingleSets, capacities: Int64s, block: RowBlock, places: Int64s, plan: SketchPlan
-) -> int:
-    """Parse the wanted rows of a block and write their sets where they belong."""
-    select: Bools = places >= 0
-    parsed = block.parse(ColumnNames(plan.columns.text), select=select, skip_bad=plan.skip_bad)
-    texts = Texts.from_arrow(parsed.text)
-    targets = places[select]
-    done = 0
-    for part in texts.slices(SLICE_BYTES):
-        found = shingle_sets(part, plan.shingles)
-        here = targets[done : done + len(part)]
-        if (found.sizes > capacities[here]).any() or (found.sizes == 0).any():
-            message = "a text has changed since it was first read; run again when it is at rest"
-            raise ReadError(message)
-        shingles.copy_sets(found.values, found.starts, found.sizes, sets.values, sets.starts[here])
-        sets.sizes[here] = found.sizes
-        done += len(part)
-    return len(targets)

@@ -15,7 +15,7 @@ from neardup.clustering.keep import KeepPolicy
 from neardup.clustering.survivors import choose_survivors
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.matching.lsh import bucket_documents
+from neardup.matching.lsh import bucket_keys
 from neardup.matching.measures import MeasureName
 from neardup.pipelines.candidates import read_sets
 from neardup.pipelines.catalogue import Catalogue, read_catalogue
@@ -60,7 +60,7 @@ def deduplicate_sources(
         )
     with clock.stage("bucket"):
         firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
-        buckets = _bucket(key_parts, order, plan)
+        buckets = bucket_keys(key_parts, order, plan.banding.bands, workers=plan.workers)
         _leave_out_fixed(buckets, n_fixed)
         # From here on only contents that share a bucket are looked at, in keep order.
         shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
@@ -126,21 +126,6 @@ def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
     is_needed[buckets.numbers[:, n_fixed:][buckets.numbers[:, n_fixed:] >= 0]] = True
     fixed = buckets.numbers[:, :n_fixed]
     fixed[(fixed >= 0) & ~is_needed[fixed]] = -1
-
-
-def _bucket(key_parts: list[Uint64s], order: Int64s, plan: Plan) -> Buckets:
-    """Find the contents, numbered in keep order, that share a band key."""
-    n_bands = plan.banding.bands
-    keys: Uint64s = np.empty((len(order), n_bands), np.uint64)
-    stop = len(order)
-    while key_parts:
-        # Taken from the end and dropped one by one, so that keys are in memory only once.
-        part = key_parts.pop()
-        keys[stop - len(part) : stop] = part
-        stop -= len(part)
-    return bucket_documents(
-        lambda band: keys[order, band], n_bands, len(order), workers=plan.workers
-    )
 
 
 def _places(documents: Int64s, n_other: int, n_own: int) -> tuple[Int64s, Int64s]:

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentOptions:
-    """How documents are read and become sets of shingles; the same for every job."""
+    """How documents are read and become sets of shingles; the same for every job.
 
-    tokenizer: str | Path | TokenFunction = "words"
-    ngram: int = 5
+    Tokens are words where ``tokenizer`` is None, and shingles have 5 where ``ngram`` is.
+    """
+
+    tokenizer: str | Path | TokenFunction | None = None
+    ngram: int | None = None
     occurrences: Occurrences = "set"
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
@@ -49,8 +52,8 @@ class DocumentOptions:
             message = f"on_error must be raise or skip, got {self.on_error!r}"
             raise InvalidParameterError(message)
         shingles = make_shingle_scheme(
-            self.tokenizer,
-            ngram=self.ngram,
+            "words" if self.tokenizer is None else self.tokenizer,
+            ngram=5 if self.ngram is None else self.ngram,
             occurrences=self.occurrences,
             casefold=self.casefold,
             unicode_form=self.unicode_form,
@@ -61,20 +64,45 @@ class DocumentOptions:
         return SketchPlan(columns, shingles, skip_bad=self.on_error == "skip")
 
 
-Clusters = Literal["survivors", "components"]
-
-
 @dataclass(frozen=True, kw_only=True)
-class Options(DocumentOptions):
-    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
+class BandOptions:
+    """How candidates are found by MinHash bands."""
 
-    measure: MeasureName = "jaccard"
-    threshold: str | float | Decimal | Fraction = "0.8"
     recall: str | float | Decimal | Fraction = "0.99"
     num_perm: int = 128
     bands: int | None = None
     rows: int | None = None
     seed: int = 42
+
+    def choose_bands(self, measure: Measure) -> tuple[Banding, MinHashScheme]:
+        """Check these options and choose bands for the recall, unless they are given.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first option that is out of range or does not go with another.
+        """
+        recall = exact_fraction("recall", self.recall)
+        if (self.bands is None) != (self.rows is None):
+            message = "bands and rows go together; give both or neither"
+            raise InvalidParameterError(message)
+        MinHashScheme(self.num_perm, self.seed)
+        if self.bands is not None and self.rows is not None:
+            banding = check_banding(self.bands, self.rows, self.num_perm)
+        else:
+            banding = choose_banding(measure.least_jaccard, recall, self.num_perm)
+        return banding, MinHashScheme(banding.num_perm, self.seed)
+
+
+Clusters = Literal["survivors", "components"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DocumentOptions, BandOptions):
+    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
+
+    measure: MeasureName = "jaccard"
+    threshold: str | float | Decimal | Fraction = "0.8"
     keep: str = "first"
     clusters: Clusters = "survivors"
 
@@ -85,12 +113,16 @@ class Plan:
 
     options: Options
     measure: Measure
-    recall: Fraction
     banding: Banding
     minhash: MinHashScheme
     keep: KeepPolicy
     sketch: SketchPlan
     workers: int = field(default=1)
+
+    @property
+    def recall(self) -> Fraction:
+        """The recall asked for."""
+        return exact_fraction("recall", self.options.recall)
 
     @property
     def predicted_recall(self) -> float:
@@ -107,24 +139,15 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         For the first option that is out of range or does not go with another.
     """
     measure = make_measure(options.measure, options.threshold)
-    recall = exact_fraction("recall", options.recall)
-    if (options.bands is None) != (options.rows is None):
-        message = "bands and rows go together; give both or neither"
-        raise InvalidParameterError(message)
-    MinHashScheme(options.num_perm, options.seed)
-    if options.bands is not None and options.rows is not None:
-        banding = check_banding(options.bands, options.rows, options.num_perm)
-    else:
-        banding = choose_banding(measure.least_jaccard, recall, options.num_perm)
+    banding, minhash = options.choose_bands(measure)
     if options.clusters not in ("survivors", "components"):
         message = f"clusters must be survivors or components, got {options.clusters!r}"
         raise InvalidParameterError(message)
     keep = parse_keep(options.keep)
-    minhash = MinHashScheme(banding.num_perm, options.seed)
     sketch = replace(
         options.sketch_plan(order=keep.column),
         minhash=minhash,
         banding=banding,
         with_lengths=keep.by_length,
     )
-    return Plan(options, measure, recall, banding, minhash, keep, sketch, count_workers(workers))
+    return Plan(options, measure, banding, minhash, keep, sketch, count_workers(workers))

@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.matching.measures import Measure, MeasureName, make_join_measure
-from neardup.matching.set_join import ALGORITHMS, Algorithm, JoinCounts, join_sets
-from neardup.matching.verify import similarities_of
-from neardup.pipelines.candidates import read_sets
-from neardup.pipelines.catalogue import Catalogue, SketchPlan, read_catalogue
+from neardup.matching.lsh import bucket_keys
+from neardup.matching.pieces import check_limit
+from neardup.matching.set_join import DEFAULT_ALGORITHM, Algorithm
+from neardup.pipelines.candidates import read_sets, read_token_lists
+from neardup.pipelines.catalogue import Catalogue, read_catalogue
 from neardup.pipelines.contents import ContentTable
-from neardup.pipelines.options import DocumentOptions
-from neardup.pipelines.spelling import spell_out
+from neardup.pipelines.joins import BucketJoin, EditJoin, Join, SetJoin
+from neardup.pipelines.pair_options import (
+    PairMeasure,
+    PairMethod,
+    PairOptions,
+    PairPlan,
+    make_pair_plan,
+)
+from neardup.pipelines.spelling import Speller
+from neardup.pipelines.top import most_similar_pairs, most_similar_partners
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.tables import Bytes, Int64s, ScoredPairs, ShingleSets
+from neardup.tables import Buckets, Bytes, Int64s, ScoredPairs, ShingleSets, Uint64s
 from neardup.text.shingles import Occurrences, digest_sets
-from neardup.workers import count_workers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,37 +42,20 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT = 1, 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairOptions(DocumentOptions):
-    """Everything that decides the result of ``find_pairs``; see there for the meanings."""
-
-    measure: MeasureName = "jaccard"
-    threshold: str | float | Decimal | Fraction = "0.8"
-    algorithm: Algorithm = "ppjoin+"
-    limit: int | None = None
-
-
-@dataclass(frozen=True)
-class PairPlan:
-    """Checked options."""
-
-    options: PairOptions
-    measure: Measure
-    sketch: SketchPlan
-    workers: int
-
-
 @dataclass(frozen=True)
 class PairResult:
     """Pairs of similar documents and how they were found.
 
-    ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap`` (the number of
-    common shingles), in input order of a, then b. In a self-join a comes before b, but for
-    ``containment``, where a is the document that lies in b.
+    ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap``, the number of
+    common shingles, or ``distance``, that of edits; in input order of a, then b. In a self-join a
+    comes before b, but for ``containment``, where a is the document that lies in b. The most
+    similar pairs (``top``) come first, partners of each document by document a.
+
+    ``counts`` says what the filters let through, in the last step if there were several.
     """
 
     pairs: pa.Table
-    counts: JoinCounts
+    counts: Any
     summary: dict[str, Any]
 
     def __repr__(self) -> str:
@@ -75,100 +64,115 @@ class PairResult:
         return f"PairResult({documents} documents: {len(self.pairs):,} pairs)"
 
 
-def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan:
-    """Check all options, before any work starts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    """
-    measure = make_join_measure(options.measure, options.threshold)
-    if options.algorithm not in ALGORITHMS:
-        message = f"algorithm must be one of {', '.join(ALGORITHMS)}, got {options.algorithm!r}"
-        raise InvalidParameterError(message)
-    if options.limit is not None and options.limit < 1:
-        message = f"limit must be at least 1, got {options.limit}"
-        raise InvalidParameterError(message)
-    return PairPlan(options, measure, options.sketch_plan(), count_workers(workers))
-
-
 def find_pairs_in_sources(
     left: Sequence[Source],
     right: Sequence[Source] | None,
     plan: PairPlan,
     progress: Progress = no_progress,
 ) -> PairResult:
-    """Find all pairs, exactly; ``right`` is None for a self-join.
+    """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
-    Texts that are equal, and then shingle sets that are equal, are joined once; their documents
-    come in when pairs are spelled out.
+    Texts that are equal, and then records that are equal, are joined once; their documents come in
+    when pairs are spelled out.
     """
     clock = StageClock()
     contents = ContentTable()
+    key_parts: list[Uint64s] = []
     collections = [left] if right is None else [left, right]
     with clock.stage("read"):
         catalogues = [
             read_catalogue(
-                sources, plan.sketch, contents, [], workers=plan.workers, progress=progress
+                sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
             )
             for sources in collections
         ]
         document_contents = np.concatenate([catalogue.contents for catalogue in catalogues])
-        wanted = _first_documents(document_contents, contents.size)
-        bounds = np.cumsum([len(catalogue) for catalogue in catalogues])[:-1]
-        sets = read_sets(
-            catalogues,
-            np.split(wanted, bounds),
-            plan.sketch,
-            workers=plan.workers,
-            progress=progress,
+        join, documents = _make_join(
+            catalogues, document_contents, contents.size, key_parts, plan, progress
         )
-        sets, documents = _collapse(sets, document_contents)
-    n_left = len(catalogues[0])
+    n_records = len(join.own_scores)
+    n_left = None if right is None else len(catalogues[0])
+    speller = Speller.of(
+        documents, join.own_scores, join.twins, n_left=n_left, is_directed=join.is_directed
+    )
+    sides = None if n_left is None else _sides(documents, n_records, n_left)
+
+    def report(done: int) -> None:
+        progress("join", done, n_records)
+
+    options = plan.options
     with clock.stage("join"):
-        sides = None if right is None else _sides(documents, len(sets), n_left)
-        joined, counts = join_sets(
-            sets,
-            plan.measure,
-            sides=sides,
-            algorithm=plan.options.algorithm,
-            workers=plan.workers,
-            limit=plan.options.limit,
-            progress=lambda done: progress("join", done, len(sets)),
-        )
-        spelled = spell_out(
-            joined,
-            sets,
-            documents,
-            plan.measure,
-            n_left=None if right is None else n_left,
-            limit=plan.options.limit,
-        )
+        if options.top is None:
+            joined, counts = join.run(sides, options.limit, report)
+            pairs = speller.spell_out(joined, options.limit)
+        else:
+            best = most_similar_partners if options.per_document else most_similar_pairs
+            pairs, counts = best(join, speller, sides, options.top, report)
+            check_limit(options.limit, len(pairs), 1.0)
     return PairResult(
-        _table(spelled, sets, documents, catalogues, plan.measure),
+        _table(pairs, join, documents, catalogues),
         counts,
-        _summary(catalogues, plan, counts, len(sets), len(spelled), clock),
+        _summary(catalogues, plan, counts, n_records, len(pairs), clock),
     )
 
 
-def _first_documents(contents: Int64s, n_contents: int) -> Int64s:
-    """Mark each content's first document with the content's number, all others with -1."""
+def _make_join(
+    catalogues: Sequence[Catalogue],
+    contents: Int64s,
+    n_contents: int,
+    key_parts: list[Uint64s],
+    plan: PairPlan,
+    progress: Progress,
+) -> tuple[Join, Int64s]:
+    """Read the records that are to be joined; give each document the number of its record.
+
+    ``contents`` are the content numbers of all documents, ``key_parts`` the contents' band keys.
+    """
+    numbers: Int64s = np.arange(n_contents, dtype=np.int64)
+    buckets = None
+    if plan.banding:
+        buckets = bucket_keys(key_parts, numbers, plan.banding.bands, workers=plan.workers)
+        # A content that meets no other is looked at only if several documents have it.
+        is_read = (buckets.numbers >= 0).any(axis=0)
+        is_read |= np.bincount(contents[contents >= 0], minlength=n_contents) > 1
+        numbers = np.where(is_read, np.cumsum(is_read) - 1, -1)
+        buckets = Buckets(buckets.numbers.compress(is_read, axis=1), buckets.sizes)
+    wanted = _first_documents(contents, numbers)
+    parts = np.split(wanted, np.cumsum([len(catalogue) for catalogue in catalogues])[:-1])
+    documents: Int64s = np.full(len(contents), -1, np.int64)
+    filled = contents >= 0
+    documents[filled] = numbers[contents[filled]]
+    if plan.edit:
+        strings = read_token_lists(
+            catalogues, parts, plan.sketch, workers=plan.workers, progress=progress
+        )
+        return EditJoin(strings, plan.edit, plan.options.ngram, plan.workers), documents
+    assert plan.measure is not None
+    sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
+    firsts, own_set = _find_equal(sets)
+    documents[documents >= 0] = own_set[documents[documents >= 0]]
+    sets = sets.take(firsts)
+    if buckets:
+        buckets = Buckets(buckets.numbers.take(firsts, axis=1), buckets.sizes)
+        algorithm = plan.options.algorithm
+        return BucketJoin(sets, plan.measure, algorithm, plan.workers, buckets), documents
+    return SetJoin(sets, plan.measure, plan.options.algorithm, plan.workers), documents
+
+
+def _first_documents(contents: Int64s, places: Int64s) -> Int64s:
+    """Mark each content's first document with the content's place, all others with -1."""
     wanted: Int64s = np.full(len(contents), -1, np.int64)
     filled = np.flatnonzero(contents >= 0)
-    _, firsts = np.unique(contents[filled], return_index=True)
-    wanted[filled[firsts]] = np.arange(n_contents)
+    numbers, firsts = np.unique(contents[filled], return_index=True)
+    wanted[filled[firsts]] = places[numbers]
     return wanted
 
 
-def _collapse(sets: ShingleSets, contents: Int64s) -> tuple[ShingleSets, Int64s]:
-    """Keep one of several equal sets; give each document the number of its set, -1 for none."""
-    table = ContentTable()
-    numbers = table.number(digest_sets(sets), np.ones(len(sets), np.bool_))
+def _find_equal(sets: ShingleSets) -> tuple[Int64s, Int64s]:
+    """Find the first of equal sets, and for each set the number of its first among those."""
+    numbers = ContentTable().number(digest_sets(sets), np.ones(len(sets), np.bool_))
     _, firsts = np.unique(numbers, return_index=True)
-    documents: Int64s = np.full(len(contents), -1, np.int64)
-    documents[contents >= 0] = numbers[contents[contents >= 0]]
-    return sets.take(firsts), documents
+    return firsts, numbers
 
 
 def _sides(documents: Int64s, n_sets: int, n_left: int) -> Bytes:
@@ -180,22 +184,18 @@ def _sides(documents: Int64s, n_sets: int, n_left: int) -> Bytes:
 
 
 def _table(
-    spelled: ScoredPairs,
-    sets: ShingleSets,
-    documents: Int64s,
-    catalogues: Sequence[Catalogue],
-    measure: Measure,
+    pairs: ScoredPairs, join: Join, documents: Int64s, catalogues: Sequence[Catalogue]
 ) -> pa.Table:
     import pyarrow as pa
 
     ids = pa.concat_arrays([catalogue.document_ids() for catalogue in catalogues])
-    sizes = (sets.sizes[documents[side]] for side in (spelled.left, spelled.right))
+    records = ScoredPairs(documents[pairs.left], documents[pairs.right], pairs.scores)
     return pa.table(
         {
-            "id_a": ids.take(spelled.left),
-            "id_b": ids.take(spelled.right),
-            "similarity": similarities_of(measure, spelled.overlaps, *sizes),
-            "overlap": spelled.overlaps,
+            "id_a": ids.take(pairs.left),
+            "id_b": ids.take(pairs.right),
+            "similarity": join.similarities(records),
+            join.score_name: pairs.scores,
         }
     )
 
@@ -203,22 +203,37 @@ def _table(
 def _summary(
     catalogues: Sequence[Catalogue],
     plan: PairPlan,
-    counts: JoinCounts,
-    n_sets: int,
+    counts: object,
+    n_records: int,
     n_pairs: int,
     clock: StageClock,
 ) -> dict[str, Any]:
-    return {
+    options = plan.options
+    scheme = plan.sketch.shingles.describe()
+    summary: dict[str, Any] = {
         "documents": [int((catalogue.n_tokens >= 0).sum()) for catalogue in catalogues],
         "empty_documents": sum(int((c.n_tokens == 0).sum()) for c in catalogues),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
-        "distinct_sets": n_sets,
+        "distinct_records": n_records,
         "pairs": n_pairs,
         "filters": vars(counts),
-        "measure": plan.measure.name,
-        "threshold": float(plan.measure.threshold),
-        "algorithm": plan.options.algorithm,
-        "scheme": plan.sketch.shingles.describe(),
+        "measure": plan.measure_name,
+        "threshold": plan.threshold,
+        "method": options.method,
+    }
+    if plan.edit:
+        summary["max_distance"] = plan.edit.max_distance
+        del scheme["ngram"], scheme["occurrences"]
+    if plan.banding and plan.measure:
+        least = float(plan.measure.least_jaccard)
+        summary["predicted_recall"] = plan.banding.candidate_probability(least)
+        summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
+    elif plan.measure:
+        summary["algorithm"] = options.algorithm
+    if options.top is not None:
+        summary["top"], summary["per_document"] = options.top, options.per_document
+    return summary | {
+        "scheme": scheme,
         "workers": plan.workers,
         "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
     }
@@ -228,11 +243,15 @@ def find_pairs(
     left: Any,
     right: Any = None,
     *,
-    measure: MeasureName = "jaccard",
-    threshold: str | float | Decimal | Fraction = 0.8,
-    algorithm: Algorithm = "ppjoin+",
-    tokenizer: str | Path | TokenFunction = "words",
-    ngram: int = 5,
+    measure: PairMeasure | None = None,
+    threshold: str | float | Decimal | Fraction | None = None,
+    max_distance: int | None = None,
+    method: PairMethod = "exact",
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
+    top: int | None = None,
+    per_document: bool = False,
+    tokenizer: str | Path | TokenFunction | None = None,
+    ngram: int | None = None,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
     unicode_form: Literal["NFC", "NFKC"] | None = None,
@@ -242,6 +261,11 @@ def find_pairs(
     id_column: str | None = None,
     lines: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
+    recall: str | float | Decimal | Fraction = 0.99,
+    num_perm: int = 128,
+    bands: int | None = None,
+    rows: int | None = None,
+    seed: int = 42,
     limit: int | None = None,
     workers: int | None = None,
     progress: Progress = no_progress,
@@ -255,23 +279,41 @@ def find_pairs(
     right
         A second collection: pairs are of one document of each. None: pairs within ``left``.
     measure
-        ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of a lies in b),
-        ``max-containment`` or ``overlap`` (the number of common shingles).
+        ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (how much of a lies in b),
+        ``max-containment``, ``overlap`` (the number of common shingles), or ``edit`` (insertions,
+        deletions and substitutions of tokens; the default with ``max_distance``).
     threshold
-        Least similarity, in (0, 1], taken as the exact decimal; for ``overlap`` a whole number.
+        Least similarity, in (0, 1], taken as the exact decimal; for ``overlap`` a whole number,
+        for ``edit`` that of 1 - distance / length of the longer text. None is 0.8, or any
+        similarity above 0 with ``top``.
+    max_distance
+        Most edits, instead of a threshold.
+    method
+        ``exact``: none is missed. ``minhash``: documents that share a MinHash band are compared,
+        exactly, so that every pair is right and a pair at the threshold is found with the
+        probability ``recall``.
     algorithm
         ``allpairs``, ``ppjoin`` or ``ppjoin+``: different filters, the same pairs.
+    top
+        Only so many pairs, the most similar ones; ties in input order.
+    per_document
+        Only the ``top`` most similar partners of each document of ``left``. In a self-join a pair
+        may so come in both directions.
+    tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
+        How texts become sets of shingles; as for ``deduplicate``. For ``edit`` the tokenizer is
+        ``characters`` unless given, and ``ngram`` the size of the q-grams that find candidates,
+        which changes the time, not the pairs.
+    recall, num_perm, bands, rows, seed
+        Of method ``minhash``; as for ``deduplicate``.
     limit
         Raise an error at more pairs than this.
-    tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
-        How texts become sets of shingles; as for ``deduplicate``.
     text_column, id_column, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
     -------
-    ``pairs`` (Arrow table: id_a, id_b, similarity, overlap), ``counts`` (what the filters did) and
-    ``summary``.
+    ``pairs`` (Arrow table: id_a, id_b, similarity, and overlap or distance), ``counts`` (what the
+    filters did) and ``summary``.
 
     Raises
     ------
@@ -282,7 +324,8 @@ def find_pairs(
 
     Notes
     -----
-    Exact but for collisions of 64-bit shingle hashes. Memory about 24 bytes a shingle.
+    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, or 50 a character
+    for ``edit``, and 24 bytes a pair found.
 
     References
     ----------
@@ -298,7 +341,11 @@ def find_pairs(
     options = PairOptions(
         measure=measure,
         threshold=threshold,
+        max_distance=max_distance,
+        method=method,
         algorithm=algorithm,
+        top=top,
+        per_document=per_document,
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
@@ -309,6 +356,11 @@ def find_pairs(
         text_column=text_column,
         id_column=id_column,
         on_error=on_error,
+        recall=recall,
+        num_perm=num_perm,
+        bands=bands,
+        rows=rows,
+        seed=seed,
         limit=limit,
     )
     plan = make_pair_plan(options, workers)

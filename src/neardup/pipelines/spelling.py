@@ -1,131 +1,183 @@
-"""From pairs of distinct sets to pairs of the documents that have them."""
+"""From pairs of distinct records to pairs of the documents that have them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.errors import ResultLimitError
-from neardup.tables import Bools, Int64s, ScoredPairs
+from neardup.matching.pieces import check_limit
+from neardup.tables import Int64s, ScoredPairs
 
-if TYPE_CHECKING:
-    from neardup.matching.measures import Measure
-    from neardup.tables import ShingleSets
+# Pairs of documents spelled out at once where only the best are kept.
+_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class _Members:
-    """Documents of each set: set s has ``documents[starts[s] :][: counts[s]]``, ascending."""
+class Members:
+    """Documents of each record: record r has ``documents[starts[r] :][: counts[r]]``, ascending."""
 
     documents: Int64s
     starts: Int64s
     counts: Int64s
 
     @classmethod
-    def of(cls, sets_of_documents: Int64s, n_sets: int, first: int = 0) -> _Members:
-        """List the documents of every set; they are numbered from ``first``."""
-        filled = np.flatnonzero(sets_of_documents >= 0)
-        numbers = sets_of_documents[filled]
+    def of(cls, records_of_documents: Int64s, n_records: int, first: int = 0) -> Members:
+        """List the documents of every record; they are numbered from ``first``."""
+        filled = np.flatnonzero(records_of_documents >= 0)
+        numbers = records_of_documents[filled]
         order = np.argsort(numbers, kind="stable")
-        counts: Int64s = np.bincount(numbers, minlength=n_sets).astype(np.int64)
+        counts: Int64s = np.bincount(numbers, minlength=n_records).astype(np.int64)
         return cls(filled[order] + first, np.cumsum(counts) - counts, counts)
 
-    def cross(self, other: _Members, pairs: ScoredPairs) -> ScoredPairs:
-        """Spell out pairs of sets as pairs of documents, of these members and of ``other``."""
-        widths = other.counts[pairs.right]
-        n_each = self.counts[pairs.left] * widths
-        pair = np.repeat(np.arange(len(pairs)), n_each)
-        within = np.arange(len(pair)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
-        i, j = np.divmod(within, widths[pair])
-        return ScoredPairs(
-            self.documents[self.starts[pairs.left[pair]] + i],
-            other.documents[other.starts[pairs.right[pair]] + j],
-            pairs.overlaps[pair],
-        )
+    @classmethod
+    def single(cls, n_records: int) -> Members:
+        """Let every record have one document, of its own number."""
+        numbers: Int64s = np.arange(n_records, dtype=np.int64)
+        return cls(numbers, numbers, np.ones(n_records, np.int64))
 
-    def count(self, other: _Members, pairs: ScoredPairs) -> int:
+    def first(self, most: int) -> Members:
+        """Keep the first so many documents of each record."""
+        return Members(self.documents, self.starts, np.minimum(self.counts, most))
+
+    def count(self, other: Members, pairs: ScoredPairs) -> int:
         """Count the pairs that ``cross`` gives."""
         return int((self.counts[pairs.left] * other.counts[pairs.right]).sum())
 
+    def cross(
+        self, other: Members, pairs: ScoredPairs, n_at_once: int | None = None
+    ) -> Iterator[tuple[ScoredPairs, Int64s]]:
+        """Spell out pairs of records as pairs of documents, of these members and of ``other``.
 
-def spell_out(
-    joined: ScoredPairs,
-    sets: ShingleSets,
-    documents: Int64s,
-    measure: Measure,
-    *,
-    n_left: int | None,
-    limit: int | None,
-) -> ScoredPairs:
-    """Turn pairs of sets into pairs of documents, and add those of documents with equal sets.
+        So many at a time, or all at once; each with the number of its pair of records.
+        """
+        widths = other.counts[pairs.right]
+        n_each = self.counts[pairs.left] * widths
+        ends = np.cumsum(n_each)
+        total = int(ends[-1]) if len(ends) else 0
+        step = n_at_once or max(total, 1)
+        for start in range(0, total, step):
+            stop = min(start + step, total)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            here = np.arange(first, last + 1)
+            begins = ends[here] - n_each[here]
+            pair = np.repeat(here, np.minimum(ends[here], stop) - np.maximum(begins, start))
+            within = np.arange(start, stop, dtype=np.int64) - begins[pair - first]
+            i, j = np.divmod(within, widths[pair])
+            spelled = ScoredPairs(
+                self.documents[self.starts[pairs.left[pair]] + i],
+                other.documents[other.starts[pairs.right[pair]] + j],
+                pairs.scores[pair],
+            )
+            yield spelled, pair
 
-    Parameters
-    ----------
-    joined
-        Pairs of sets.
-    sets
-        The sets, all different.
-    documents
-        Number of each document's set, -1 for none; those of the left collection come first.
-    measure
-        By which they were joined.
-    n_left
-        Documents of the left collection; None for a self-join.
-    limit
-        Most pairs that are wanted.
 
-    Raises
-    ------
-    ResultLimitError
-        If there are more.
+@dataclass(frozen=True)
+class Speller:
+    """Spells out pairs of records, and those of documents that have the same record.
+
+    ``left`` and ``right`` are the documents of the two collections, the same for a self-join.
+    ``own_scores`` is the score of each record with itself, ``twins`` the records that reach the
+    threshold with themselves. A directed measure tells (a, b) from (b, a).
     """
-    n_sets = len(sets)
-    is_directed = measure.name == "containment"
-    equal = np.arange(n_sets)
-    if measure.name == "overlap":
-        equal = equal[sets.sizes >= int(measure.threshold)]
-    twins = ScoredPairs(equal, equal, sets.sizes[equal])
-    turned = ScoredPairs(joined.right, joined.left, joined.overlaps)
-    if n_left is None:
-        members = other = _Members.of(documents, n_sets)
-        twins = _only(twins, members.counts[equal] > 1)
-        crossings = [joined, twins]
-    else:
-        members = _Members.of(documents[:n_left], n_sets)
-        other = _Members.of(documents[n_left:], n_sets, n_left)
-        crossings = [joined, twins] if is_directed else [joined, turned, twins]
-    total = sum(members.count(other, pairs) for pairs in crossings)
-    if n_left is None:
-        # A set's documents are crossed with themselves: none makes a pair with itself, and all
-        # others come in both directions.
-        itself = members.count(other, twins)
-        pairs_of_twins = itself - int(members.counts[twins.left].sum())
-        total += (pairs_of_twins if is_directed else pairs_of_twins // 2) - itself
-    if limit is not None and total > limit:
-        raise ResultLimitError(limit, total, 1.0)
-    parts = [members.cross(other, pairs) for pairs in crossings]
-    left, right, overlaps = (
-        np.concatenate([getattr(part, column) for part in parts])
-        for column in ("left", "right", "overlaps")
-    )
-    if n_left is None and not is_directed:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-        order = np.lexsort((right, left))
-        # Twins come once in each direction, and with themselves.
-        order = order[_is_first(left[order], right[order]) & (left < right)[order]]
-    else:
-        order = np.lexsort((right, left))
-        order = order[(left != right)[order]]
-    return ScoredPairs(left[order], right[order], overlaps[order])
+
+    left: Members
+    right: Members
+    own_scores: Int64s
+    twins: Int64s
+    is_self_join: bool
+    is_directed: bool
+
+    @classmethod
+    def of(
+        cls,
+        documents: Int64s,
+        own_scores: Int64s,
+        twins: Int64s,
+        *,
+        n_left: int | None,
+        is_directed: bool,
+    ) -> Speller:
+        """Prepare for ``documents`` (the record of each, -1 for none), the left ones first.
+
+        ``n_left`` is how many those are, None for a self-join.
+        """
+        n_records = len(own_scores)
+        if n_left is None:
+            left = right = Members.of(documents, n_records)
+        else:
+            left = Members.of(documents[:n_left], n_records)
+            right = Members.of(documents[n_left:], n_records, n_left)
+        return cls(left, right, own_scores, twins, n_left is None, is_directed)
+
+    def first(self, most: int) -> Speller:
+        """Keep the first so many documents of each record."""
+        return replace(self, left=self.left.first(most), right=self.right.first(most))
+
+    def crossings(self, joined: ScoredPairs) -> ScoredPairs:
+        """Give all pairs of records that have to be spelled out, those with themselves included."""
+        twins = self.twins
+        if self.is_self_join:
+            twins = twins[self.left.counts[twins] > 1]
+        parts = [joined, ScoredPairs(twins, twins, self.own_scores[twins])]
+        if not (self.is_self_join or self.is_directed):
+            parts.append(joined.turned())
+        return join_pairs(parts)
+
+    def count(self, joined: ScoredPairs) -> int:
+        """Count the pairs of documents."""
+        crossings = self.crossings(joined)
+        total = self.left.count(self.right, crossings)
+        if self.is_self_join:
+            # A record's documents are crossed with themselves: none makes a pair with itself, and
+            # all others come in both directions.
+            sizes = self.left.counts[crossings.left[crossings.left == crossings.right]]
+            unlike = int((sizes * (sizes - 1)).sum())
+            total += (unlike if self.is_directed else unlike // 2) - int((sizes * sizes).sum())
+        return total
+
+    def spell_out(self, joined: ScoredPairs, limit: int | None = None) -> ScoredPairs:
+        """Give all pairs of documents, ascending.
+
+        Raises
+        ------
+        ResultLimitError
+            If there are more than ``limit``.
+        """
+        check_limit(limit, self.count(joined), 1.0)
+        crossings = self.crossings(joined)
+        spelled = join_pairs([part for part, _ in self.spell_in_parts(crossings, n_at_once=None)])
+        return spelled.take(np.lexsort((spelled.right, spelled.left)))
+
+    def spell_in_parts(
+        self, crossings: ScoredPairs, n_at_once: int | None = _AT_ONCE
+    ) -> Iterator[tuple[ScoredPairs, Int64s]]:
+        """Spell out crossings, about so many pairs of documents at a time, in their order.
+
+        Gives the pairs, the earlier document first unless the measure is directed, and the number
+        of the crossing that each comes from.
+        """
+        for spelled, crossing in self.left.cross(self.right, crossings, n_at_once):
+            if not self.is_self_join:
+                yield spelled, crossing
+                continue
+            # No document makes a pair with itself; those of one record come in both directions.
+            if self.is_directed:
+                kept = spelled.left != spelled.right
+            else:
+                is_twin = crossings.left[crossing] == crossings.right[crossing]
+                kept = ~is_twin | (spelled.left < spelled.right)
+            pairs = spelled.take(kept)
+            if not self.is_directed:
+                low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
+                pairs = ScoredPairs(low, high, pairs.scores)
+            yield pairs, crossing[kept]
 
 
-def _only(pairs: ScoredPairs, mask: Bools) -> ScoredPairs:
-    return ScoredPairs(pairs.left[mask], pairs.right[mask], pairs.overlaps[mask])
-
-
-def _is_first(left: Int64s, right: Int64s) -> Bools:
-    """Mark the first of equal neighbours in sorted pairs."""
-    differs = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
-    return np.concatenate([np.ones(min(len(left), 1), np.bool_), differs])
+def join_pairs(parts: list[ScoredPairs]) -> ScoredPairs:
+    """Put pairs together, as they come."""
+    nothing: Int64s = np.empty(0, np.int64)
+    parts = [ScoredPairs(nothing, nothing, nothing), *parts]
+    columns = ("left", "right", "scores")
+    return ScoredPairs(*(np.concatenate([getattr(p, c) for p in parts]) for c in columns))

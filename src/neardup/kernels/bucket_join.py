@@ -1,0 +1,123 @@
+"""All pairs of sets that share a bucket and reach the threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.overlap import CONTAINMENT, overlap_at_least, required_overlap
+from neardup.kernels.types import (
+    ConstBytes,
+    ConstInt32Rows,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+)
+
+# What is counted.
+CANDIDATES = 0
+N_COUNTS = 1
+
+
+@kernel
+def list_members(buckets: ConstInt32Rows, next_member: Int64s, members: Int32s) -> None:
+    """List the documents of each bucket, ascending.
+
+    ``buckets`` (n_bands, n) gives each document's bucket, -1 for none; ``next_member`` starts as
+    where each bucket's list starts.
+    """
+    for band in range(buckets.shape[0]):
+        for d in range(buckets.shape[1]):
+            bucket = buckets[band, d]
+            if bucket >= 0:
+                members[next_member[bucket]] = d
+                next_member[bucket] += 1
+
+
+@inlined
+def _is_left_to_right(left: Int, right: Int) -> bool:
+    """Whether the first side has the left collection and the second the right one."""
+    return (left & 1) != 0 and (right & 2) != 0
+
+
+@kernel
+def probe_buckets(
+    start: int,
+    stop: int,
+    buckets: ConstInt32Rows,
+    bucket_starts: ConstInt64s,
+    members: ConstInt32s,
+    values: ConstUint64s,
+    set_starts: ConstInt64s,
+    set_sizes: ConstInt64s,
+    measure: int,
+    p: int,
+    q: int,
+    sides: ConstBytes,
+    last_seen: Int32s,
+    left: Int32s,
+    right: Int32s,
+    overlaps: Int32s,
+    counts: Int64s,
+) -> tuple[Int, Int]:
+    """Compare sets ``start`` to ``stop`` with the earlier ones that share a bucket with each.
+
+    ``sides`` tells where two collections are joined (1 left, 2 right, 3 both), it is empty for a
+    self-join. ``last_seen`` (n, all -1 at first) is this worker's own. Of a directed measure both
+    directions are tried; ``left`` is then the contained set, else the earlier one.
+
+    Returns the first set not probed, which is below ``stop`` if the next one's pairs might not fit
+    into the output, and the number of pairs.
+    """
+    n_pairs = np.int64(0)
+    room = left.shape[0]
+    two_sided = sides.shape[0] > 0
+    is_directed = measure == CONTAINMENT
+    for x in range(start, stop):
+        before, n_candidates = n_pairs, np.int64(0)
+        for band in range(buckets.shape[0]):
+            bucket = buckets[band, x]
+            if bucket < 0:
+                continue
+            k = bucket_starts[bucket]
+            while members[k] < x:
+                y = np.int64(members[k])
+                k += 1
+                if last_seen[y] == x:
+                    continue
+                last_seen[y] = x
+                forth = back = True
+                if two_sided:
+                    forth = _is_left_to_right(sides[y], sides[x])
+                    back = _is_left_to_right(sides[x], sides[y])
+                    if not forth and not back:
+                        continue
+                    # Undirected pairs have the earlier set first, wherever it is.
+                    forth = forth or not is_directed
+                n_candidates += 1
+                x_size, y_size = set_sizes[x], set_sizes[y]
+                y_required = required_overlap(measure, y_size, x_size, p, q)
+                x_required = required_overlap(measure, x_size, y_size, p, q)
+                required = min(x_required, y_required)
+                overlap = overlap_at_least(
+                    values, set_starts[x], x_size, set_starts[y], y_size, required
+                )
+                if forth and overlap >= y_required:
+                    if n_pairs < room:
+                        left[n_pairs], right[n_pairs], overlaps[n_pairs] = y, x, overlap
+                    n_pairs += 1
+                if is_directed and back and overlap >= x_required:
+                    if n_pairs < room:
+                        left[n_pairs], right[n_pairs], overlaps[n_pairs] = x, y, overlap
+                    n_pairs += 1
+        if n_pairs > room:
+            # The caller will probe x again, with more room.
+            for m in range(last_seen.shape[0]):
+                if last_seen[m] == x:
+                    last_seen[m] = -1
+            return x, before
+        counts[CANDIDATES] += n_candidates
+    return stop, n_pairs

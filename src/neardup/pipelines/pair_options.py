@@ -1,0 +1,161 @@
+"""Options of a search for pairs, checked before any work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from neardup.errors import InvalidParameterError
+from neardup.matching.bands import Banding
+from neardup.matching.edit_join import EditThreshold
+from neardup.matching.measures import (
+    JOIN_MEASURES,
+    Measure,
+    MeasureName,
+    exact_fraction,
+    make_join_measure,
+)
+from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
+from neardup.pipelines.catalogue import SketchPlan
+from neardup.pipelines.options import BandOptions, DocumentOptions
+from neardup.workers import count_workers
+
+PairMeasure = MeasureName | Literal["edit"]
+PairMethod = Literal["exact", "minhash"]
+EDIT = "edit"
+
+# Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
+_ANY = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(DocumentOptions, BandOptions):
+    """Everything that decides the result of ``find_pairs``; see there for the meanings."""
+
+    measure: PairMeasure | None = None
+    threshold: str | float | Decimal | Fraction | None = None
+    max_distance: int | None = None
+    method: PairMethod = "exact"
+    algorithm: Algorithm = DEFAULT_ALGORITHM
+    top: int | None = None
+    per_document: bool = False
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """Checked options: ``measure`` of sets, or ``edit`` distances of strings.
+
+    ``banding`` is there where candidates come from MinHash bands.
+    """
+
+    options: PairOptions
+    measure: Measure | None
+    edit: EditThreshold | None
+    banding: Banding | None
+    sketch: SketchPlan
+    workers: int
+
+    @property
+    def threshold(self) -> float | None:
+        """The least similarity, None where any will do or distances are limited."""
+        if self.options.top is not None and self.options.threshold is None:
+            return None
+        if self.measure:
+            return float(self.measure.threshold)
+        similarity = self.edit.similarity if self.edit else None
+        return None if similarity is None else float(similarity)
+
+    @property
+    def measure_name(self) -> str:
+        """Name of the measure, of whichever kind."""
+        return self.measure.name if self.measure else EDIT
+
+
+def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan:
+    """Check all options, before any work starts.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range or does not go with another.
+    """
+    name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
+    _check_choices(options, name)
+    threshold = options.threshold
+    if threshold is None and options.max_distance is None:
+        any_overlap: str | Fraction = "1" if name == "overlap" else _ANY
+        threshold = any_overlap if options.top is not None else "0.8"
+    if name == EDIT:
+        return _edit_plan(options, threshold, workers)
+    assert threshold is not None
+    measure = make_join_measure(name, threshold)
+    sketch = options.sketch_plan()
+    banding = None
+    if options.method == "minhash":
+        banding, minhash = options.choose_bands(measure)
+        sketch = replace(sketch, banding=banding, minhash=minhash)
+    return PairPlan(options, measure, None, banding, sketch, count_workers(workers))
+
+
+def _edit_plan(
+    options: PairOptions, threshold: str | float | Decimal | Fraction | None, workers: int | None
+) -> PairPlan:
+    if options.occurrences != "set":
+        message = "occurrences are of shingles; an edit distance has none"
+        raise InvalidParameterError(message)
+    if options.max_distance is not None:
+        edit = EditThreshold(options.max_distance)
+    else:
+        assert threshold is not None
+        edit = EditThreshold(None, exact_fraction("threshold", threshold))
+    tokenizer = "characters" if options.tokenizer is None else options.tokenizer
+    sketch = replace(options, tokenizer=tokenizer).sketch_plan()
+    return PairPlan(options, None, edit, None, sketch, count_workers(workers))
+
+
+def _check_choices(options: PairOptions, name: str) -> None:
+    """Raise if a choice is unknown, a number out of range, or two options exclude each other."""
+    exclusive = {
+        "max_distance is an edit distance; leave out measure or choose edit": (
+            options.max_distance is not None and name != EDIT
+        ),
+        "give either max_distance or a threshold": (
+            options.max_distance is not None and options.threshold is not None
+        ),
+        "method minhash estimates Jaccard similarities; choose method exact for "
+        + ("an overlap" if name == "overlap" else "edit distances"): (
+            options.method == "minhash" and name in ("overlap", EDIT)
+        ),
+        "top is exact; leave out method minhash": (
+            options.method == "minhash" and options.top is not None
+        ),
+        "per_document needs top, the number of partners": (
+            options.per_document and options.top is None
+        ),
+    }
+    problems = [message for message, is_wrong in exclusive.items() if is_wrong]
+    choices = {
+        "measure": (name, (*JOIN_MEASURES, EDIT)),
+        "algorithm": (options.algorithm, tuple(ALGORITHMS)),
+        "method": (options.method, ("exact", "minhash")),
+    }
+    problems += [
+        f"{what} must be one of {', '.join(allowed)}, got {chosen!r}"
+        for what, (chosen, allowed) in choices.items()
+        if chosen not in allowed
+    ]
+    numbers = {
+        "limit": (options.limit, 1),
+        "top": (options.top, 1),
+        "max_distance": (options.max_distance, 0),
+    }
+    problems += [
+        f"{what} must be at least {least}, got {number}"
+        for what, (number, least) in numbers.items()
+        if number is not None and number < least
+    ]
+    if problems:
+        raise InvalidParameterError(problems[0])
