@@ -121,6 +121,21 @@ class Buckets:
 
 
 @dataclass(frozen=True)
+class KeyLists:
+    """Keys by which documents find each other: buckets, or tokens of prefixes.
+
+    Document d is found under ``keys[starts[d] : starts[d + 1]]``, which all differ, and looks for
+    others under the first ``n_probed[d]`` of them; ``sizes`` tells how many documents have each
+    key.
+    """
+
+    starts: Int64s
+    keys: Int32s
+    n_probed: Int64s
+    sizes: Int64s
+
+
+@dataclass(frozen=True)
 class ScoredPairs:
     """Verified pairs of documents, in ascending order, and what each was judged by.
 

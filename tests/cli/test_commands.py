@@ -86,7 +86,8 @@ def test_commands__same_options():
         {option.name: option for option in cli.get_command(click.Context(cli), name).params}
         for name in ("dedup", "plan")
     )
-    only = {"output", "against", "keep", "clusters", "output_format", "overwrite"}
+    only = {"output", "against", "keep", "clusters", "method", "audit"}
+    only |= {"output_format", "overwrite"}
     assert dedup.keys() - plan.keys() == only
     assert plan.keys() <= dedup.keys()
     for name in plan.keys() - {"inputs"}:

@@ -77,6 +77,37 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
             "-o p.csv --measure overlap --threshold 0",
             "an overlap's threshold must be a whole number, 1 or more, got 0",
         ),
+        (
+            "-o p.csv --measure overlap --threshold -3",
+            "an overlap's threshold must be a whole number, 1 or more, got -3",
+        ),
+        (
+            "-o p.csv --max-distance 1 --threshold 0.5",
+            "give either max_distance or a threshold",
+        ),
+        (
+            "-o p.csv --max-distance 1 --measure dice",
+            "max_distance is an edit distance; leave out measure or choose edit",
+        ),
+        ("-o p.csv --max-distance -1", "max_distance must be at least 0, got -1"),
+        (
+            "-o p.csv --max-distance 1 --occurrences numbered",
+            "occurrences are of shingles; an edit distance has none",
+        ),
+        ("-o p.csv --measure edit --threshold 0", "threshold must lie in (0, 1], got 0"),
+        ("-o p.csv --top 0", "top must be at least 1, got 0"),
+        ("-o p.csv --per-document", "per_document needs top, the number of partners"),
+        (
+            "-o p.csv --method minhash --measure edit",
+            "method minhash estimates Jaccard similarities; choose method exact for edit distances",
+        ),
+        (
+            "-o p.csv --method minhash --measure overlap --threshold 2",
+            "method minhash estimates Jaccard similarities; choose method exact for an overlap",
+        ),
+        ("-o p.csv --method minhash --top 3", "top is exact; leave out method minhash"),
+        ("-o p.csv --method minhash --bands 3", "bands and rows go together; give both or neither"),
+        ("-o p.csv --max-distance 1 --limit 0", "limit must be at least 1, got 0"),
         ("-o p.csv --limit 0", "limit must be at least 1, got 0"),
         (
             "-o p.csv --against rows.jsonl --threshold 0.1 --ngram 1 --limit 4",
@@ -94,3 +125,76 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
 )
 def test_pairs__errors(fails, rows, arguments, error):
     fails("pairs", "rows.jsonl", *arguments.split(), error=error)
+
+
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_pairs__against_needs_the_same_columns(fails, rows, write_file):
+    write_file("old.jsonl", '{"id": "x", "body": "one two three"}\n')
+    error = "old.jsonl, row 1: no column 'text'; columns are 'id', 'body'"
+    fails("pairs", "rows.jsonl", "--against", "old.jsonl", "-o", "p.csv", error=error)
+    write_file("old.jsonl", '{"key": "x", "text": "one two three"}\n')
+    error = "old.jsonl, row 1: no column 'id'; columns are 'key', 'text'"
+    options = ("--id-column", "id", "--against", "old.jsonl", "-o", "p.csv")
+    fails("pairs", "rows.jsonl", *options, error=error)
+
+
+def test_pairs__ids_of_different_kinds_are_strings(run, here, write_file):
+    write_file("new.jsonl", '{"id": 7, "text": "one two"}\n{"id": 8, "text": "one two"}\n')
+    write_file("old.csv", "id,text\n7,one two\nx,\n")
+    run("pairs", "new.jsonl", "--against", "old.csv", "--id-column", "id", "-o", "p.jsonl")
+    found = [(row["id_a"], row["id_b"]) for row in read_rows(here / "p.jsonl")]
+    assert found == [("7", "7"), ("8", "7")]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--threshold 0.01", "--measure overlap --threshold 1", "--max-distance 9", "--top 9"],
+)
+def test_pairs__texts_without_tokens_are_similar_to_nothing(run, here, write_file, options):
+    write_file("rows.jsonl", '{"text": ""}\n{"text": ""}\n{"text": ""}\n')
+    outcome = run("pairs", "rows.jsonl", *options.split(), "-o", "p.jsonl")
+    assert outcome.out.startswith("3 documents: 0 pairs")
+    assert read_rows(here / "p.jsonl") == []
+
+
+def test_pairs__edit_distance(run, here, write_file):
+    write_file("names.csv", "name\nMiller\nMuller\nMüller\nmiller\nSchmidt\n")
+    options = ("--text-column", "name", "-o", "p.jsonl", "--overwrite")
+    outcome = run("pairs", "names.csv", "--max-distance", 1, *options)
+    assert outcome.out.splitlines()[0] == "5 documents: 4 pairs within 1 edit"
+    assert read_rows(here / "p.jsonl")[0] == {
+        "id_a": "names.csv:1",
+        "id_b": "names.csv:2",
+        "similarity": 5 / 6,
+        "distance": 1,
+    }
+    options = (*options, "--measure", "edit", "--threshold", "1", "--casefold", "--strip-accents")
+    outcome = run("pairs", "names.csv", *options)
+    assert outcome.out.splitlines()[0] == "5 documents: 2 pairs with edit >= 1"
+    assert [row["distance"] for row in read_rows(here / "p.jsonl")] == [0, 0]
+
+
+def test_pairs__top(run, here, rows):
+    options = ("--id-column", "id", "--ngram", 1, "-o", "p.jsonl", "--overwrite")
+    outcome = run("pairs", "rows.jsonl", "--top", 2, *options)
+    assert outcome.out.splitlines()[0] == "4 documents: 1 pair by jaccard, the 2 most similar"
+    assert read_rows(here / "p.jsonl") == [PAIR]
+    outcome = run("pairs", "rows.jsonl", "--top", 1, "--per-document", *options)
+    first = "4 documents: 2 pairs by jaccard, the 1 most similar of each document"
+    assert outcome.out.splitlines()[0] == first
+    assert [row["id_a"] for row in read_rows(here / "p.jsonl")] == ["a", "c"]
+
+
+def test_pairs__minhash(run, here, rows):
+    outcome = run("pairs", "rows.jsonl", *OPTIONS, "--method", "minhash", "-o", "p.jsonl")
+    second = outcome.out.splitlines()[1]
+    assert second.endswith("find a pair at the threshold with probability 0.9906")
+    assert read_rows(here / "p.jsonl") == [PAIR]
+    summary = json.loads(
+        run("pairs", "rows.jsonl", *OPTIONS, "--method", "minhash", "-o", "q.csv", "--json").out
+    )
+    assert summary["predicted_recall"] == pytest.approx(0.9906, abs=1e-4)
+    assert summary["filters"] == {"verified": 1, "results": 1}

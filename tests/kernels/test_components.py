@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.kernels import components
+from neardup.matching.lsh import list_keys
+from neardup.matching.verify import parities_of
 from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import components as oracle
 from tests.oracles.measures import MEASURES
@@ -20,11 +22,12 @@ def join(sets, bands, measure, threshold, *, steps=()):
 
 def join_and_group(sets, bands, measure, threshold, *, steps=()):
     """Run the kernel in one or more steps; give also the groups of the first bucket."""
-    table, buckets = make_sets(sets), make_buckets(bands)
+    table, lists = make_sets(sets), list_keys(make_buckets(bands))
     n = len(sets)
     parents = np.arange(n)
-    heads = np.full(len(buckets.sizes), -1, np.int32)
-    links = np.full((3, len(bands), n), -1, np.int32)
+    owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(lists.starts))
+    heads = np.full(len(lists.sizes), -1, np.int64)
+    links = np.full((3, len(lists.keys)), -1, np.int64)
     last_compared = np.full(n, -1, np.int32)
     counts = np.zeros(2, np.int64)
     bounds = [0, *steps, n]
@@ -32,10 +35,13 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
         components.join_components(
             start,
             stop,
-            buckets.numbers,
+            lists.starts,
+            lists.keys,
+            owners,
             table.values,
             table.starts,
             table.sizes,
+            parities_of(table),
             CODES[measure],
             threshold.numerator,
             threshold.denominator,
@@ -54,9 +60,12 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
             assert parents[root] < root
             root = int(parents[root])
         roots.append(root)
-    next_group, next_member, _ = (table[0].tolist() for table in links)
+    next_group, next_member, _ = links.tolist()
     first_group = int(heads[0]) if len(heads) else -1
-    groups = [list(follow(next_member, first)) for first in follow(next_group, first_group)]
+    groups = [
+        [int(owners[slot]) for slot in follow(next_member, first)]
+        for first in follow(next_group, first_group)
+    ]
     return roots, counts.tolist(), groups
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from neardup.kernels import survivors
+from neardup.matching.lsh import list_keys
+from neardup.matching.verify import parities_of
 from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, rank_of_sets, value
@@ -16,11 +18,11 @@ from tests.oracles.measures import MEASURES, rank_of_sets, value
 
 def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
     """Run the kernel in one or more steps; give keepers, similarities and counts."""
-    table, buckets = make_sets(sets), make_buckets(bands)
+    table, lists = make_sets(sets), list_keys(make_buckets(bands))
     n = len(sets)
-    starts = np.cumsum(buckets.sizes) - buckets.sizes
-    fill = np.zeros(len(buckets.sizes), np.int64)
-    members = np.full(buckets.sizes.sum(), -9, np.int32)
+    starts = np.cumsum(lists.sizes) - lists.sizes
+    fill = np.zeros(len(lists.sizes), np.int64)
+    members = np.full(lists.sizes.sum(), -9, np.int32)
     last_compared = np.full(n, -1, np.int32)
     keepers, similarities = np.full(n, -9, np.int32), np.full(n, -9.0)
     counts = np.zeros(2, np.int64)
@@ -30,13 +32,16 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
             start,
             stop,
             n_fixed,
-            buckets.numbers,
+            lists.starts,
+            lists.keys,
+            lists.n_probed,
             starts,
             fill,
             members,
             table.values,
             table.starts,
             table.sizes,
+            parities_of(table),
             CODES[measure],
             threshold.numerator,
             threshold.denominator,

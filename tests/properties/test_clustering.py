@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.clustering import components, survivors
+from neardup.matching.lsh import list_keys
 from neardup.matching.measures import Measure
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle
@@ -34,7 +35,12 @@ def share_a_bucket(bands):
 
 
 def run(stage, sets, bands, measure, threshold, n_fixed=0):
-    return stage(make_buckets(bands), make_sets(sets), Measure(measure, threshold), n_fixed=n_fixed)
+    return stage(
+        list_keys(make_buckets(bands)),
+        make_sets(sets),
+        Measure(measure, threshold),
+        n_fixed=n_fixed,
+    )
 
 
 @given(set_lists(), measures, thresholds)
@@ -108,7 +114,7 @@ def test_clustering__steps_change_nothing_and_report_progress(stage, monkeypatch
     module = survivors if stage is survivors.choose_survivors else components
     monkeypatch.setattr(module, "_STEP", 7)
     parts = stage(
-        make_buckets(bands),
+        list_keys(make_buckets(bands)),
         make_sets(sets),
         Measure("jaccard", Fraction(1)),
         progress=reports.append,

@@ -39,9 +39,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
         algorithm=algorithm,
         sides=None if sides is None else np.array(sides, np.uint8),
     )
-    found = list(
-        zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
-    )
+    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True))
     assert found == joins.join(sets, measure, threshold, sides)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import neardup
 from neardup.cli import cli, run
 from neardup.kernels.hashing import hash_bytes, mix_words
 from neardup.matching.bands import choose_banding
@@ -307,10 +308,20 @@ def test_command_line__summary_keys(readme_run):
         {name for row in table for name in first_names(row)}
         for table in tables("docs/command-line.md", "summary.json")
     )
-    sometimes = {"skipped", "removed_beyond_survivors"}
+    sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme == set(summary["scheme"])
-    assert of_seconds == set(summary["seconds"])
+    assert of_seconds - {"choose method", "audit"} == set(summary["seconds"])
+
+
+def test_command_line__audit_keys():
+    texts = [f"{i} one two three four five six" for i in range(3)]
+    options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": 64, "rows": 1}
+    summary = neardup.deduplicate(texts, audit=9, **options).summary
+    [table] = tables("docs/command-line.md", "How documents are found, and an audit")
+    assert {name for row in table for name in first_names(row)} == set(summary["audit"])
+    assert {"choose method", "audit"} <= set(summary["seconds"])
+    assert summary["audit"]["recall"] is not None
 
 
 # All pages

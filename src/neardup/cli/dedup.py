@@ -46,6 +46,20 @@ Examples:
     show_default=True,
     help="Remove what is similar to a document that stays, or all but one of every chain.",
 )
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "minhash"]),
+    default="minhash",
+    show_default=True,
+    help="How similar documents are found: by sketches, exactly, or exactly where that is not much "
+    "more work.",
+)
+@click.option(
+    "--audit",
+    type=int,
+    metavar="N",
+    help="Compare N documents with all others exactly and report the recall seen.",
+)
 @input_options
 @click.option(
     "--format",
@@ -110,15 +124,17 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"{summary['documents_removed']:,} removed "
         f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams; {counted(summary['bands'], 'band')} of "
-        f"{counted(summary['rows'], 'row')} find a pair "
-        f"at the threshold with probability {summary['predicted_recall']:.4f}",
+        f"{scheme['ngram']}-grams; {_how_found(summary)}",
     ]
-    if summary["predicted_recall"] < summary["recall"]:
+    if summary["predicted_recall"] < summary.get("recall", 1):
         lines.append(
             f"that is less than the recall of {summary['recall']:g}; "
             "leave out --bands and --rows to have them chosen for it"
         )
+    if "method_choice" in summary:
+        lines.append(_choice(summary["method_choice"]))
+    if "audit" in summary:
+        lines.append(_audit(summary["audit"]))
     if summary["empty_documents"]:
         lines.append(f"{counted(summary['empty_documents'], 'empty document')}, kept")
     if summary["skipped_rows"]:
@@ -132,3 +148,35 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     lines.append(f"written to {output} in {seconds:.1f} s{size}")
     return "\n".join(lines)
+
+
+def _how_found(summary: dict[str, Any]) -> str:
+    if summary["method"] == "exact":
+        return "joined exactly, none is missed"
+    return (
+        f"{counted(summary['bands'], 'band')} of {counted(summary['rows'], 'row')} find a pair "
+        f"at the threshold with probability {summary['predicted_recall']:.4f}"
+    )
+
+
+def _choice(choice: dict[str, Any]) -> str:
+    """Say what method auto chose, and why."""
+    exact = choice["exact"]
+    cost = "not looked into" if exact is None else f"about {exact:.1f} s of work"
+    return (
+        f"method {choice['chosen']} chosen: exact {cost}, minhash about {choice['minhash']:.1f} s"
+    )
+
+
+def _audit(audit: dict[str, Any]) -> str:
+    drawn = counted(audit["documents"], "distinct text")
+    if audit["recall"] is None:
+        return f"audit of {drawn}: none is similar to another, so nothing is known of the recall"
+    low, high = audit["interval"]
+    return (
+        f"audit of {drawn}: {audit['found_pairs']:,} of "
+        f"{counted(audit['similar_pairs'], 'similar pair')} share a band; in the mean of "
+        f"{counted(audit['similar_documents'], 'text')} the recall is {audit['recall']:.4f} "
+        f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
+        "kept beside a similar one"
+    )

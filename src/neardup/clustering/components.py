@@ -8,14 +8,14 @@ import numpy as np
 
 from neardup.kernels import components
 from neardup.matching.measures import Measure
-from neardup.matching.verify import score_pairs
-from neardup.tables import Buckets, Int32s, Int64s, Removals, ShingleSets
+from neardup.matching.verify import parities_of, score_pairs
+from neardup.tables import Int32s, Int64s, KeyLists, Removals, ShingleSets
 
 _STEP = 4096
 
 
 def join_components(
-    buckets: Buckets,
+    lists: KeyLists,
     sets: ShingleSets,
     measure: Measure,
     *,
@@ -24,32 +24,36 @@ def join_components(
 ) -> Removals:
     """Remove all documents of a component but the first, whether similar to it or not.
 
-    Arguments as for ``choose_survivors``; the first ``n_fixed`` documents stay in any case. The
-    similarity given for a removed document is that to the document which stays for it, and may be
-    below the threshold, even zero.
+    Arguments as for ``choose_survivors``, but that documents look under all their keys; the first
+    ``n_fixed`` stay in any case. The similarity given for a removed document is that to the
+    document which stays for it, and may be below the threshold, even zero.
     """
     n_documents = len(sets)
-    n_bands = len(buckets.numbers)
     last_compared: Int32s = np.full(n_documents, -1, np.int32)
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
-    bucket_heads: Int32s = np.full(len(buckets.sizes), -1, np.int32)
-    links: Int32s = np.full((3, n_bands, n_documents), -1, np.int32)
+    owners: Int32s = np.repeat(np.arange(n_documents, dtype=np.int32), np.diff(lists.starts))
+    heads: Int64s = np.full(len(lists.sizes), -1, np.int64)
+    links: Int64s = np.full((3, len(lists.keys)), -1, np.int64)
     counts: Int64s = np.zeros(2, np.int64)
+    parities = parities_of(sets)
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         components.join_components(
             start,
             stop,
-            buckets.numbers,
+            lists.starts,
+            lists.keys,
+            owners,
             sets.values,
             sets.starts,
             sets.sizes,
+            parities,
             measure.code,
             measure.threshold.numerator,
             measure.threshold.denominator,
             last_compared,
             parents,
-            bucket_heads,
+            heads,
             links[0],
             links[1],
             links[2],

@@ -8,14 +8,15 @@ import numpy as np
 
 from neardup.kernels import survivors
 from neardup.matching.measures import Measure
-from neardup.tables import Buckets, Floats, Int32s, Int64s, Removals, ShingleSets
+from neardup.matching.verify import parities_of
+from neardup.tables import Floats, Int32s, Int64s, KeyLists, Removals, ShingleSets
 
 # Documents decided between two calls of ``progress``, during which Ctrl-C is not noticed.
 _STEP = 4096
 
 
 def choose_survivors(
-    buckets: Buckets,
+    lists: KeyLists,
     sets: ShingleSets,
     measure: Measure,
     *,
@@ -24,13 +25,13 @@ def choose_survivors(
 ) -> Removals:
     """Go through the documents in order; remove those similar to one that already stays.
 
-    A document is compared, exactly, with all documents that already stay and share a bucket with
+    A document is compared, exactly, with all documents that already stay and share a key with
     it, and gives way to the most similar one that reaches the threshold (the earliest on a tie).
 
     Parameters
     ----------
-    buckets
-        Candidates; documents are numbered in keep order.
+    lists
+        Keys by which candidates are found; documents are numbered in keep order.
     sets
         Shingle sets of the same documents, none empty.
     measure
@@ -43,31 +44,34 @@ def choose_survivors(
     Notes
     -----
     Removed documents are never compared again, so a cluster of n copies of one document costs n
-    comparisons. Documents that share a bucket without being similar all stay and are all compared
+    comparisons. Documents that share a key without being similar all stay and are all compared
     with each other.
     """
     n_documents = len(sets)
-    bucket_starts: Int64s = np.zeros(len(buckets.sizes), np.int64)
-    np.cumsum(buckets.sizes[:-1], out=bucket_starts[1:])
-    bucket_fill: Int64s = np.zeros(len(buckets.sizes), np.int64)
-    members: Int32s = np.empty(int(buckets.sizes.sum()), np.int32)
+    member_starts: Int64s = np.cumsum(lists.sizes) - lists.sizes
+    n_members: Int64s = np.zeros(len(lists.sizes), np.int64)
+    members: Int32s = np.empty(len(lists.keys), np.int32)
     last_compared: Int32s = np.full(n_documents, -1, np.int32)
     keepers: Int32s = np.empty(n_documents, np.int32)
     similarities: Floats = np.empty(n_documents, np.float64)
     counts: Int64s = np.zeros(2, np.int64)
+    parities = parities_of(sets)
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         survivors.choose_survivors(
             start,
             stop,
             n_fixed,
-            buckets.numbers,
-            bucket_starts,
-            bucket_fill,
+            lists.starts,
+            lists.keys,
+            lists.n_probed,
+            member_starts,
+            n_members,
             members,
             sets.values,
             sets.starts,
             sets.sizes,
+            parities,
             measure.code,
             measure.threshold.numerator,
             measure.threshold.denominator,

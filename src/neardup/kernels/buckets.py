@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
-from neardup.kernels.types import ConstUint64s, Int32s, Int64s
+from neardup.kernels.types import ConstInt32Rows, ConstUint64s, Int32s, Int64s
 
 
 @kernel
@@ -39,3 +39,28 @@ def bucket_runs(
             bucket += 1
         i = j
     return bucket
+
+
+@kernel
+def list_keys(buckets: ConstInt32Rows, starts: Int64s, keys: Int32s) -> None:
+    """List each document's buckets, those of one document together.
+
+    ``buckets`` (n_bands, n) has -1 for none. ``starts`` (n + 1) receives where each document's list
+    starts; ``keys`` has a place for every entry of ``buckets`` that is not -1.
+    """
+    n_documents = buckets.shape[1]
+    starts[:] = 0
+    for band in range(buckets.shape[0]):
+        for d in range(n_documents):
+            starts[d + 1] += buckets[band, d] >= 0
+    for d in range(n_documents):
+        starts[d + 1] += starts[d]
+    for band in range(buckets.shape[0]):
+        for d in range(n_documents):
+            if buckets[band, d] >= 0:
+                keys[starts[d]] = buckets[band, d]
+                starts[d] += 1
+    # Every start has moved on to the end of its list.
+    for d in range(n_documents, 0, -1):
+        starts[d] = starts[d - 1]
+    starts[0] = 0

@@ -6,12 +6,12 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.overlap import overlap_at_least, required_overlap
+from neardup.kernels.parities import count_ones
 from neardup.kernels.types import (
-    ConstInt32Rows,
+    ConstInt32s,
     ConstInt64s,
     ConstUint64s,
     Int,
-    Int32Rows,
     Int32s,
     Int64s,
 )
@@ -27,106 +27,108 @@ def _find(parents: Int64s, d: Int) -> Int:
 
 
 @inlined
-def _add_to_bucket(
-    d: Int,
-    bucket: Int,
-    band: Int,
+def _add_to_list(
+    slot: Int,
+    key: Int,
+    owners: ConstInt32s,
     parents: Int64s,
-    bucket_heads: Int32s,
-    next_group: Int32Rows,
-    next_member: Int32Rows,
-    last_member: Int32Rows,
+    heads: Int64s,
+    next_group: Int64s,
+    next_member: Int64s,
+    last_member: Int64s,
 ) -> None:
-    """Put d into its component's group, first melting the groups that have become one."""
-    own = _find(parents, d)
+    """Put a slot into its component's group, first melting the groups that have become one."""
+    own = _find(parents, np.int64(owners[slot]))
     home, previous = np.int64(-1), np.int64(-1)
-    group = np.int64(bucket_heads[bucket])
+    group = heads[key]
     while group >= 0:
-        following = np.int64(next_group[band, group])
-        if _find(parents, group) != own:
+        following = next_group[group]
+        if _find(parents, np.int64(owners[group])) != own:
             previous = group
         elif home < 0:
             home = group
             previous = group
         else:
-            next_member[band, last_member[band, home]] = group
-            last_member[band, home] = last_member[band, group]
-            next_group[band, previous] = following
+            next_member[last_member[home]] = group
+            last_member[home] = last_member[group]
+            next_group[previous] = following
         group = following
-    next_member[band, d] = -1
+    next_member[slot] = -1
     if home >= 0:
-        next_member[band, last_member[band, home]] = d
-        last_member[band, home] = d
+        next_member[last_member[home]] = slot
+        last_member[home] = slot
     else:
-        last_member[band, d] = d
-        next_group[band, d] = bucket_heads[bucket]
-        bucket_heads[bucket] = d
+        last_member[slot] = slot
+        next_group[slot] = heads[key]
+        heads[key] = slot
 
 
 @kernel
 def join_components(
     start: int,
     stop: int,
-    buckets: ConstInt32Rows,
+    key_starts: ConstInt64s,
+    keys: ConstInt32s,
+    owners: ConstInt32s,
     values: ConstUint64s,
     set_starts: ConstInt64s,
     set_sizes: ConstInt64s,
+    parities: ConstUint64s,
     measure: int,
     p: int,
     q: int,
     last_compared: Int32s,
     parents: Int64s,
-    bucket_heads: Int32s,
-    next_group: Int32Rows,
-    next_member: Int32Rows,
-    last_member: Int32Rows,
+    heads: Int64s,
+    next_group: Int64s,
+    next_member: Int64s,
+    last_member: Int64s,
     counts: Int64s,
 ) -> None:
     """Join documents ``start`` to ``stop`` to the components of the earlier ones.
 
-    The documents of a bucket are kept in groups, one for each component seen there, so that a
+    The documents that share a key are kept in groups, one for each component seen there, so that a
     document that has already been joined to a component passes all of it at once: a cluster of n
     copies costs n comparisons, not n * n.
 
-    ``bucket_heads[b]`` is the first document of the bucket's first group, -1 if it is empty. In
-    row ``band`` of the (n_bands, n) link tables, for the first document g of a group:
-    ``next_group[band, g]`` is the first document of the next group and ``last_member[band, g]``
-    the last of its own; ``next_member[band, m]`` follows m within its group; -1 ends a list.
+    A slot is a place in ``keys``: document d has slots ``key_starts[d]`` to ``key_starts[d + 1]``,
+    and ``owners`` gives each slot's document. ``heads[b]`` is the first slot of the first group
+    under key b, -1 if there is none. For the first slot g of a group ``next_group[g]`` is the first
+    slot of the next group and ``last_member[g]`` the last of its own; ``next_member[m]`` follows m
+    within its group; -1 ends a list. ``parities`` are those of the sets.
     ``last_compared`` (n, all -1 at first) marks what d has been compared with.
     ``parents`` is the union-find forest, whose roots are the first documents of components.
     ``counts`` adds up comparisons and pairs that reached p / q.
     """
-    n_bands = buckets.shape[0]
     for d in range(start, stop):
-        for band in range(n_bands):
-            bucket = buckets[band, d]
-            if bucket < 0:
-                continue
-            group = np.int64(bucket_heads[bucket])
+        for slot in range(key_starts[d], key_starts[d + 1]):
+            group = heads[keys[slot]]
             while group >= 0:
-                root = _find(parents, group)
+                root = _find(parents, np.int64(owners[group]))
                 member = group
                 while member >= 0 and root != _find(parents, d):
-                    if last_compared[member] == d:
-                        member = np.int64(next_member[band, member])
+                    other = np.int64(owners[member])
+                    member = next_member[member]
+                    if last_compared[other] == d:
                         continue
-                    last_compared[member] = d
+                    last_compared[other] = d
                     counts[0] += 1
-                    x, y = set_sizes[d], set_sizes[member]
+                    x, y = set_sizes[d], set_sizes[other]
                     # The measure may be one-sided: an edge counts in whichever direction holds.
                     required = min(
                         required_overlap(measure, x, y, p, q), required_overlap(measure, y, x, p, q)
                     )
+                    if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
+                        continue
                     overlap = overlap_at_least(
-                        values, set_starts[d], x, set_starts[member], y, required
+                        values, set_starts[d], x, set_starts[other], y, required
                     )
                     if overlap >= required:
                         counts[1] += 1
                         own = _find(parents, d)
                         parents[max(own, root)] = min(own, root)
                         root = min(own, root)
-                    member = np.int64(next_member[band, member])
-                group = np.int64(next_group[band, group])
-            _add_to_bucket(
-                d, bucket, band, parents, bucket_heads, next_group, next_member, last_member
+                group = next_group[group]
+            _add_to_list(
+                slot, keys[slot], owners, parents, heads, next_group, next_member, last_member
             )

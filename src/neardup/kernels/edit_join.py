@@ -18,6 +18,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import mix64
+from neardup.kernels.parities import count_ones, turn_bit
 from neardup.kernels.postings import count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
@@ -38,18 +39,7 @@ N_COUNTS = 5
 # Ranges up to this length are sorted by insertion.
 _SHORT = 24
 
-_1, _2, _4, _56, _63 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56), np.uint64(63)
-_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-_EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-
-
-@inlined
-def _count_ones(word: np.uint64) -> np.int64:
-    """Count the bits that are set, in halves of halves; LLVM makes one instruction of it."""
-    word -= (word >> _1) & _PAIRS
-    word = (word & _FOURS) + ((word >> _2) & _FOURS)
-    word = (word + (word >> _4)) & _EIGHTS
-    return np.int64((word * _BYTES) >> _56)
+_1 = np.uint64(1)
 
 
 @kernel
@@ -64,9 +54,9 @@ def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64
         before = np.uint64(0)
         for i in range(offsets[k], offsets[k + 1]):
             value = mix64(values[i])
-            of_tokens ^= _1 << (value & _63)
+            of_tokens = turn_bit(of_tokens, value)
             if i > offsets[k]:
-                of_twos ^= _1 << (mix64(before ^ (value >> _1)) & _63)
+                of_twos = turn_bit(of_twos, mix64(before ^ (value >> _1)))
             before = value
         parities[k, 0], parities[k, 1] = of_tokens, of_twos
 
@@ -78,9 +68,9 @@ def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer:
     ``longer`` of the edits, the difference of the lengths, are insertions or deletions, and such
     an edit turns one bit less.
     """
-    if _count_ones(parities[x, 1] ^ parities[y, 1]) > 4 * most - longer:
+    if count_ones(parities[x, 1] ^ parities[y, 1]) > 4 * most - longer:
         return False
-    return bool(_count_ones(parities[x, 0] ^ parities[y, 0]) <= 2 * most - longer)
+    return bool(count_ones(parities[x, 0] ^ parities[y, 0]) <= 2 * most - longer)
 
 
 @inlined
@@ -109,8 +99,9 @@ def prefix_lengths(
 ) -> None:
     """Find how many of each string's rarest q-grams its ``allowed`` edits cannot all touch.
 
-    The fewest, or 0 where the edits may touch all of them. ``places`` are those of the q-grams in
-    order of rank; ``scratch`` is as long as the longest prefix, ``qgram * allowed + 1``.
+    The fewest, or 0 where there are at most q for each edit, which may touch them all. ``places``
+    are those of the q-grams in order of rank; ``scratch`` is as long as the longest prefix,
+    ``qgram * allowed + 1``.
     """
     for k in range(starts.shape[0]):
         # Every q-gram takes a place of its own, so one more than the edits touch is enough.

@@ -66,6 +66,36 @@ def rebuild_slots(slots: Int32s, known: ConstUint64s, n_known: int) -> None:
 
 
 @kernel
+def list_shared(
+    tokens: ConstInt32s,
+    starts: ConstInt64s,
+    prefixes: ConstInt64s,
+    probing: ConstInt64s,
+    numbers: ConstInt32s,
+    list_starts: Int64s,
+    keys: Int32s,
+    n_probed: Int64s,
+) -> None:
+    """List the tokens of each record's prefix that have a number, by that number.
+
+    ``numbers`` (n_tokens) is -1 for tokens that no other record's prefix has. ``list_starts``
+    (n + 1) receives where each record's list starts in ``keys``, ``n_probed`` how many tokens of
+    the shorter prefix ``probing`` are in it.
+    """
+    k = np.int64(0)
+    for record in range(starts.shape[0]):
+        list_starts[record] = k
+        n_probed[record] = 0
+        for i in range(prefixes[record]):
+            number = numbers[tokens[starts[record] + i]]
+            if number >= 0:
+                keys[k] = number
+                k += 1
+                n_probed[record] += np.int64(i < probing[record])
+    list_starts[starts.shape[0]] = k
+
+
+@kernel
 def count_postings(
     tokens: ConstInt32s, starts: ConstInt64s, prefixes: ConstInt64s, posting_starts: Int64s
 ) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.overlap import is_closer, overlap_at_least, required_overlap, similarity
-from neardup.kernels.types import ConstInt32Rows, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
+from neardup.kernels.parities import count_ones
+from neardup.kernels.types import ConstInt32s, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
 
 
 @kernel
@@ -14,13 +15,16 @@ def choose_survivors(
     start: int,
     stop: int,
     n_fixed: int,
-    buckets: ConstInt32Rows,
-    bucket_starts: ConstInt64s,
-    bucket_fill: Int64s,
+    key_starts: ConstInt64s,
+    keys: ConstInt32s,
+    n_probed: ConstInt64s,
+    member_starts: ConstInt64s,
+    n_members: Int64s,
     members: Int32s,
     values: ConstUint64s,
     set_starts: ConstInt64s,
     set_sizes: ConstInt64s,
+    parities: ConstUint64s,
     measure: int,
     p: int,
     q: int,
@@ -31,27 +35,25 @@ def choose_survivors(
 ) -> None:
     """Decide documents ``start`` to ``stop``, all earlier ones being decided.
 
-    A document stays unless it is verified similar to one that already stays and shares a bucket
-    with it; then it goes in favour of the most similar such document, the earlier one on a tie. So
+    A document stays unless it is verified similar to one that already stays and shares a key with
+    it; then it goes in favour of the most similar such document, the earlier one on a tie. So
     a document is compared with survivors only, never with what has been removed, and a cluster of
     n copies costs n comparisons. The first ``n_fixed`` documents stay in any case.
 
-    ``buckets`` (n_bands, n) gives each document's bucket, -1 for none. The survivors of bucket b
-    are ``members[bucket_starts[b]:][:bucket_fill[b]]``. Document d's set is at ``set_starts[d]``
-    in ``values``. ``last_compared`` (n, all -1 at first) marks what d has been compared with.
+    Document d has ``keys[key_starts[d] : key_starts[d + 1]]`` and looks under the first
+    ``n_probed[d]`` of them. The survivors that have key b are
+    ``members[member_starts[b]:][:n_members[b]]``. Document d's set is at ``set_starts[d]`` in
+    ``values``, and ``parities`` are those of the sets. ``last_compared`` (n, all -1 at first) marks
+    what d has been compared with.
     ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` NaN or
     how similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
     """
-    n_bands = buckets.shape[0]
     for d in range(start, stop):
         best, best_overlap = np.int64(-1), np.int64(0)
         if d >= n_fixed:
-            for band in range(n_bands):
-                bucket = buckets[band, d]
-                if bucket < 0:
-                    continue
-                first = bucket_starts[bucket]
-                for m in range(first, first + bucket_fill[bucket]):
+            for k in range(key_starts[d], key_starts[d] + n_probed[d]):
+                first = member_starts[keys[k]]
+                for m in range(first, first + n_members[keys[k]]):
                     other = np.int64(members[m])
                     if last_compared[other] == d:
                         continue
@@ -59,6 +61,9 @@ def choose_survivors(
                     counts[0] += 1
                     x, y = set_sizes[d], set_sizes[other]
                     required = required_overlap(measure, x, y, p, q)
+                    # Most candidates that share but a key differ too much in their parities.
+                    if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
+                        continue
                     overlap = overlap_at_least(
                         values, set_starts[d], x, set_starts[other], y, required
                     )
@@ -78,8 +83,6 @@ def choose_survivors(
             similarities[d] = similarity(measure, best_overlap, set_sizes[d], set_sizes[best])
             continue
         similarities[d] = np.nan
-        for band in range(n_bands):
-            bucket = buckets[band, d]
-            if bucket >= 0:
-                members[bucket_starts[bucket] + bucket_fill[bucket]] = d
-                bucket_fill[bucket] += 1
+        for k in range(key_starts[d], key_starts[d + 1]):
+            members[member_starts[keys[k]] + n_members[keys[k]]] = d
+            n_members[keys[k]] += 1

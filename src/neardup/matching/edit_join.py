@@ -26,6 +26,7 @@ from neardup.matching.postings import (
 from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 
 _LONGEST_QGRAM = 6
+_LONGEST = 2**31 - 1
 
 # A token is a code point while strings are compared; surrogates are left out.
 _FIRST_SURROGATE, _N_SURROGATES, _MOST_TOKENS = 0xD800, 0x800, 0x110000 - 0x800
@@ -45,7 +46,8 @@ class EditThreshold:
     def allowed(self, lengths: Int64s) -> Int64s:
         """Most edits between strings of which the longer one has these lengths."""
         if self.similarity is None:
-            return np.full(len(lengths), self.max_distance, np.int64)
+            # No pair is further apart than its longer string is long.
+            return np.minimum(lengths, min(self.max_distance or 0, _LONGEST))
         p, q = self.similarity.numerator, self.similarity.denominator
         most: Int64s = lengths * (q - p) // q
         return most

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import buckets
-from neardup.tables import Buckets, Int32s, Int64s, Uint64s
+from neardup.kernels import buckets as kernel
+from neardup.tables import Buckets, Int32s, Int64s, KeyLists, Uint64s
 from neardup.workers import map_ordered
 
 _MOST = 2**31 - 1
@@ -55,7 +55,7 @@ def bucket_documents(
         packed = (band_key(band) & ~index_mask) | indices
         packed.sort()
         sizes: Int64s = np.empty(n_documents // 2, np.int64)
-        n_buckets = buckets.bucket_runs(packed, index_mask, 0, numbers[band], sizes)
+        n_buckets = kernel.bucket_runs(packed, index_mask, 0, numbers[band], sizes)
         return sizes[:n_buckets].copy()
 
     sizes_of_bands = []
@@ -87,3 +87,12 @@ def bucket_keys(
         keys[stop - len(part) : stop] = part
         stop -= len(part)
     return bucket_documents(lambda band: keys[order, band], n_bands, len(order), workers=workers)
+
+
+def list_keys(buckets: Buckets) -> KeyLists:
+    """Give each document's buckets as keys; 4 bytes each, and 24 bytes a document."""
+    starts: Int64s = np.empty(buckets.numbers.shape[1] + 1, np.int64)
+    keys: Int32s = np.empty(int((buckets.numbers >= 0).sum()), np.int32)
+    kernel.list_keys(buckets.numbers, starts, keys)
+    sizes: Int64s = np.bincount(keys, minlength=len(buckets.sizes)).astype(np.int64)
+    return KeyLists(starts, keys, np.diff(starts), sizes)

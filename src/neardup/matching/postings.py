@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import postings
-from neardup.tables import Int32s, Int64s, Uint64s
+from neardup.kernels import postings, shingles
+from neardup.tables import Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12
 _MOST = 2**31 - 1
@@ -38,6 +38,16 @@ class Postings:
     starts: Int64s
     records: Int32s
     places: Int32s
+
+
+def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
+    """Give the sets in the order named, as runs of token ranks."""
+    sizes = sets.sizes[order]
+    ends = np.cumsum(sizes)
+    starts: Int64s = ends - sizes
+    values = np.empty(int(sizes.sum()), np.uint64)
+    shingles.copy_sets(sets.values, sets.starts[order], sizes, values, starts)
+    return rank_records(values, starts, sizes)
 
 
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> RankedRecords:
@@ -76,7 +86,7 @@ def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
     Raises
     ------
     InvalidParameterError
-        For 2^31 different values or more.
+        For more than 2^30 different values.
     """
     numbers: Int32s = np.empty(len(values), np.int32)
     known: Uint64s = np.empty(_FIRST_ROOM, np.uint64)
@@ -90,7 +100,7 @@ def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
             return numbers, frequencies[:n_known].copy()
         room = 2 * len(known)
         if room > _MOST:
-            message = f"more than {_MOST // 2:,} different shingles; cut the collection into parts"
+            message = f"more than {len(known):,} different tokens; cut the collection into parts"
             raise InvalidParameterError(message)
         known, frequencies = np.resize(known, room), np.resize(frequencies, room)
         slots = np.full(2 * room, -1, np.int32)

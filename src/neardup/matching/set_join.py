@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from neardup.kernels import set_join, shingles
+from neardup.kernels import set_join
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
-from neardup.matching.postings import RankedRecords, index_prefixes, rank_records
+from neardup.matching.postings import index_prefixes, rank_sets
 from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
 
 Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
@@ -90,7 +90,7 @@ def join_sets(
     """
     order = np.flatnonzero(sets.sizes > 0)
     order = order[np.argsort(sets.sizes[order], kind="stable")]
-    records = _rank_sets(sets, order)
+    records = rank_sets(sets, order)
     n = len(order)
     p, q = measure.threshold.numerator, measure.threshold.denominator
     least, probing, indexing = (np.empty(n, np.int64) for _ in range(3))
@@ -152,16 +152,6 @@ def join_sets(
     is_directed = measure.name == "containment"
     pairs = _pairs(found, order, is_directed=is_directed)
     return pairs, JoinCounts(*(int(count) for count in counts))
-
-
-def _rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
-    """Give the sets in the order named, as runs of token ranks."""
-    sizes = sets.sizes[order]
-    ends = np.cumsum(sizes)
-    starts: Int64s = ends - sizes
-    values = np.empty(int(sizes.sum()), np.uint64)
-    shingles.copy_sets(sets.values, sets.starts[order], sizes, values, starts)
-    return rank_records(values, starts, sizes)
 
 
 def _partner_ranges(sizes: Int64s, least: Int64s, measure: Measure) -> tuple[Int64s, Int64s]:

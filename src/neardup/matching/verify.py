@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import overlap
+from neardup.kernels import overlap, parities
 from neardup.matching.measures import Measure
-from neardup.tables import Floats, Int64s, ShingleSets
+from neardup.tables import Floats, Int64s, ShingleSets, Uint64s
 
 
 def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int64s) -> Floats:
@@ -16,11 +16,35 @@ def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int
     return similarities
 
 
+def parities_of(sets: ShingleSets) -> Uint64s:
+    """Give the parities of sets, by which most dissimilar pairs are told apart at a glance."""
+    found: Uint64s = np.empty(len(sets), np.uint64)
+    parities.set_parities(sets.values, sets.starts, sets.sizes, found)
+    return found
+
+
+def overlaps_at_threshold(
+    sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure
+) -> Int64s:
+    """Count the common elements of each pair of non-empty sets that reaches the threshold.
+
+    -1 for the other pairs. ``left[k]`` is the set that would go, ``right[k]`` the one that stays.
+    """
+    threshold = measure.threshold
+    return _score(sets, left, right, measure, threshold.numerator, threshold.denominator)[0]
+
+
 def score_pairs(sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
     """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
 
     The threshold of ``measure`` plays no part. Time O(size of both sets) a pair.
     """
+    return _score(sets, left, right, measure, 0, 1)[1]
+
+
+def _score(
+    sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure, p: int, q: int
+) -> tuple[Int64s, Floats]:
     overlaps: Int64s = np.empty(len(left), np.int64)
     similarities: Floats = np.empty(len(left), np.float64)
     overlap.score_pairs(
@@ -30,9 +54,9 @@ def score_pairs(sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure
         left,
         right,
         measure.code,
-        0,
-        1,
+        p,
+        q,
         overlaps,
         similarities,
     )
-    return similarities
+    return overlaps, similarities

@@ -15,12 +15,15 @@ from neardup.clustering.keep import KeepPolicy
 from neardup.clustering.survivors import choose_survivors
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.matching.lsh import bucket_keys
+from neardup.matching.lsh import bucket_keys, list_keys
 from neardup.matching.measures import MeasureName
+from neardup.matching.prefixes import list_prefixes
+from neardup.pipelines.audit import audit_recall
 from neardup.pipelines.candidates import read_sets
 from neardup.pipelines.catalogue import Catalogue, read_catalogue
 from neardup.pipelines.contents import ContentTable
-from neardup.pipelines.options import Clusters, Options, Plan, make_plan
+from neardup.pipelines.method import choose_method
+from neardup.pipelines.options import Clusters, Method, Options, Plan, make_plan
 from neardup.pipelines.result import Assignment, DeduplicationResult
 from neardup.pipelines.summary import summarise
 from neardup.progress import Progress, StageClock, no_progress
@@ -40,7 +43,7 @@ def deduplicate_sources(
     """Run all stages but the writing.
 
     Two passes over the files: the first sketches every document, the second reads those again that
-    share a bucket, for exact comparison.
+    may have a near-duplicate, for exact comparison.
     """
     clock = StageClock()
     contents = ContentTable()
@@ -58,17 +61,33 @@ def deduplicate_sources(
         own = read_catalogue(
             sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
         )
-    with clock.stage("bucket"):
         firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
-        buckets = bucket_keys(key_parts, order, plan.banding.bands, workers=plan.workers)
-        _leave_out_fixed(buckets, n_fixed)
-        # From here on only contents that share a bucket are looked at, in keep order.
-        shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
-        buckets = Buckets(buckets.numbers.take(shared, axis=1), buckets.sizes)
-        candidates = order[shared]
+    choice = None
+    if plan.options.method == "auto":
+        with clock.stage("choose method"):
+            choice = choose_method((other, own), firsts, plan, progress)
+    method = choice.method if choice else plan.options.method
+    buckets = None
+    shared: Int64s = np.arange(len(order), dtype=np.int64)
+    if method == "minhash":
+        with clock.stage("bucket"):
+            buckets = bucket_keys(key_parts, order, plan.banding.bands, workers=plan.workers)
+            _leave_out_fixed(buckets, n_fixed)
+            # From here on only contents that share a bucket are looked at, in keep order.
+            shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
+    key_parts.clear()
+    candidates = order[shared]
+    is_survivors = plan.options.clusters == "survivors"
     with clock.stage("compare"):
         wanted = _places(firsts[candidates], len(other), len(own))
         sets = read_sets((other, own), wanted, plan.sketch, workers=plan.workers, progress=progress)
+        if buckets:
+            near = Buckets(buckets.numbers.take(shared, axis=1), buckets.sizes)
+            lists = list_keys(near)
+        else:
+            lists = list_prefixes(sets, plan.measure, both_ways=not is_survivors)
+    if plan.options.audit is None:
+        buckets = None
     with clock.stage("choose"):
         n_shared_fixed = int(np.searchsorted(shared, n_fixed))
 
@@ -76,19 +95,42 @@ def deduplicate_sources(
             progress("choose", done, len(sets))
 
         removals = choose_survivors(
-            buckets, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
+            lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
         )
         assignment = _assign(own, other, firsts, candidates, removals)
         n_survivors = int(assignment.stays.sum())
-        if plan.options.clusters == "components":
+        if not is_survivors:
             removals = join_components(
-                buckets, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
+                lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
             )
             assignment = _assign(own, other, firsts, candidates, removals)
-    summary = summarise(plan, own, other, assignment, removals, contents.size, clock)
-    if plan.options.clusters == "components":
+    audit = None
+    if buckets:
+        stays = np.ones(len(order), np.bool_)
+        stays[shared[removals.keepers >= 0]] = False
+        with clock.stage("audit"):
+            wanted = _places(firsts[order], len(other), len(own))
+            sets = read_sets(
+                (other, own), wanted, plan.sketch, workers=plan.workers, progress=progress
+            )
+            drawn = _draw(n_fixed, len(order), plan)
+            audit = audit_recall(drawn, sets, plan.measure, buckets, stays, workers=plan.workers)
+    summary = summarise(plan, own, other, assignment, removals, contents.size, method, clock)
+    if choice:
+        summary["method_choice"] = choice.describe()
+    if audit:
+        summary["audit"] = audit.describe()
+    if not is_survivors:
         summary["removed_beyond_survivors"] = n_survivors - int(assignment.stays.sum())
     return DeduplicationResult(own, other, assignment, summary, clock)
+
+
+def _draw(n_fixed: int, n_contents: int, plan: Plan) -> Int64s:
+    """Draw the contents that are audited, by the seed."""
+    n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
+    generator = np.random.default_rng(plan.options.seed)
+    drawn: Int64s = generator.choice(n_contents - n_fixed, n_drawn, replace=False) + n_fixed
+    return np.sort(drawn)
 
 
 def _order_contents(
@@ -186,6 +228,8 @@ def deduplicate(
     seed: int = 42,
     keep: str = "first",
     clusters: Clusters = "survivors",
+    method: Method = "minhash",
+    audit: int | None = None,
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
@@ -238,6 +282,12 @@ def deduplicate(
     clusters
         ``survivors``, or ``components``: only the first document of every connected component of
         similar documents stays.
+    method
+        ``minhash``, ``exact``, which misses no similar document, or ``auto``: exact where that is
+        not much more work than sketches, by what is counted on a sample of the texts.
+    audit
+        Compare so many distinct texts, drawn by the seed, with all others exactly, and report
+        what share of the similar pairs the sketches have found.
     text_column, id_column
         Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
     lines
@@ -265,8 +315,9 @@ def deduplicate(
     Notes
     -----
     Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
-    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document. The files are
-    read twice, and once more for writing.
+    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document; method ``exact``
+    and an audit take 30 bytes a shingle of all documents. The files are read twice, and once more
+    for writing.
 
     Examples
     --------
@@ -293,6 +344,8 @@ def deduplicate(
         seed=seed,
         keep=keep,
         clusters=clusters,
+        method=method,
+        audit=audit,
         text_column=text_column,
         id_column=id_column,
         on_error=on_error,

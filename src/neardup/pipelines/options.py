@@ -95,6 +95,7 @@ class BandOptions:
 
 
 Clusters = Literal["survivors", "components"]
+Method = Literal["auto", "exact", "minhash"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +106,8 @@ class Options(DocumentOptions, BandOptions):
     threshold: str | float | Decimal | Fraction = "0.8"
     keep: str = "first"
     clusters: Clusters = "survivors"
+    method: Method = "minhash"
+    audit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,15 +142,35 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         For the first option that is out of range or does not go with another.
     """
     measure = make_measure(options.measure, options.threshold)
-    banding, minhash = options.choose_bands(measure)
+    exact_fraction("recall", options.recall)
+    if options.method == "exact":
+        # Its recall is 1 and it has no bands; these stand for those of a run through sketches.
+        banding, minhash = BandOptions(seed=options.seed).choose_bands(measure)
+    else:
+        banding, minhash = options.choose_bands(measure)
     if options.clusters not in ("survivors", "components"):
         message = f"clusters must be survivors or components, got {options.clusters!r}"
         raise InvalidParameterError(message)
+    _check_method(options)
     keep = parse_keep(options.keep)
     sketch = replace(
         options.sketch_plan(order=keep.column),
-        minhash=minhash,
-        banding=banding,
+        minhash=None if options.method == "exact" else minhash,
+        banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,
     )
     return Plan(options, measure, banding, minhash, keep, sketch, count_workers(workers))
+
+
+def _check_method(options: Options) -> None:
+    if options.method not in ("auto", "exact", "minhash"):
+        message = f"method must be one of auto, exact, minhash, got {options.method!r}"
+        raise InvalidParameterError(message)
+    if options.audit is None:
+        return
+    if options.audit < 1:
+        message = f"audit must be at least 1, got {options.audit}"
+        raise InvalidParameterError(message)
+    if options.method == "exact":
+        message = "method exact misses nothing that an audit could find; leave out audit"
+        raise InvalidParameterError(message)

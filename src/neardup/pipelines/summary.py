@@ -29,6 +29,7 @@ def summarise(
     assignment: Assignment,
     removals: Removals,
     n_contents: int,
+    method: str,
     clock: StageClock,
 ) -> dict[str, Any]:
     """Put together what ``summary.json`` says of a run; times and memory are filled in later."""
@@ -49,17 +50,19 @@ def summarise(
         "tokens": int(np.maximum(own.n_tokens, 0).sum()),
         "candidates": removals.n_compared,
         "verified_pairs": removals.n_verified,
-        "predicted_recall": plan.predicted_recall,
-        "recall": float(plan.recall),
-        "bands": plan.banding.bands,
-        "rows": plan.banding.rows,
+        "method": method,
+        "predicted_recall": plan.predicted_recall if method == "minhash" else 1.0,
         "threshold": float(plan.measure.threshold),
         "measure": plan.measure.name,
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,
-        "scheme": {**plan.sketch.shingles.describe(), **plan.minhash.describe()},
+        "scheme": plan.sketch.shingles.describe(),
         "workers": plan.workers,
     }
+    if method == "minhash":
+        summary["recall"] = float(plan.recall)
+        summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
+        summary["scheme"] |= plan.minhash.describe()
     skipped = [*other.skipped, *own.skipped]
     if skipped:
         summary["skipped"] = [

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels import postings as kernels
+from neardup.matching import postings
+from tests.arrays import as_uint64, ragged, random_words
+
+# Values that fall on the same slot of 16: the first, one in the middle, the last (so that the
+# search for a free one goes over the end), values that differ in little, and large ones.
+COLLIDING = {
+    "first-slot": [i << 4 for i in range(8)],
+    "middle-slot": [i << 60 | 7 for i in range(8)],
+    "last-slot": [i << 4 | 15 for i in range(8)],
+    "largest": [2**64 - 1 - (i << 4) for i in range(8)],
+    "all-slots": list(range(8)),
+    "lowest-bit": [16, 1, 0, 17, 32, 33, 48, 49],
+}
+
+
+class Table:
+    """A hash table of exactly the size that the kernel's description asks for."""
+
+    def __init__(self, room):
+        self.slots = np.full(2 * room, -1, np.int32)
+        self.known = np.zeros(room, np.uint64)
+        self.frequencies = np.full(room, -9, np.int64)
+        self.size = 0
+
+    def number(self, values, start=0):
+        numbers = np.full(len(values), -9, np.int32)
+        reached, self.size = kernels.number_values(
+            as_uint64(values),
+            start,
+            self.slots,
+            self.known,
+            self.frequencies,
+            self.size,
+            numbers,
+        )
+        return reached, numbers.tolist()
+
+
+def numbered(values):
+    """By definition: numbers in order of first appearance, and how often each value came."""
+    known = list(dict.fromkeys(values))
+    return [known.index(value) for value in values], [values.count(value) for value in known]
+
+
+def records_of(lists):
+    """Records as starts and sizes, and their values one after another."""
+    values, offsets = ragged(lists)
+    return values, offsets[:-1], np.diff(offsets)
+
+
+def random_records(generator):
+    """Records of few different values, many of them equally frequent, some without any."""
+    pool = random_words(generator, generator.choice([1, 3, 12]))
+    sizes = [generator.randrange(7) for _ in range(generator.randrange(8))]
+    return [generator.choices(pool, k=size) for size in sizes]
+
+
+@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
+def test_number_values__collisions(values):
+    table = Table(8)
+    sequence = [*values, *values[::-1], *values[:3]]
+    numbers, frequencies = numbered(sequence)
+    assert table.number(sequence) == (len(sequence), numbers)
+    assert table.size == 8
+    assert table.known.tolist() == values
+    assert table.frequencies.tolist() == frequencies
+
+
+def test_number_values__stops_where_there_is_no_room():
+    """Known values still get their numbers; the rest is left for another call, nothing counted."""
+    table = Table(2)
+    sequence = [5, 6, 5, 6, 7, 5, 6]
+    assert table.number(sequence) == (4, [0, 1, 0, 1, -9, -9, -9])
+    assert (table.size, table.frequencies.tolist()) == (2, [2, 2])
+    bigger = Table(4)
+    bigger.known[:2], bigger.frequencies[:2], bigger.size = table.known, table.frequencies, 2
+    kernels.rebuild_slots(bigger.slots, bigger.known, 2)
+    assert bigger.number(sequence, 4) == (7, [-9, -9, -9, -9, 2, 0, 1])
+    assert (bigger.size, bigger.frequencies[:3].tolist()) == (3, [3, 3, 1])
+
+
+def test_number_values__nothing():
+    table = Table(2)
+    assert table.number([]) == (0, [])
+    assert table.size == 0
+
+
+@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
+def test_rebuild_slots__collisions(values):
+    table = Table(8)
+    table.known[:] = values
+    kernels.rebuild_slots(table.slots, table.known, 8)
+    assert sorted(table.slots[table.slots >= 0].tolist()) == list(range(8))
+    table.size, table.frequencies[:] = 8, 0
+    assert table.number(values[::-1]) == (8, list(range(8))[::-1])
+    assert table.size == 8
+
+
+@pytest.mark.parametrize("room", [1, 2, 8, 64])
+def test_number_values__grown(monkeypatch, room):
+    """However often the table grows on the way."""
+    monkeypatch.setattr(postings, "_FIRST_ROOM", room)
+    generator = random.Random(room)
+    for n in (0, 1, 2, 9, 100):
+        values = generator.choices(random_words(generator, max(n // 2, 1)), k=n)
+        numbers, frequencies = postings.number_values(as_uint64(values))
+        assert (numbers.tolist(), frequencies.tolist()) == numbered(values)
+
+
+def test_number_values__beyond_the_first_room():
+    n = postings._FIRST_ROOM + 1
+    numbers, frequencies = postings.number_values(np.arange(n, dtype=np.uint64) << np.uint64(8))
+    assert np.array_equal(numbers, np.arange(n))
+    assert np.array_equal(frequencies, np.ones(n))
+
+
+def test_number_values__too_many(monkeypatch):
+    monkeypatch.setattr(postings, "_FIRST_ROOM", 2)
+    monkeypatch.setattr(postings, "_MOST", 7)
+    assert postings.number_values(as_uint64([1, 2, 3, 4, 1]))[1].tolist() == [2, 1, 1, 1]
+    with pytest.raises(InvalidParameterError, match="more than 4 different"):
+        postings.number_values(as_uint64([1, 2, 3, 4, 5]))
+
+
+def test_index_prefixes__by_definition():
+    """Each token's postings by record, then by place; none beyond a record's prefix."""
+    generator = random.Random(1)
+    for _ in range(30):
+        n_tokens = generator.randint(1, 6)
+        sizes = [generator.randrange(6) for _ in range(generator.randrange(6))]
+        records = [generator.choices(range(n_tokens), k=size) for size in sizes]
+        prefixes = [generator.randint(0, size) for size in sizes]
+        starts = list(accumulate(sizes, initial=0))[:-1]
+        tokens = [token for record in records for token in record]
+        index = postings.index_prefixes(
+            np.array(tokens, np.int32),
+            np.array(starts, np.int64),
+            np.array(prefixes, np.int64),
+            n_tokens,
+        )
+        expected = sorted(
+            (token, record, place)
+            for record, prefix in enumerate(prefixes)
+            for place, token in enumerate(records[record][:prefix])
+        )
+        in_front = [sum(row[0] < token for row in expected) for token in range(n_tokens + 1)]
+        assert index.starts.tolist() == in_front
+        assert index.records.tolist() == [record for _, record, _ in expected]
+        assert index.places.tolist() == [place for _, _, place in expected]
+
+
+def test_sort_records__equal_tokens_keep_their_order():
+    """Also where records lie apart, in another order than they are numbered."""
+    records = [[2, 0, 2, 1, 0], [], [1, 1]]
+    starts = np.array([3, 3, 1], np.int64)
+    ordered = sorted(
+        (token, r, place) for r, record in enumerate(records) for place, token in enumerate(record)
+    )
+    posting_starts = [sum(row[0] < token for row in ordered) for token in range(4)]
+    fill = np.zeros(3, np.int64)
+    tokens, places = np.full(8, -9, np.int32), np.full(8, -9, np.int32)
+    kernels.sort_records(
+        np.array(posting_starts, np.int64),
+        np.array([r for _, r, _ in ordered], np.int32),
+        np.array([place for _, _, place in ordered], np.int32),
+        starts,
+        fill,
+        tokens,
+        places,
+    )
+    assert tokens.tolist() == [-9, 1, 1, 0, 0, 1, 2, 2]
+    assert places.tolist() == [-9, 0, 1, 1, 4, 3, 0, 2]
+    assert fill.tolist() == [5, 0, 2]
+
+
+def test_rank_records__by_definition():
+    """The rarest value first; ties by first appearance, copies of a value by their place."""
+    generator = random.Random(2)
+    for _ in range(40):
+        records = random_records(generator)
+        flat = [value for record in records for value in record]
+        counts = Counter(flat)
+        order = sorted(dict.fromkeys(flat), key=counts.__getitem__)
+        values, starts, sizes = records_of(records)
+        ranked = postings.rank_records(values, starts, sizes)
+        assert ranked.n_tokens == len(order)
+        for r, record in enumerate(records):
+            run = slice(ranked.starts[r], ranked.starts[r] + ranked.sizes[r])
+            expected = sorted((order.index(value), place) for place, value in enumerate(record))
+            found = zip(ranked.tokens[run].tolist(), ranked.places[run].tolist(), strict=True)
+            assert list(found) == expected
+
+
+def test_rank_records__frequency_before_appearance():
+    """A value that came first and often goes behind later ones that are rare."""
+    values, starts, sizes = records_of([[9, 9, 9, 4], [4, 7, 5]])
+    ranked = postings.rank_records(values, starts, sizes)
+    # 7 and 5 came once, in this order; 4 twice; 9 three times.
+    assert ranked.tokens.tolist() == [2, 3, 3, 3, 0, 1, 2]
+    assert ranked.places.tolist() == [3, 0, 1, 2, 1, 2, 0]
+
+
+def test_first_at_least__by_definition():
+    generator = random.Random(3)
+    for _ in range(60):
+        values = sorted(generator.choices(range(8), k=generator.randrange(1, 9)))
+        start = generator.randint(0, len(values))
+        stop = generator.randint(start, len(values))
+        least = generator.randint(-1, 9)
+        found = kernels.first_at_least(np.array(values, np.int32), start, stop, least)
+        assert found == start + sum(value < least for value in values[start:stop])
+
+
+def test_count_common__by_definition():
+    """Copies count as often as both have them; below what is required it may stop early."""
+    generator = random.Random(4)
+    for _ in range(150):
+        x = sorted(generator.choices(range(12), k=generator.randrange(20)))
+        y = sorted(generator.choices(range(12), k=generator.randrange(20)))
+        required = generator.randint(-2, 12)
+        tokens = np.array([5, *x, 5, *y, 5], np.int32)
+        start = len(x) + 2
+        found = kernels.count_common(tokens, 1, len(x) + 1, start, start + len(y), required)
+        common = (Counter(x) & Counter(y)).total()
+        assert found == common or found <= common < required

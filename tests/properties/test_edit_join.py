@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.matching import edit_join, pieces
+from neardup.matching.edit_join import EditThreshold
+from neardup.tables import TokenLists
+from tests.arrays import ragged
+from tests.oracles import edits
+from tests.strategies import thresholds
+
+# Few letters, so that q-grams repeat within and between strings.
+strings = st.one_of(
+    st.text("ab", max_size=12),
+    st.text("abcd", max_size=16),
+    st.sampled_from(["", "a", "aaaa", "aaaaaaaa", "abababab", "abcdabcd"]),
+)
+
+
+@st.composite
+def edited_strings(draw):
+    """Strings, and some of them again with a part cut out, put in, doubled, or moved."""
+    chosen = draw(st.lists(strings, min_size=1, max_size=7))
+    for _ in range(draw(st.integers(0, 5))):
+        string = draw(st.sampled_from(chosen))
+        start = draw(st.integers(0, len(string)))
+        stop = draw(st.integers(start, min(start + 3, len(string))))
+        new = draw(st.one_of(st.text("abc", max_size=3), st.just(string[start:stop] * 2)))
+        chosen.append(string[:start] + new + string[stop:])
+    return chosen
+
+
+def joined(strings, threshold, *, sides=None, **options):
+    is_share = isinstance(threshold, Fraction)
+    pairs, counts = edit_join.join_strings(
+        TokenLists(*ragged([[ord(c) for c in string] for string in strings])),
+        EditThreshold(None, threshold) if is_share else EditThreshold(threshold),
+        sides=None if sides is None else np.array(sides, np.uint8),
+        **options,
+    )
+    rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
+    return list(rows), counts
+
+
+@settings(max_examples=200)
+@given(
+    strings=edited_strings(),
+    threshold=st.integers(0, 4) | thresholds,
+    qgram=st.none() | st.integers(1, 5),
+    data=st.data(),
+)
+def test_join_strings__as_oracle(strings, threshold, qgram, data):
+    n = len(strings)
+    sides = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    found, counts = joined(strings, threshold, sides=sides, qgram=qgram)
+    assert found == edits.join(strings, threshold, sides)
+    assert counts.results == len(found) <= counts.verified
+
+
+@given(
+    strings=edited_strings(),
+    threshold=st.integers(0, 3),
+    qgrams=st.lists(st.integers(1, 9), min_size=2, max_size=2),
+    seed=st.randoms(),
+)
+def test_join_strings__same_for_any_qgram_and_order(strings, threshold, qgrams, seed):
+    """The pairs depend on nothing but the strings: compared as strings, they are the same."""
+    shuffled = seed.sample(strings, len(strings))
+    rows = []
+    for order, qgram in ((strings, qgrams[0]), (shuffled, qgrams[1])):
+        found, _ = joined(order, threshold, qgram=qgram)
+        rows.append(sorted((*sorted((order[a], order[b])), edits) for a, b, edits in found))
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("threshold", [2, Fraction("0.6")])
+@pytest.mark.parametrize("qgram", [1, 2, 5])
+def test_join_strings__same_for_any_number_of_workers_and_pieces(monkeypatch, threshold, qgram):
+    generator = random.Random(3)
+    strings = ["".join(generator.choices("ab", k=generator.randrange(9))) for _ in range(150)]
+    sides = generator.choices((1, 2, 3), k=len(strings))
+    first, first_counts = joined(strings, threshold, sides=sides, qgram=qgram)
+    assert first == edits.join(strings, threshold, sides)
+    for workers, piece, room in ((3, 7, 1), (3, 64, 3), (2, 1000, 10), (1, 40, 2)):
+        monkeypatch.setattr(pieces, "_PIECE", piece)
+        monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+        found, counts = joined(strings, threshold, sides=sides, qgram=qgram, workers=workers)
+        assert found == first
+        assert counts == first_counts

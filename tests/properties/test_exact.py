@@ -1,0 +1,171 @@
+"""Deduplication by the exact method, the choice of a method, and the audit of a run."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.clustering import components, survivors
+from neardup.matching.measures import Measure
+from neardup.matching.prefixes import list_prefixes
+from neardup.pipelines import method
+from neardup.pipelines.audit import audit_recall, wilson_interval
+from tests.arrays import make_buckets, make_sets
+from tests.oracles import components as components_oracle
+from tests.oracles import survivors as survivors_oracle
+from tests.oracles.measures import MEASURES, sets_reach
+from tests.strategies import thresholds
+
+measures = st.sampled_from(MEASURES)
+set_lists = st.lists(st.sets(st.integers(0, 15), min_size=1), min_size=1, max_size=14)
+
+
+@given(set_lists, measures, thresholds, st.booleans())
+def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold, both_ways):
+    lists = list_prefixes(make_sets(sets), Measure(measure, threshold), both_ways=both_ways)
+    runs = [lists.keys[a:b].tolist() for a, b in zip(lists.starts, lists.starts[1:], strict=False)]
+    for a, x in enumerate(sets):
+        assert len(set(runs[a])) == len(runs[a])
+        for b, y in enumerate(sets):
+            if a != b and sets_reach(measure, x, y, threshold):
+                probed = runs[a][: lists.n_probed[a]]
+                assert set(probed) & set(runs[b])
+    sizes = np.bincount([key for run in runs for key in run], minlength=len(lists.sizes))
+    assert lists.sizes.tolist() == sizes.tolist()
+
+
+@given(set_lists, measures, thresholds, st.integers(0, 3))
+def test_choose_survivors__by_prefixes_as_oracle(sets, measure, threshold, n_fixed):
+    table, exact = make_sets(sets), Measure(measure, threshold)
+    lists = list_prefixes(table, exact)
+    removals = survivors.choose_survivors(lists, table, exact, n_fixed=n_fixed)
+    expected = survivors_oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
+    assert removals.keepers.tolist() == expected
+
+
+@given(set_lists, measures, thresholds)
+def test_join_components__by_prefixes_as_oracle(sets, measure, threshold):
+    table, exact = make_sets(sets), Measure(measure, threshold)
+    lists = list_prefixes(table, exact, both_ways=True)
+    removals = components.join_components(lists, table, exact)
+    expected = components_oracle.choose(sets, measure, threshold)
+    assert removals.keepers.tolist() == expected
+
+
+def near_copies(n, seed=1):
+    """Texts of which many differ from another in a few words."""
+    generator = random.Random(seed)
+    words = [f"w{i}" for i in range(200)]
+    texts: list[list[str]] = []
+    for _ in range(n):
+        text = generator.choices(words, k=30)
+        if texts and generator.random() < 0.5:
+            text = list(generator.choice(texts))
+            for _ in range(generator.randrange(4)):
+                text[generator.randrange(30)] = generator.choice(words)
+        texts.append(text)
+    return [" ".join(text) for text in texts]
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@pytest.mark.parametrize("against", [None, near_copies(40, seed=1)])
+def test_deduplicate__exact_as_sure_bands(clusters, against):
+    texts = near_copies(150)
+    options = {"ngram": 1, "threshold": "0.7", "clusters": clusters, "against": against}
+    exact = neardup.deduplicate(texts, method="exact", **options)
+    sure = neardup.deduplicate(texts, bands=512, rows=1, num_perm=512, **options)
+    assert len(exact.removed) > 20
+    assert exact.removed.equals(sure.removed)
+    assert exact.clusters.equals(sure.clusters)
+    assert exact.summary["method"] == "exact"
+    assert exact.summary["predicted_recall"] == 1
+    assert "bands" not in exact.summary
+
+
+def test_deduplicate__auto_says_what_it_chose(monkeypatch):
+    texts = near_copies(80)
+    small = neardup.deduplicate(texts, method="auto", ngram=1)
+    assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
+    for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
+        with monkeypatch.context() as context:
+            context.setattr(method, name, value)
+            if name == "_HARDLY_ANY":
+                context.setattr(method, "_PATIENCE", 0)
+            large = neardup.deduplicate(texts, method="auto", ngram=1)
+        assert large.summary["method"] == "minhash"
+        assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")
+    given_bands = neardup.deduplicate(texts, method="auto", ngram=1, bands=9, rows=2)
+    assert given_bands.summary["method"] == "minhash"
+
+
+def test_deduplicate__audit_counts_pairs_that_share_a_band():
+    texts = near_copies(150)
+    sure = neardup.deduplicate(texts, ngram=1, threshold="0.7", audit=10**6)
+    audit = sure.summary["audit"]
+    pairs = neardup.find_pairs(texts, ngram=1, threshold="0.7").pairs
+    distinct = {text: str(i) for i, text in reversed(list(enumerate(texts)))}
+    kept = set(distinct.values())
+    n_pairs = sum(row["id_a"] in kept and row["id_b"] in kept for row in pairs.to_pylist())
+    assert audit["documents"] == len(kept)
+    assert audit["similar_pairs"] == 2 * n_pairs
+    blind = neardup.deduplicate(texts, ngram=1, threshold="0.7", bands=1, rows=100, audit=10**6)
+    assert blind.summary["audit"]["found_pairs"] < n_pairs
+    assert blind.summary["audit"]["recall"] < 0.3
+    assert blind.summary["audit"]["kept_although_similar"] > 10
+
+
+@given(set_lists, measures, thresholds, st.data())
+def test_audit_recall__as_counted(sets, measure, threshold, data):
+    n = len(sets)
+    labels = st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    bands = data.draw(st.lists(labels, min_size=1, max_size=3))
+    stays = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    drawn = sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1)))
+    audit = audit_recall(
+        np.array(drawn),
+        make_sets(sets),
+        Measure(measure, threshold),
+        make_buckets(bands),
+        np.array(stays),
+        workers=2,
+    )
+    similar = {
+        d: [
+            e
+            for e in range(n)
+            if e != d and sets_reach(measure, sets[max(d, e)], sets[min(d, e)], threshold)
+        ]
+        for d in drawn
+    }
+    shared = {
+        d: [e for e in others if any(band[d] == band[e] for band in bands)]
+        for d, others in similar.items()
+    }
+    assert audit.n_pairs == sum(map(len, similar.values()))
+    assert audit.n_found == sum(map(len, shared.values()))
+    assert audit.n_kept == sum(
+        stays[d] and any(e < d and stays[e] for e in others) for d, others in similar.items()
+    )
+    shares = [Fraction(len(shared[d]), len(similar[d])) for d in drawn if similar[d]]
+    assert audit.n_similar == len(shares)
+    if shares:
+        assert audit.recall == pytest.approx(float(sum(shares) / len(shares)))
+        assert audit.low <= audit.recall <= audit.high
+    else:
+        assert audit.recall is audit.low is audit.high is None
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**5))
+def test_wilson_interval__bounds_are_as_far_as_chance_goes(millionths, n):
+    """At either bound p the share seen is 1.96 standard deviations sqrt(p (1 - p) / n) away."""
+    share = millionths / 10**6
+    for bound in wilson_interval(share, n):
+        if 0 < bound < 1:
+            expected = 1.959963984540054**2 * bound * (1 - bound) / n
+            assert (share - bound) ** 2 == pytest.approx(expected, rel=1e-6, abs=1e-12)
