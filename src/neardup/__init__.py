@@ -33,7 +33,8 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
     from neardup.pipelines.deduplicate import deduplicate
-    from neardup.pipelines.pairs import PairResult, find_pairs
+    from neardup.pipelines.pair_result import PairResult
+    from neardup.pipelines.pairs import find_pairs
     from neardup.pipelines.result import DeduplicationResult
     from neardup.text.normalise import Normalisation
 
@@ -60,7 +61,7 @@ _HOMES = {
     "Banding": "neardup.matching.bands",
     "DeduplicationResult": "neardup.pipelines.result",
     "Normalisation": "neardup.text.normalise",
-    "PairResult": "neardup.pipelines.pairs",
+    "PairResult": "neardup.pipelines.pair_result",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
     "find_pairs": "neardup.pipelines.pairs",

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.clustering.components import join_components
-from neardup.clustering.keep import KeepPolicy
 from neardup.clustering.survivors import choose_survivors
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.matching.lsh import bucket_keys, list_keys
 from neardup.matching.measures import MeasureName
 from neardup.matching.prefixes import list_prefixes
+from neardup.pipelines.assignment import assign, order_contents, places_of
 from neardup.pipelines.audit import audit_recall
 from neardup.pipelines.candidates import read_sets
-from neardup.pipelines.catalogue import Catalogue, read_catalogue
+from neardup.pipelines.catalogue import read_catalogue
 from neardup.pipelines.contents import ContentTable
 from neardup.pipelines.method import choose_method
 from neardup.pipelines.options import Clusters, Method, Options, Plan, make_plan
-from neardup.pipelines.result import Assignment, DeduplicationResult
+from neardup.pipelines.result import DeduplicationResult
 from neardup.pipelines.summary import summarise
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.tables import Buckets, Floats, Int64s, Removals, Uint64s
+from neardup.tables import Buckets, Int64s, Uint64s
 from neardup.text.shingles import Occurrences
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def deduplicate_sources(
         own = read_catalogue(
             sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
         )
-        firsts, order = _order_contents(own, other, contents.size, n_fixed, plan.keep)
+        firsts, order = order_contents(own, other, contents.size, n_fixed, plan.keep)
     choice = None
     if plan.options.method == "auto":
         with clock.stage("choose method"):
@@ -79,7 +79,7 @@ def deduplicate_sources(
     candidates = order[shared]
     is_survivors = plan.options.clusters == "survivors"
     with clock.stage("compare"):
-        wanted = _places(firsts[candidates], len(other), len(own))
+        wanted = places_of(firsts[candidates], len(other), len(own))
         sets = read_sets((other, own), wanted, plan.sketch, workers=plan.workers, progress=progress)
         if buckets:
             near = Buckets(buckets.numbers.take(shared, axis=1), buckets.sizes)
@@ -97,19 +97,19 @@ def deduplicate_sources(
         removals = choose_survivors(
             lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
         )
-        assignment = _assign(own, other, firsts, candidates, removals)
+        assignment = assign(own, other, firsts, candidates, removals)
         n_survivors = int(assignment.stays.sum())
         if not is_survivors:
             removals = join_components(
                 lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
             )
-            assignment = _assign(own, other, firsts, candidates, removals)
+            assignment = assign(own, other, firsts, candidates, removals)
     audit = None
     if buckets:
         stays = np.ones(len(order), np.bool_)
         stays[shared[removals.keepers >= 0]] = False
         with clock.stage("audit"):
-            wanted = _places(firsts[order], len(other), len(own))
+            wanted = places_of(firsts[order], len(other), len(own))
             sets = read_sets(
                 (other, own), wanted, plan.sketch, workers=plan.workers, progress=progress
             )
@@ -133,33 +133,6 @@ def _draw(n_fixed: int, n_contents: int, plan: Plan) -> Int64s:
     return np.sort(drawn)
 
 
-def _order_contents(
-    own: Catalogue, other: Catalogue, n_contents: int, n_fixed: int, keep: KeepPolicy
-) -> tuple[Int64s, Int64s]:
-    """Find each content's first document in keep order, and the contents' own order.
-
-    Documents of ``other`` are numbered before those of ``own``. The first ``n_fixed`` contents
-    occur in ``other``; they come first, in input order.
-    """
-    document_order = np.concatenate(
-        [
-            np.arange(len(other), dtype=np.int64),
-            keep.order(len(own), own.lengths, own.order) + len(other),
-        ]
-    )
-    contents = np.concatenate([other.contents, own.contents])[document_order]
-    document_order = document_order[contents >= 0]
-    contents = contents[contents >= 0]
-    firsts: Int64s = np.empty(n_contents, np.int64)
-    ranks: Int64s = np.empty(n_contents, np.int64)
-    # Assigned backwards, so that the first document of each content is what remains.
-    firsts[contents[::-1]] = document_order[::-1]
-    ranks[contents[::-1]] = np.arange(len(contents), dtype=np.int64)[::-1]
-    order = np.argsort(ranks, kind="stable")
-    assert (order[:n_fixed] < n_fixed).all()
-    return firsts, order
-
-
 def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
     """Take contents that stay in any case out of the buckets that hold nothing else."""
     if n_fixed == 0 or not len(buckets.sizes):
@@ -168,44 +141,6 @@ def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
     is_needed[buckets.numbers[:, n_fixed:][buckets.numbers[:, n_fixed:] >= 0]] = True
     fixed = buckets.numbers[:, :n_fixed]
     fixed[(fixed >= 0) & ~is_needed[fixed]] = -1
-
-
-def _places(documents: Int64s, n_other: int, n_own: int) -> tuple[Int64s, Int64s]:
-    """Give every document its place in ``documents``, -1 for none; split by catalogue."""
-    places: Int64s = np.full(n_other + n_own, -1, np.int64)
-    places[documents] = np.arange(len(documents))
-    return places[:n_other], places[n_other:]
-
-
-def _assign(
-    own: Catalogue, other: Catalogue, firsts: Int64s, candidates: Int64s, removals: Removals
-) -> Assignment:
-    """Carry the decision about contents over to documents.
-
-    An exact copy follows its content: where that stays, the content's first document stays and
-    its copies go for it; where it goes, all its documents go for the same keeper.
-    """
-    n_contents = len(firsts)
-    content_keepers: Int64s = np.full(n_contents, -1, np.int64)
-    content_similarities: Floats = np.full(n_contents, np.nan)
-    gone = np.flatnonzero(removals.keepers >= 0)
-    content_keepers[candidates[gone]] = candidates[removals.keepers[gone]]
-    content_similarities[candidates[gone]] = removals.similarities[gone]
-
-    documents = np.arange(len(other), len(other) + len(own), dtype=np.int64)
-    keepers: Int64s = np.full(len(own), -1, np.int64)
-    similarities: Floats = np.full(len(own), np.nan)
-    exact = np.zeros(len(own), np.bool_)
-    filled = np.flatnonzero(own.contents >= 0)
-    contents = own.contents[filled]
-    stays = content_keepers[contents] < 0
-    first_documents = firsts[np.where(stays, contents, content_keepers[contents])]
-    removed = first_documents != documents[filled]
-    rows = filled[removed]
-    keepers[rows] = first_documents[removed]
-    exact[rows] = stays[removed]
-    similarities[rows] = np.where(stays[removed], 1.0, content_similarities[contents[removed]])
-    return Assignment(keepers, similarities, exact)
 
 
 def deduplicate(

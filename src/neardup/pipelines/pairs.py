@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -27,41 +26,18 @@ from neardup.pipelines.pair_options import (
     PairPlan,
     make_pair_plan,
 )
+from neardup.pipelines.pair_result import PairResult, pair_table, summarise_pairs
 from neardup.pipelines.spelling import Speller
 from neardup.pipelines.top import most_similar_pairs, most_similar_partners
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.tables import Buckets, Bytes, Int64s, ScoredPairs, ShingleSets, Uint64s
+from neardup.tables import Buckets, Bytes, Int64s, ShingleSets, Uint64s
 from neardup.text.shingles import Occurrences, digest_sets
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.text.tokenizers import TokenFunction
 
 # Sides of a join of two collections, as the kernel knows them.
 _LEFT, _RIGHT = 1, 2
-
-
-@dataclass(frozen=True)
-class PairResult:
-    """Pairs of similar documents and how they were found.
-
-    ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap``, the number of
-    common shingles, or ``distance``, that of edits; in input order of a, then b. In a self-join a
-    comes before b, but for ``containment``, where a is the document that lies in b. The most
-    similar pairs (``top``) come first, partners of each document by document a.
-
-    ``counts`` says what the filters let through, in the last step if there were several.
-    """
-
-    pairs: pa.Table
-    counts: Any
-    summary: dict[str, Any]
-
-    def __repr__(self) -> str:
-        """Tell the counts."""
-        documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
-        return f"PairResult({documents} documents: {len(self.pairs):,} pairs)"
 
 
 def find_pairs_in_sources(
@@ -110,9 +86,9 @@ def find_pairs_in_sources(
             pairs, counts = best(join, speller, sides, options.top, report)
             check_limit(options.limit, len(pairs), 1.0)
     return PairResult(
-        _table(pairs, join, documents, catalogues),
+        pair_table(pairs, join, documents, catalogues),
         counts,
-        _summary(catalogues, plan, counts, n_records, len(pairs), clock),
+        summarise_pairs(catalogues, plan, counts, n_records, len(pairs), clock),
     )
 
 
@@ -181,62 +157,6 @@ def _sides(documents: Int64s, n_sets: int, n_left: int) -> Bytes:
     sides[documents[:n_left][documents[:n_left] >= 0]] |= _LEFT
     sides[documents[n_left:][documents[n_left:] >= 0]] |= _RIGHT
     return sides
-
-
-def _table(
-    pairs: ScoredPairs, join: Join, documents: Int64s, catalogues: Sequence[Catalogue]
-) -> pa.Table:
-    import pyarrow as pa
-
-    ids = pa.concat_arrays([catalogue.document_ids() for catalogue in catalogues])
-    records = ScoredPairs(documents[pairs.left], documents[pairs.right], pairs.scores)
-    return pa.table(
-        {
-            "id_a": ids.take(pairs.left),
-            "id_b": ids.take(pairs.right),
-            "similarity": join.similarities(records),
-            join.score_name: pairs.scores,
-        }
-    )
-
-
-def _summary(
-    catalogues: Sequence[Catalogue],
-    plan: PairPlan,
-    counts: object,
-    n_records: int,
-    n_pairs: int,
-    clock: StageClock,
-) -> dict[str, Any]:
-    options = plan.options
-    scheme = plan.sketch.shingles.describe()
-    summary: dict[str, Any] = {
-        "documents": [int((catalogue.n_tokens >= 0).sum()) for catalogue in catalogues],
-        "empty_documents": sum(int((c.n_tokens == 0).sum()) for c in catalogues),
-        "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
-        "distinct_records": n_records,
-        "pairs": n_pairs,
-        "filters": vars(counts),
-        "measure": plan.measure_name,
-        "threshold": plan.threshold,
-        "method": options.method,
-    }
-    if plan.edit:
-        summary["max_distance"] = plan.edit.max_distance
-        del scheme["ngram"], scheme["occurrences"]
-    if plan.banding and plan.measure:
-        least = float(plan.measure.least_jaccard)
-        summary["predicted_recall"] = plan.banding.candidate_probability(least)
-        summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
-    elif plan.measure:
-        summary["algorithm"] = options.algorithm
-    if options.top is not None:
-        summary["top"], summary["per_document"] = options.top, options.per_document
-    return summary | {
-        "scheme": scheme,
-        "workers": plan.workers,
-        "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
-    }
 
 
 def find_pairs(
