@@ -169,6 +169,13 @@ def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, cl
     assert result.summary["against_documents"] == len(others)
 
 
+def test_deduplicate__component_of_documents_that_stay():
+    """The first document of the component is named, though it is joined by another of its kind."""
+    options = {"ngram": 2, "threshold": "0.25", "clusters": "components", **SURE}
+    result = neardup.deduplicate(["a a"], against=["a b", "a a b"], **options)
+    assert result.removed["kept_id"].to_pylist() == ["against/0"]
+
+
 @given(texts, thresholds)
 @settings(max_examples=30)
 def test_deduplicate__list_of_strings(strings, threshold):

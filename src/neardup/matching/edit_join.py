@@ -117,8 +117,14 @@ def join_strings(
 
     Notes
     -----
-    Memory about 40 bytes a token, and for each worker 4 bytes a string. Results do not depend on
-    ``workers``.
+    Memory about 50 bytes a token, 12 a pair found, and for each worker 4 bytes a string. Results do
+    not depend on ``workers``.
+
+    References
+    ----------
+    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 6.
+    Xiao, Wang, Lin (2008), Ed-Join: an efficient algorithm for similarity joins with edit distance
+    constraints.
     """
     all_lengths = np.diff(strings.offsets)
     order = np.flatnonzero(all_lengths > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -18,20 +19,42 @@ from neardup.matching.lsh import bucket_keys, list_keys
 from neardup.matching.measures import MeasureName
 from neardup.matching.prefixes import list_prefixes
 from neardup.pipelines.assignment import assign, order_contents, places_of
-from neardup.pipelines.audit import audit_recall
+from neardup.pipelines.audit import Audit, audit_recall
 from neardup.pipelines.candidates import read_sets
-from neardup.pipelines.catalogue import read_catalogue
+from neardup.pipelines.catalogue import Catalogue, read_catalogue
 from neardup.pipelines.contents import ContentTable
 from neardup.pipelines.method import choose_method
 from neardup.pipelines.options import Clusters, Method, Options, Plan, make_plan
 from neardup.pipelines.result import DeduplicationResult
 from neardup.pipelines.summary import summarise
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.tables import Buckets, Int64s, Uint64s
+from neardup.tables import Bools, Buckets, Int64s, ShingleSets, Uint64s
 from neardup.text.shingles import Occurrences
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """All documents, and their distinct contents in keep order.
+
+    ``firsts`` is each content's first document, those of ``other`` numbered before those of
+    ``own``; ``order`` lists the contents, the first ``n_fixed`` of which stay in any case.
+    """
+
+    own: Catalogue
+    other: Catalogue
+    firsts: Int64s
+    order: Int64s
+    n_fixed: int
+
+    def read_sets(self, contents: Int64s, plan: Plan, progress: Progress) -> ShingleSets:
+        """Read the shingle sets of some contents."""
+        wanted = places_of(self.firsts[contents], len(self.other), len(self.own))
+        return read_sets(
+            (self.other, self.own), wanted, plan.sketch, workers=plan.workers, progress=progress
+        )
 
 
 def deduplicate_sources(
@@ -46,95 +69,105 @@ def deduplicate_sources(
     may have a near-duplicate, for exact comparison.
     """
     clock = StageClock()
-    contents = ContentTable()
     key_parts: list[Uint64s] = []
     with clock.stage("read"):
-        other = read_catalogue(
-            against,
-            plan.sketch.without_order(),
-            contents,
-            key_parts,
-            workers=plan.workers,
-            progress=progress,
-        )
-        n_fixed = contents.size
-        own = read_catalogue(
-            sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
-        )
-        firsts, order = order_contents(own, other, contents.size, n_fixed, plan.keep)
-    choice = None
-    if plan.options.method == "auto":
+        collection = _read_collection(sources, against, plan, key_parts, progress)
+    own, other, order = collection.own, collection.other, collection.order
+    method, choice = plan.options.method, None
+    if method == "auto":
         with clock.stage("choose method"):
-            choice = choose_method((other, own), firsts, plan, progress)
-    method = choice.method if choice else plan.options.method
-    buckets = None
-    shared: Int64s = np.arange(len(order), dtype=np.int64)
+            choice = choose_method((other, own), collection.firsts, plan, progress)
+            method = choice.method
+    # Contents that may have a near-duplicate; only those are looked at, in keep order.
+    near: Int64s = np.arange(len(order), dtype=np.int64)
+    buckets = lists = audit = None
     if method == "minhash":
         with clock.stage("bucket"):
             buckets = bucket_keys(key_parts, order, plan.banding.bands, workers=plan.workers)
-            _leave_out_fixed(buckets, n_fixed)
-            # From here on only contents that share a bucket are looked at, in keep order.
-            shared = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
+            if plan.options.clusters == "survivors":
+                _leave_out_fixed(buckets, collection.n_fixed)
+            near = np.flatnonzero((buckets.numbers >= 0).any(axis=0))
+            lists = list_keys(Buckets(buckets.numbers.take(near, axis=1), buckets.sizes))
+            if plan.options.audit is None:
+                buckets = None
     key_parts.clear()
-    candidates = order[shared]
-    is_survivors = plan.options.clusters == "survivors"
     with clock.stage("compare"):
-        wanted = places_of(firsts[candidates], len(other), len(own))
-        sets = read_sets((other, own), wanted, plan.sketch, workers=plan.workers, progress=progress)
-        if buckets:
-            near = Buckets(buckets.numbers.take(shared, axis=1), buckets.sizes)
-            lists = list_keys(near)
-        else:
-            lists = list_prefixes(sets, plan.measure, both_ways=not is_survivors)
-    if plan.options.audit is None:
-        buckets = None
+        sets = collection.read_sets(order[near], plan, progress)
+        if lists is None:
+            both_ways = plan.options.clusters == "components"
+            lists = list_prefixes(sets, plan.measure, both_ways=both_ways)
     with clock.stage("choose"):
-        n_shared_fixed = int(np.searchsorted(shared, n_fixed))
+        n_near_fixed = int(np.searchsorted(near, collection.n_fixed))
 
         def report(done: int) -> None:
             progress("choose", done, len(sets))
 
-        removals = choose_survivors(
-            lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
-        )
-        assignment = assign(own, other, firsts, candidates, removals)
-        n_survivors = int(assignment.stays.sum())
-        if not is_survivors:
-            removals = join_components(
-                lists, sets, plan.measure, n_fixed=n_shared_fixed, progress=report
-            )
-            assignment = assign(own, other, firsts, candidates, removals)
-    audit = None
+        # Survivors in any case, to tell what components remove beyond them.
+        rules = [choose_survivors]
+        if plan.options.clusters == "components":
+            rules.append(join_components)
+        assignments = []
+        for rule in rules:
+            removals = rule(lists, sets, plan.measure, n_fixed=n_near_fixed, progress=report)
+            assignments.append(assign(own, other, collection.firsts, order[near], removals))
+        assignment = assignments[-1]
     if buckets:
-        stays = np.ones(len(order), np.bool_)
-        stays[shared[removals.keepers >= 0]] = False
         with clock.stage("audit"):
-            wanted = places_of(firsts[order], len(other), len(own))
-            sets = read_sets(
-                (other, own), wanted, plan.sketch, workers=plan.workers, progress=progress
-            )
-            drawn = _draw(n_fixed, len(order), plan)
-            audit = audit_recall(drawn, sets, plan.measure, buckets, stays, workers=plan.workers)
-    summary = summarise(plan, own, other, assignment, removals, contents.size, method, clock)
+            stays = np.ones(len(order), np.bool_)
+            stays[near[removals.keepers >= 0]] = False
+            audit = _audit(collection, buckets, stays, plan, progress)
+    summary = summarise(plan, own, other, assignment, removals, len(order), method, clock)
     if choice:
         summary["method_choice"] = choice.describe()
     if audit:
         summary["audit"] = audit.describe()
-    if not is_survivors:
-        summary["removed_beyond_survivors"] = n_survivors - int(assignment.stays.sum())
+    if len(assignments) > 1:
+        n_survivors, n_left = (int(a.stays.sum()) for a in assignments)
+        summary["removed_beyond_survivors"] = n_survivors - n_left
     return DeduplicationResult(own, other, assignment, summary, clock)
 
 
-def _draw(n_fixed: int, n_contents: int, plan: Plan) -> Int64s:
-    """Draw the contents that are audited, by the seed."""
+def _read_collection(
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: Plan,
+    key_parts: list[Uint64s],
+    progress: Progress,
+) -> _Collection:
+    contents = ContentTable()
+    other = read_catalogue(
+        against,
+        plan.sketch.without_order(),
+        contents,
+        key_parts,
+        workers=plan.workers,
+        progress=progress,
+    )
+    n_fixed = contents.size
+    own = read_catalogue(
+        sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
+    )
+    firsts, order = order_contents(own, other, contents.size, n_fixed, plan.keep)
+    return _Collection(own, other, firsts, order, n_fixed)
+
+
+def _audit(
+    collection: _Collection, buckets: Buckets, stays: Bools, plan: Plan, progress: Progress
+) -> Audit:
+    """Draw contents by the seed, those that stay in any case left out, and look what was missed."""
+    n_contents, n_fixed = len(collection.order), collection.n_fixed
     n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
     generator = np.random.default_rng(plan.options.seed)
-    drawn: Int64s = generator.choice(n_contents - n_fixed, n_drawn, replace=False) + n_fixed
-    return np.sort(drawn)
+    drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
+    sets = collection.read_sets(collection.order, plan, progress)
+    return audit_recall(drawn, sets, plan.measure, buckets, stays, workers=plan.workers)
 
 
 def _leave_out_fixed(buckets: Buckets, n_fixed: int) -> None:
-    """Take contents that stay in any case out of the buckets that hold nothing else."""
+    """Take contents that stay in any case out of the buckets that hold nothing else.
+
+    Survivors are not compared among themselves there; components may hang together by them.
+    """
     if n_fixed == 0 or not len(buckets.sizes):
         return
     is_needed = np.zeros(len(buckets.sizes), np.bool_)
