@@ -155,9 +155,8 @@ def probe_strings(
     ``first_partner[x]``. It is looked up by its first ``probing[x]`` q-grams; where that is 0 its
     q-grams are too few to say anything, and all strings of fitting length are candidates.
     ``posting_places`` are places in the string, as ``gram_places`` are, ``posting_rests`` how long
-    the string is from there. ``sides`` tells where two
-    collections are joined (1 left, 2 right, 3 both), it is empty for a self-join. ``last_seen``
-    (n, all -1 at first) is this worker's own.
+    the string is from there. ``sides`` tells where two collections are joined (1 left, 2 right, 3
+    both), it is empty for a self-join. ``last_seen`` (n, all -1 at first) is this worker's own.
 
     Returns the first string not probed, which is below ``stop`` if the next one's candidates might
     not fit into ``left`` (y) and ``right`` (x), and the number of candidates.

@@ -66,6 +66,29 @@ def rebuild_slots(slots: Int32s, known: ConstUint64s, n_known: int) -> None:
 
 
 @kernel
+def leave_out_unique(
+    numbers: Int32s, frequencies: Int64s, starts: ConstInt64s, sizes: ConstInt64s, lengths: Int64s
+) -> int:
+    """Move the numbers that occur more than once to the front, record by record.
+
+    The frequencies of the others become 0. ``lengths`` receives how many each record has left;
+    returns their sum.
+    """
+    n_left = 0
+    for record in range(starts.shape[0]):
+        before = n_left
+        for i in range(starts[record], starts[record] + sizes[record]):
+            if frequencies[numbers[i]] > 1:
+                numbers[n_left] = numbers[i]
+                n_left += 1
+        lengths[record] = n_left - before
+    for number in range(frequencies.shape[0]):
+        if frequencies[number] == 1:
+            frequencies[number] = 0
+    return n_left
+
+
+@kernel
 def list_shared(
     tokens: ConstInt32s,
     starts: ConstInt64s,

@@ -1,6 +1,7 @@
 """Exact similarity joins of sets: All-Pairs, PPJoin and PPJoin+ over one inverted index.
 
-Records are sorted by size, each a sorted run of token ranks, the rarest token first. A record is
+Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens that
+only one record has come first of all and never match, so they are left out of the runs. A record is
 indexed under the tokens of its indexing prefix and looks partners up with those of its probing
 prefix, once all are indexed: for symmetric measures among the records before it, so that every
 pair comes up once. Blocks of records can be probed at the same time.
@@ -163,6 +164,7 @@ def probe_records(
     tokens: ConstInt32s,
     starts: ConstInt64s,
     sizes: ConstInt64s,
+    lengths: ConstInt64s,
     probing: ConstInt64s,
     indexing: ConstInt64s,
     first_partner: ConstInt64s,
@@ -180,11 +182,12 @@ def probe_records(
 ) -> tuple[Int, Int]:
     """Find the partners of records ``start`` to ``stop``.
 
-    Partners of x lie in ``first_partner[x]`` to ``last_partner[x]``, exclusive. ``sides`` tells
-    where two collections are joined: 1 for a record of the left one, 2 of the right one, 3 of
-    both; it is empty for a self-join. ``shared`` (n, all zero, and
-    zero again afterwards) and ``touched`` (n) are this worker's own. Pairs go to ``right`` (x),
-    ``left`` (its partner) and ``overlaps``.
+    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
+    ``starts[x]`` in ``tokens``, and prefixes are counted in those. Partners of x lie in
+    ``first_partner[x]`` to ``last_partner[x]``, exclusive. ``sides`` tells where two collections
+    are joined: 1 for a record of the left one, 2 of the right one, 3 of both; it is empty for a
+    self-join. ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are this
+    worker's own. Pairs go to ``right`` (x), ``left`` (its partner) and ``overlaps``.
 
     Returns the first record not probed, which is below ``stop`` if the next one's partners might
     not fit into the output, and the number of pairs.
@@ -192,7 +195,7 @@ def probe_records(
     n_pairs = np.int64(0)
     two_sided = sides.shape[0] > 0
     for x in range(start, stop):
-        x_size, x_start = sizes[x], starts[x]
+        x_size, x_start, x_stop = sizes[x], starts[x], starts[x] + lengths[x]
         n_touched = np.int64(0)
         hits, after_size, verified = np.int64(0), np.int64(0), np.int64(0)
         after_position, after_suffix = np.int64(0), np.int64(0)
@@ -223,18 +226,18 @@ def probe_records(
                     if sizes[y] != y_size:
                         y_size = sizes[y]
                         required = required_overlap(measure, x_size, y_size, p, q)
-                    if seen + 1 + min(x_size - i - 1, y_size - place - 1) < required:
+                    if seen + min(lengths[x] - i, lengths[y] - place) < required:
                         shared[y] = _PRUNED
                         continue
                     after_position += 1
                     if algorithm == PPJOIN_PLUS and seen == 0:
-                        limit = x_size + y_size - 2 * required - (i + place)
+                        limit = lengths[x] + lengths[y] - 2 * required - (i + place)
                         distance = suffix_distance(
                             tokens,
                             x_start + i + 1,
-                            x_start + x_size,
+                            x_stop,
                             starts[y] + place + 1,
-                            starts[y] + y_size,
+                            starts[y] + lengths[y],
                             limit,
                         )
                         if distance > limit:
@@ -265,7 +268,7 @@ def probe_records(
             else:
                 x_from, y_from = x_start + overlap, y_start + y_prefix
             overlap += count_common(
-                tokens, x_from, x_start + x_size, y_from, y_start + y_size, required - overlap
+                tokens, x_from, x_stop, y_from, y_start + lengths[y], required - overlap
             )
             if overlap >= required:
                 right[n_pairs] = x

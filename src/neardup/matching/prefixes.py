@@ -45,6 +45,7 @@ def list_prefixes(sets: ShingleSets, measure: Measure, *, both_ways: bool = Fals
         found = sets.sizes
         if both_ways or measure.name == "max-containment":
             looks = found
+    looks, found = (records.shorten(prefixes, sets.sizes) for prefixes in (looks, found))
     frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)
     postings.count_postings(records.tokens, records.starts, found, frequencies)
     shared = np.diff(frequencies) > 1

@@ -92,11 +92,14 @@ def join_sets(
     order = np.flatnonzero(sets.sizes > 0)
     order = order[np.argsort(sets.sizes[order], kind="stable")]
     records = rank_sets(sets, order)
+    sizes = sets.sizes[order]
     n = len(order)
     p, q = measure.threshold.numerator, measure.threshold.denominator
     least, probing, indexing = (np.empty(n, np.int64) for _ in range(3))
-    set_join.prefix_lengths(records.sizes, measure.code, p, q, least, probing, indexing)
-    first_partner, last_partner = _partner_ranges(records.sizes, least, measure)
+    set_join.prefix_lengths(sizes, measure.code, p, q, least, probing, indexing)
+    first_partner, last_partner = _partner_ranges(sizes, least, measure)
+    # Prefixes start with the tokens that no other record has, which are not in the runs.
+    probing, indexing = (records.shorten(prefixes, sizes) for prefixes in (probing, indexing))
     index = index_prefixes(records.tokens, records.starts, indexing, records.n_tokens)
     record_sides = np.empty(0, np.uint8) if sides is None else sides[order]
 
@@ -121,6 +124,7 @@ def join_sets(
             q,
             records.tokens,
             records.starts,
+            sizes,
             records.sizes,
             probing,
             indexing,
