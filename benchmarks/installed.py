@@ -31,7 +31,7 @@ def prepare() -> Path:
     subprocess.CalledProcessError
         If pip fails; what it said is on standard error.
     """
-    return make_environment("installed", [str(REPOSITORY)], _source_digest())
+    return make_environment("installed", _source_digest(), [str(REPOSITORY)])
 
 
 def environment() -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from corpora import CORPORA
 from installed import environment
 from measure import Measurement, Run, measure, run
 from packages import cache_folder
@@ -47,17 +48,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """A command that reads documents and writes a folder, which is removed before each run."""
+    """A command that reads documents; its output, a folder or file, is removed before each run."""
 
     command: tuple[str, ...]
-    folder: Path
+    output: Path
 
     def clear(self) -> None:
         """Remove what an earlier run wrote."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.output.is_dir():
+            shutil.rmtree(self.output)
+        self.output.unlink(missing_ok=True)
 
     def run(self) -> Run:
-        """Run once, measured, into a fresh folder."""
+        """Run once, measured."""
         self.clear()
         return run(self.command, environment=environment())
 
@@ -114,7 +117,7 @@ def corpus(name: str) -> Path:
     """Return a corpus, built if need be, in a process of its own because that takes memory."""
     path = cache_folder() / f"{name}.jsonl"
     if not path.exists():
-        _script("corpora.py", name)
+        _script("corpora.py" if name in CORPORA else "records.py", name)
     return path
 
 
@@ -136,10 +139,15 @@ def near_copies(count: int) -> Path:
 
 def ten_lines() -> Path:
     """Return a file with ten documents."""
-    path = cache_folder() / "ten-lines.jsonl"
+    return first_lines(small_collection(), 10)
+
+
+def first_lines(source: Path, count: int) -> Path:
+    """Return a file with the first lines of another."""
+    path = source.with_name(f"{source.stem}-{count}-lines.jsonl")
     if not path.exists():
-        with small_collection().open("rb") as lines:
-            path.write_bytes(b"".join(islice(lines, 10)))
+        with source.open("rb") as lines:
+            path.write_bytes(b"".join(islice(lines, count)))
     return path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import threading
@@ -63,10 +64,15 @@ class CommandFailedError(RuntimeError):
     """A measured command did not end with exit code 0; its time would mean nothing."""
 
 
+class TimeLimitError(RuntimeError):
+    """A measured command was ended because it took too long."""
+
+
 def run(
     command: Sequence[str],
     *,
     environment: Mapping[str, str] | None = None,
+    limit: float | None = None,
 ) -> Run:
     """Run a command once and measure it.
 
@@ -76,6 +82,8 @@ def run(
         Program and arguments; no shell is involved.
     environment
         Variables added to this process's own.
+    limit
+        Seconds after which the command is ended.
 
     Returns
     -------
@@ -85,6 +93,8 @@ def run(
     ------
     CommandFailedError
         If the exit code is not 0, with the end of standard error.
+    TimeLimitError
+        If it took longer than ``limit``.
     """
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -96,12 +106,19 @@ def run(
     )
     written = _Reader(process)
     sampler = _TreeSampler(process.pid)
+    timer = threading.Timer(limit or 0, os.kill, (process.pid, signal.SIGKILL))
+    if limit is not None:
+        timer.start()
     # wait4 alone gives the resources of this one child and the descendants that it waited for.
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - started
+    timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     peak_tree = sampler.stop()
     output, errors = written.finish()
+    if process.returncode == -signal.SIGKILL and limit is not None and wall >= limit:
+        message = f"{command} was ended after {limit:g} s"
+        raise TimeLimitError(message)
     if process.returncode != 0:
         message = f"{command} ended with exit code {process.returncode}: {errors[-1000:].strip()}"
         raise CommandFailedError(message)

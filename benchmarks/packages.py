@@ -8,6 +8,10 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CACHE_VARIABLE = "NEARDUP_BENCHMARK_DATA"
 
@@ -72,17 +76,17 @@ def download(name: str, version: str, *, from_source: bool = False) -> Path:
     return found[0]
 
 
-def make_environment(name: str, requirements: list[str], stamp: str) -> Path:
+def make_environment(name: str, stamp: str, *steps: Sequence[str]) -> Path:
     """Make a virtual environment in the cache folder, again whenever its stamp changes.
 
     Parameters
     ----------
     name
         Of its folder.
-    requirements
-        What pip installs.
     stamp
         Text that stands for all that decides the content.
+    steps
+        What pip installs, one call after another.
 
     Returns
     -------
@@ -98,7 +102,9 @@ def make_environment(name: str, requirements: list[str], stamp: str) -> Path:
     complete = folder / "complete"
     if not complete.exists() or complete.read_text() != stamp:
         venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *requirements], check=True)
+        for requirements in steps:
+            command = [str(python), "-m", "pip", "install", "--quiet", *requirements]
+            subprocess.run(command, check=True)
         complete.write_text(stamp)
     return python
 

@@ -1,6 +1,7 @@
 """All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.
 
-``--report`` measures nothing and puts the tables of results.json into README.md.
+``--report`` measures nothing and puts the tables of results.json into README.md, those of
+``linkage`` into docs/linkage.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import datetime
 import json
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
 
 import installed
@@ -18,12 +20,29 @@ from markdown import caption, replace_between
 from measure import machine_facts
 from packages import cache_folder
 from peers import environment as peers_environment
-from sections import cluster, corpora, dedup, kernels, limits, peers, recall, start
+from sections import (
+    cluster,
+    corpora,
+    dedup,
+    edit_joins,
+    join_filters,
+    join_growth,
+    joins,
+    kernels,
+    limits,
+    linkage,
+    peers,
+    recall,
+    start,
+    whole_joins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 README = HERE / "README.md"
+# The tables of these sections are for users, and on pages of their own.
+PAGES = {"linkage": HERE.parent / "docs" / "linkage.md"}
 
 
 class Section(Protocol):
@@ -45,9 +64,15 @@ SECTIONS: dict[str, Section] = {
     "cluster": cluster,
     "start": start,
     "limits": limits,
+    "joins": joins,
+    "whole_joins": whole_joins,
+    "join_filters": join_filters,
+    "edit_joins": edit_joins,
+    "join_growth": join_growth,
+    "linkage": linkage,
     "recall": recall,
 }
-WITH_PEERS = ("peers", "limits", "recall")
+WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "recall")
 
 
 def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> None:
@@ -93,13 +118,13 @@ def read_results(path: Path) -> dict[str, Any]:
 
 def format_section(name: str, entry: dict[str, Any]) -> str:
     """Give a section's table and, below it, when and where it was measured."""
-    return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{caption(entry)}"
+    return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{fill(caption(entry), 100)}"
 
 
 def report(results: dict[str, Any], readme: Path) -> None:
-    """Put the tables of all sections in the results into the README."""
+    """Put the tables of all sections in the results into the README, or the pages they have."""
     for name, entry in results.items():
-        replace_between(readme, name, format_section(name, entry))
+        replace_between(PAGES.get(name, readme), name, format_section(name, entry))
 
 
 def main() -> None:

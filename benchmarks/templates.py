@@ -14,7 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora import Document, facts, prepare, write_lines
+from corpora import CORPORA
+from documents import Document, facts, prepare, write_lines
 from packages import cache_folder
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def near_copies(
 
 def default_template() -> str:
     """Return the text of a licence of about 350 words from the corpus of licences."""
-    with prepare("licences").open(encoding="utf-8") as lines:
+    with prepare("licences", CORPORA["licences"]).open(encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
             if record["id"] == DEFAULT_TEMPLATE:

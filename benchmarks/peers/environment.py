@@ -14,8 +14,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from packages import environment_versions, make_environment
 
 # xxhash because datasketch's documentation advises a faster hash function than its SHA-1.
-REQUIREMENTS = ("datasketch>=2,<3", "rensa==0.5.*", "gaoya", "orjson", "numpy", "xxhash")
-NAMES = ("datasketch", "rensa", "gaoya", "orjson", "numpy", "xxhash")
+REQUIREMENTS = (
+    "datasketch>=2,<3",
+    "rensa==0.5.*",
+    "gaoya",
+    "SetSimilaritySearch==1.0.1",
+    "rapidfuzz>=3.10",
+    "orjson",
+    "numpy",
+    "xxhash",
+)
+NAMES = (
+    "datasketch",
+    "rensa",
+    "gaoya",
+    "SetSimilaritySearch",
+    "rapidfuzz",
+    "orjson",
+    "numpy",
+    "xxhash",
+)
 
 
 def prepare() -> Path:
@@ -30,7 +48,7 @@ def prepare() -> Path:
     subprocess.CalledProcessError
         If pip fails; what it said is on standard error.
     """
-    return make_environment("peers", list(REQUIREMENTS), "\n".join(REQUIREMENTS))
+    return make_environment("peers", "\n".join(REQUIREMENTS), REQUIREMENTS)
 
 
 def versions(python: Path) -> dict[str, str]:

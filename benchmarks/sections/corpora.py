@@ -6,13 +6,18 @@ from typing import Any
 
 from jobs import MB, SMALL_MB, Settings, corpus_facts
 from markdown import table
+from records import given_files
 
+RECORDS = ("titles", "authors", "sentences")
 NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")
 
 
 def run(settings: Settings) -> dict[str, Any]:
     """Build the corpora that are missing and read their facts."""
     facts = {} if settings.quick else {name: corpus_facts("corpora.py", name) for name in NAMES}
+    if not settings.quick:
+        given = tuple(given_files())
+        facts |= {name: corpus_facts("records.py", name) for name in RECORDS + given}
     small = corpus_facts("corpora.py", "mixed", "--first", str(SMALL_MB))
     facts[f"mixed, first {SMALL_MB} MB"] = small
     for count in (10_000,) if settings.quick else (10_000, 50_000):

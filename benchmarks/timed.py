@@ -1,0 +1,103 @@
+"""What scripts share that time a join inside their own process: input, memory and result.
+
+It runs in the environments of all peers, so it needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Integers = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+RESET_PEAK = "5"
+
+
+class Memory:
+    """Memory of this process, watched from when it is made: code is loaded, the input is not.
+
+    Linux alone tells; elsewhere the report has None.
+    """
+
+    def __init__(self) -> None:
+        self._before = _status_bytes("VmHWM")
+        self._held = _status_bytes("VmRSS")
+        if CLEAR.exists():
+            CLEAR.write_text(RESET_PEAK)
+
+    def report(self) -> dict[str, int | None]:
+        """Give the ``peak`` of the process, and by how much it was above what was held before."""
+        now = _status_bytes("VmHWM")
+        if now is None or self._before is None or self._held is None:
+            return {"peak": None, "added": None}
+        return {"peak": max(now, self._before), "added": now - self._held}
+
+
+def _status_bytes(name: str) -> int | None:
+    """Read one of the kernel's counts of this process's memory."""
+    if not STATUS.exists():
+        return None
+    lines = STATUS.read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def write_sets(stem: Path, values: Hashes, sizes: Integers) -> None:
+    """Write sets, one after another, as two files of plain numbers."""
+    values.tofile(stem.with_suffix(".values"))
+    sizes.tofile(stem.with_suffix(".sizes"))
+
+
+def read_sets(stem: Path, records: int) -> tuple[Hashes, Integers]:
+    """Read the elements of the first sets, one set after another, and their sizes."""
+    sizes = np.fromfile(stem.with_suffix(".sizes"), np.int64, records)
+    values = np.fromfile(stem.with_suffix(".values"), np.uint64, int(sizes.sum()))
+    return values, sizes
+
+
+def split_sets(values: Hashes, sizes: Integers) -> Iterator[list[int]]:
+    """Yield each set as a list of Python's integers."""
+    stop = 0
+    for size in sizes.tolist():
+        start, stop = stop, stop + size
+        yield values[start:stop].tolist()
+
+
+def read_texts(path: Path, records: int | None) -> list[str]:
+    """Read the first texts of a JSON lines file."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line)["text"] for line in islice(lines, records)]
+
+
+def sorted_pairs(first: Integers, second: Integers) -> Integers:
+    """Put pairs (n, 2) in order, the lower number of each first."""
+    pairs = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int64)
+
+
+def describe_pairs(pairs: Integers, target: Path | None = None) -> dict[str, Any]:
+    """Count sorted pairs and give their digest; also write them to a file if one is named."""
+    if target is not None:
+        np.save(target, pairs)
+    return {"pairs": len(pairs), "digest": hashlib.blake2b(pairs.tobytes()).hexdigest()[:32]}
+
+
+def set_join_parser(description: str | None) -> argparse.ArgumentParser:
+    """Make the parser of what all joins of sets are told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("sets", type=Path, help="what shingle_sets.py wrote, without its suffix")
+    parser.add_argument("threshold", help="least Jaccard similarity")
+    parser.add_argument("--records", type=int, default=-1, help="only the first ones")
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="write the pairs (.npy)")
+    return parser
