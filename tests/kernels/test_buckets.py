@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from neardup.kernels import buckets
+from neardup.matching import lsh
+from tests.arrays import make_buckets, random_labels
 
 INDEX_BITS = 7
 INDEX_MASK = (1 << INDEX_BITS) - 1
@@ -53,3 +56,29 @@ def test_bucket_runs__equal_keys_share_a_bucket(n_keys, first_bucket):
         assert numbers == [
             first_bucket + repeated.index(key) if key in repeated else -1 for key in keys
         ]
+
+
+def test_list_keys__by_definition():
+    """Each document's buckets band by band; how many documents have each."""
+    generator = random.Random(1)
+    for _ in range(30):
+        bands = random_labels(generator, generator.randint(1, 9), generator.randint(1, 4))
+        table = make_buckets(bands)
+        lists = lsh.list_keys(table)
+        expected = [[b for b in column if b >= 0] for column in table.numbers.T.tolist()]
+        runs = [lists.keys[start:stop].tolist() for start, stop in pairwise(lists.starts)]
+        assert runs == expected
+        assert lists.starts[[0, -1]].tolist() == [0, len(lists.keys)]
+        assert lists.n_probed.tolist() == [len(run) for run in expected]
+        assert lists.sizes.tolist() == table.sizes.tolist()
+
+
+def test_list_keys__starts_are_written_anew():
+    numbers = np.array([[-1, 0, -1, 0], [1, 1, -1, -1]], np.int32)
+    starts, keys = np.full(5, 77, np.int64), np.full(4, -9, np.int32)
+    buckets.list_keys(numbers, starts, keys)
+    assert (starts.tolist(), keys.tolist()) == ([0, 1, 3, 3, 4], [1, 0, 1, 0])
+
+
+def test_list_keys__no_buckets():
+    assert lsh.list_keys(make_buckets([[0, 1, 2]])).starts.tolist() == [0, 0, 0, 0]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,9 +17,14 @@ from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, rank_of_sets, value
 
 
-def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=()):
-    """Run the kernel in one or more steps; give keepers, similarities and counts."""
+def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=None):
+    """Run the kernel in one or more steps; give keepers, similarities and counts.
+
+    ``n_probed`` is how many of its keys each set looks under, if not under all.
+    """
     table, lists = make_sets(sets), list_keys(make_buckets(bands))
+    if n_probed is not None:
+        lists = replace(lists, n_probed=np.array(n_probed, np.int64))
     n = len(sets)
     starts = np.cumsum(lists.sizes) - lists.sizes
     fill = np.zeros(len(lists.sizes), np.int64)
@@ -156,3 +162,31 @@ def test_choose_survivors__documents_without_a_bucket_stay():
     keepers, _, counts = choose([{1}, {1}, {1}], [[0, 1, 2]], "jaccard", Fraction(1))
     assert keepers == [-1, -1, -1]
     assert counts == [0, 0]
+
+
+def test_choose_survivors__looks_under_some_keys_and_is_found_under_all():
+    generator = random.Random(1)
+    n_unseen = 0
+    for _ in range(25):
+        sets = random_sets(generator, 10, 4)
+        bands = random_labels(generator, 10, 3)
+        keys = list_keys(make_buckets(bands))
+        of_each = [keys.keys[start:stop].tolist() for start, stop in pairwise(keys.starts)]
+        n_probed = [generator.randint(0, len(run)) for run in of_each]
+
+        def meet(d, other, of_each=of_each, n_probed=n_probed):
+            return bool({*of_each[d][: n_probed[d]]} & {*of_each[other]})
+
+        threshold = Fraction("0.5")
+        expected = oracle.choose(sets, "jaccard", threshold, are_candidates=meet)
+        assert choose(sets, bands, "jaccard", threshold, n_probed=n_probed)[0] == expected
+        n_unseen += expected != choose(sets, bands, "jaccard", threshold)[0]
+    assert n_unseen > 0
+
+
+def test_choose_survivors__counts_what_was_compared_and_what_was_similar():
+    # The second one looks like the first by its parity, and has nothing in common with it.
+    sets = [{1, 2}, {65, 66}, {1, 2, 5}, {1, 2, 6}, {1, 2}]
+    _, _, counts = choose(sets, [[0] * 5, [0] * 5], "jaccard", Fraction("0.6"))
+    # Each with those that stay before it; the last three are similar to the first.
+    assert counts == [1 + 2 + 2 + 2, 3]

@@ -26,9 +26,9 @@ measures = st.sampled_from(MEASURES)
 set_lists = st.lists(st.sets(st.integers(0, 15), min_size=1), min_size=1, max_size=14)
 
 
-@given(set_lists, measures, thresholds, st.booleans())
-def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold, both_ways):
-    lists = list_prefixes(make_sets(sets), Measure(measure, threshold), both_ways=both_ways)
+@given(set_lists, measures, thresholds)
+def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold):
+    lists = list_prefixes(make_sets(sets), Measure(measure, threshold))
     runs = [lists.keys[a:b].tolist() for a, b in zip(lists.starts, lists.starts[1:], strict=False)]
     for a, x in enumerate(sets):
         assert len(set(runs[a])) == len(runs[a])
@@ -38,6 +38,14 @@ def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold, both_
                 assert set(probed) & set(runs[b])
     sizes = np.bincount([key for run in runs for key in run], minlength=len(lists.sizes))
     assert lists.sizes.tolist() == sizes.tolist()
+    # A key of one set alone is of no use.
+    assert all(size > 1 for size in sizes)
+
+
+def test_list_prefixes__containment_is_looked_for_by_what_is_contained():
+    """What contains another looks for it only then; its rarest elements are no help."""
+    sets, measure = make_sets([{1, 2, 3, 9}, {9}]), Measure("containment", Fraction("0.75"))
+    assert list_prefixes(sets, measure).n_probed.tolist() == [0, 1]
 
 
 @given(set_lists, measures, thresholds, st.integers(0, 3))
@@ -52,7 +60,7 @@ def test_choose_survivors__by_prefixes_as_oracle(sets, measure, threshold, n_fix
 @given(set_lists, measures, thresholds)
 def test_join_components__by_prefixes_as_oracle(sets, measure, threshold):
     table, exact = make_sets(sets), Measure(measure, threshold)
-    lists = list_prefixes(table, exact, both_ways=True)
+    lists = list_prefixes(table, exact)
     removals = components.join_components(lists, table, exact)
     expected = components_oracle.choose(sets, measure, threshold)
     assert removals.keepers.tolist() == expected
@@ -159,6 +167,20 @@ def test_audit_recall__as_counted(sets, measure, threshold, data):
         assert audit.low <= audit.recall <= audit.high
     else:
         assert audit.recall is audit.low is audit.high is None
+
+
+def test_audit_recall__mean_of_those_that_are_similar_to_another():
+    audit = audit_recall(
+        np.array([0, 2, 3]),
+        make_sets([{1, 2}, {1, 2}, {3}, {1, 2}]),
+        Measure("jaccard", Fraction(1)),
+        make_buckets([[0, 0, 1, 2]]),
+        np.array([True] * 4),
+    )
+    # The first finds one of two, the last none of two.
+    assert (audit.n_documents, audit.n_similar, audit.n_pairs, audit.n_found) == (3, 2, 4, 1)
+    assert (audit.recall, audit.n_kept) == (0.25, 1)
+    assert (audit.low, audit.high) == wilson_interval(0.25, 2)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**5))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.matching.ranks import rank_fractions
-from neardup.pipelines import spelling
+from neardup.pipelines import top as top_pipeline
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets
 from tests.oracles.shingles import elements
@@ -106,19 +106,38 @@ def test_find_pairs__minhash_finds_what_shares_a_band(left, right, measure, thre
 
 @pytest.mark.parametrize("n_at_once", [1, 2, 7])
 def test_find_pairs__top_in_parts(monkeypatch, n_at_once):
+    """Also where a part begins with pairs that are as similar as the last ones and come first."""
     texts = ["a b", "a b", "a c", "a b", "c d", "a c", "d e", "a b"]
-    whole = neardup.find_pairs(texts, ngram=1, top=9).pairs
-    monkeypatch.setattr(spelling, "_AT_ONCE", n_at_once)
-    assert neardup.find_pairs(texts, ngram=1, top=9).pairs.equals(whole)
+    whole = {top: neardup.find_pairs(texts, ngram=1, top=top).pairs for top in range(1, 12)}
+    monkeypatch.setattr(top_pipeline, "_AT_ONCE", n_at_once)
+    for top, pairs in whole.items():
+        assert neardup.find_pairs(texts, ngram=1, top=top).pairs.equals(pairs)
+
+
+@pytest.mark.parametrize("top", range(1, 7))
+def test_find_pairs__top_overlaps_of_equal_sets(top):
+    """Equal small sets have less in common than large sets that differ in much."""
+    texts = ["a", "a", "a", "b c d", "b c e", "b c d", "f g h i j k l m"]
+    sets = [set(text.split()) for text in texts]
+    pairs = sorted(joins.join(sets, "overlap", Fraction(1)), key=lambda pair: (-pair[2], pair[:2]))
+    found = neardup.find_pairs(texts, measure="overlap", ngram=1, top=top)
+    assert found_pairs(found, 0) == [pair[:2] for pair in pairs[:top]]
+    assert found.pairs["overlap"].to_pylist() == [overlap for *_, overlap in pairs[:top]]
 
 
 fractions = st.integers(1, 2**62).flatmap(
     lambda below: st.tuples(st.integers(0, below), st.just(below))
 )
 close = st.integers(2**61, 2**61 + 3).map(lambda above: (above, 2**62))
+# Closer to each other than a quotient in floating point is to each.
+thirds = st.tuples(st.integers(2**61, 2**62), st.integers(-2, 2)).map(
+    lambda pair: (pair[0] // 3 + pair[1], pair[0])
+)
 
 
-@given(st.lists(st.one_of(fractions, close, st.sampled_from([(1, 2), (2, 4), (0, 1), (0, 9)]))))
+@given(
+    st.lists(st.one_of(fractions, close, thirds, st.sampled_from([(1, 2), (2, 4), (0, 1), (0, 9)])))
+)
 def test_rank_fractions__exact(pairs):
     exact = [Fraction(*pair) for pair in pairs]
     order = sorted(set(exact), reverse=True)

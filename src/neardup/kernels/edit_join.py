@@ -19,7 +19,7 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import mix64
 from neardup.kernels.parities import count_ones, turn_bit
-from neardup.kernels.postings import count_common, first_at_least
+from neardup.kernels.postings import are_of_both, count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
@@ -174,7 +174,7 @@ def probe_strings(
             hits += x - lowest
             after_length += x - lowest
             for z in range(lowest, x):
-                if two_sided and (sides[x] | sides[z]) != 3:
+                if two_sided and not are_of_both(sides[x], sides[z]):
                     continue
                 after_position += 1
                 if not _may_be_within(parities, x, z, most, x_length - lengths[z]):
@@ -199,7 +199,7 @@ def probe_strings(
                 if apart > most or last_seen[y] == x:
                     continue
                 last_seen[y] = x
-                if two_sided and (sides[x] | sides[y]) != 3:
+                if two_sided and not are_of_both(sides[x], sides[y]):
                     continue
                 after_position += 1
                 if not _may_be_within(parities, x, y, most, x_length - lengths[y]):

@@ -20,7 +20,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
-from neardup.kernels.postings import count_common, first_at_least
+from neardup.kernels.postings import are_of_both, count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
@@ -123,7 +123,7 @@ def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
             return limit + 1
         if high < x_stop and tokens[high] < token:
             return limit + 1
-        cut = first_at_least(tokens, max(low, x), min(high + 1, x_stop), token)
+        cut = first_at_least(tokens, max(low, x), min(high, x_stop), token)
         found = cut < x_stop and tokens[cut] == token
         right = cut + np.int64(found)
         missing = np.int64(not found)
@@ -150,7 +150,7 @@ def _may_pair(x_side: Int, y_side: Int, measure: Int) -> bool:
     """Whether two records belong to different collections; a contained one to the left."""
     if measure == CONTAINMENT:
         return (x_side & 1) != 0 and (y_side & 2) != 0
-    return (x_side | y_side) == 3
+    return are_of_both(x_side, y_side)
 
 
 @kernel

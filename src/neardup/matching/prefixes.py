@@ -10,7 +10,7 @@ from neardup.matching.postings import rank_sets
 from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets
 
 
-def list_prefixes(sets: ShingleSets, measure: Measure, *, both_ways: bool = False) -> KeyLists:
+def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
     """Give each set's rarest elements as keys, so many that no pair at the threshold lacks one.
 
     Parameters
@@ -18,9 +18,8 @@ def list_prefixes(sets: ShingleSets, measure: Measure, *, both_ways: bool = Fals
     sets
         n sets, none empty.
     measure
-        For ``containment`` the set that looks is the one that lies in the other.
-    both_ways
-        Let ``containment`` count in either direction.
+        For ``containment`` the set that looks is the one that lies in the other; looking under all
+        keys, sets meet in either direction.
 
     Notes
     -----
@@ -43,7 +42,7 @@ def list_prefixes(sets: ShingleSets, measure: Measure, *, both_ways: bool = Fals
     found = looks
     if measure.name in ("containment", "max-containment"):
         found = sets.sizes
-        if both_ways or measure.name == "max-containment":
+        if measure.name == "max-containment":
             looks = found
     looks, found = (records.shorten(prefixes, sets.sizes) for prefixes in (looks, found))
     frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)

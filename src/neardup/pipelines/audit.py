@@ -81,7 +81,7 @@ def audit_recall(
     Exact, as a join of the drawn documents with all: candidates come from prefix tokens. Memory as
     ``list_prefixes``.
     """
-    lists = list_prefixes(sets, measure, both_ways=True)
+    lists = list_prefixes(sets, measure)
     members, starts = _invert(lists)
 
     def look(document: int) -> tuple[int, int, bool]:

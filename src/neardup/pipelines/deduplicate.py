@@ -94,8 +94,7 @@ def deduplicate_sources(
     with clock.stage("compare"):
         sets = collection.read_sets(order[near], plan, progress)
         if lists is None:
-            both_ways = plan.options.clusters == "components"
-            lists = list_prefixes(sets, plan.measure, both_ways=both_ways)
+            lists = list_prefixes(sets, plan.measure)
     with clock.stage("choose"):
         n_near_fixed = int(np.searchsorted(near, collection.n_fixed))
 

@@ -67,7 +67,7 @@ def choose_method(
     wanted[np.sort(sample)] = np.arange(n_sample)
     parts = np.split(wanted, np.cumsum([len(catalogue) for catalogue in catalogues])[:-1])
     sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
-    lists = list_prefixes(sets, plan.measure, both_ways=plan.options.clusters == "components")
+    lists = list_prefixes(sets, plan.measure)
     met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
     scale = len(firsts) / n_sample if n_sample else 0.0
     exact = n_elements * _RANK + met * scale * scale * _MEET

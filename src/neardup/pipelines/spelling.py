@@ -10,9 +10,6 @@ import numpy as np
 from neardup.matching.pieces import check_limit
 from neardup.tables import Int64s, ScoredPairs
 
-# Pairs of documents spelled out at once where only the best are kept.
-_AT_ONCE = 1 << 22
-
 
 @dataclass(frozen=True)
 class Members:
@@ -151,7 +148,7 @@ class Speller:
         return spelled.take(np.lexsort((spelled.right, spelled.left)))
 
     def spell_in_parts(
-        self, crossings: ScoredPairs, n_at_once: int | None = _AT_ONCE
+        self, crossings: ScoredPairs, n_at_once: int | None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
         """Spell out crossings, about so many pairs of documents at a time, in their order.
 

@@ -12,6 +12,9 @@ from neardup.pipelines.joins import Join, ReportDone
 from neardup.pipelines.spelling import Members, Speller, join_pairs
 from neardup.tables import Bytes, Int64s, ScoredPairs
 
+# Pairs of documents spelled out at once where only the best are kept.
+_AT_ONCE = 1 << 22
+
 # Sides of a join of two collections: a record of this bit looks for partners.
 _LOOKS = 1
 
@@ -35,7 +38,7 @@ def most_similar_pairs(
     # A record's later documents come only in pairs that have this many others before them.
     few = speller.first(most + 1)
     best, best_ranks = join_pairs([]), np.empty(0, np.int64)
-    for pairs, crossing in few.spell_in_parts(crossings):
+    for pairs, crossing in few.spell_in_parts(crossings, _AT_ONCE):
         if len(best) == most and len(crossing) and ranks[crossing[0]] > best_ranks[-1]:
             break
         best, best_ranks = join_pairs([best, pairs]), np.concatenate([best_ranks, ranks[crossing]])

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from neardup.errors import ResultLimitError
+from neardup.kernels import bucket_join as kernels
+from neardup.matching import bucket_join, pieces
+from neardup.matching.measures import Measure
+from tests.arrays import make_buckets, make_sets, random_labels, random_sets
+from tests.oracles import joins
+from tests.oracles.measures import JOIN_MEASURES
+
+THRESHOLDS = [Fraction(t) for t in ("0.3", "0.5", "0.6", "0.75", "1")]
+
+
+def share_a_bucket(bands, a, b):
+    return any(labels[a] == labels[b] for labels in bands)
+
+
+def by_definition(sets, bands, measure, threshold, sides=None):
+    """Pairs at the threshold that share a bucket, and how many had to be compared."""
+    found = [
+        row
+        for row in joins.join(sets, measure, threshold, sides)
+        if share_a_bucket(bands, *row[:2])
+    ]
+    n_compared = sum(
+        share_a_bucket(bands, a, b)
+        and (sides is None or joins.may_pair(sides[a], sides[b], is_directed=False))
+        for a, b in combinations(range(len(sets)), 2)
+    )
+    return found, n_compared
+
+
+def members_of(buckets):
+    starts = np.cumsum(buckets.sizes) - buckets.sizes
+    ends, members = starts.copy(), np.full(buckets.sizes.sum(), -9, np.int32)
+    kernels.list_members(buckets.numbers, ends, members)
+    assert ends.tolist() == (starts + buckets.sizes).tolist()
+    return starts, members
+
+
+def probed(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
+    """Pairs in the order found and how many were compared, the sets of ``steps`` apart.
+
+    With the output full after ``room`` pairs.
+    """
+    found, n_compared, _ = probed_in_calls(
+        sets, bands, measure, threshold, sides=sides, room=room, steps=steps
+    )
+    return found, n_compared
+
+
+def probed_in_calls(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
+    """As ``probed``, and in how many calls."""
+    buckets, table, exact = make_buckets(bands), make_sets(sets), Measure(measure, threshold)
+    starts, members = members_of(buckets)
+    n = len(sets)
+    last_seen = np.full(n, -1, np.int32)
+    counts = np.zeros(kernels.N_COUNTS, np.int64)
+    found, n_calls = [], 0
+    for start, stop in steps or [(0, n)]:
+        while start < stop:
+            columns = [np.full(room, -9, np.int32) for _ in range(3)]
+            reached, n_pairs = kernels.probe_buckets(
+                start,
+                stop,
+                buckets.numbers,
+                starts,
+                members,
+                table.values,
+                table.starts,
+                table.sizes,
+                exact.code,
+                threshold.numerator,
+                threshold.denominator,
+                np.array([] if sides is None else sides, np.uint8),
+                last_seen,
+                *columns,
+                counts,
+            )
+            n_calls += 1
+            assert start <= reached <= stop
+            assert n_pairs <= room
+            found += zip(*(column[:n_pairs].tolist() for column in columns), strict=True)
+            room = room * 2 + 1 if reached == start else room
+            start = reached
+    return found, int(counts[kernels.CANDIDATES]), n_calls
+
+
+def random_joins(measure, n=12):
+    generator = random.Random(f"buckets {measure}")
+    for k in range(n):
+        n_sets = generator.randint(1, 12)
+        sets = random_sets(generator, n_sets, generator.choice((3, 8)))
+        bands = random_labels(generator, n_sets, generator.randint(1, 4))
+        threshold = generator.choice(THRESHOLDS)
+        if measure == "overlap":
+            threshold = Fraction(generator.randint(1, 4))
+        sides = [generator.randint(1, 3) for _ in sets] if k % 2 else None
+        yield generator, (sets, bands, measure, threshold), sides
+
+
+def test_list_members__by_definition():
+    generator = random.Random(1)
+    for _ in range(30):
+        bands = random_labels(generator, generator.randint(1, 9), generator.randint(1, 4))
+        buckets = make_buckets(bands)
+        starts, members = members_of(buckets)
+        for bucket, start in enumerate(starts):
+            expected = sorted(d for row in buckets.numbers for d in np.flatnonzero(row == bucket))
+            assert members[start : start + len(expected)].tolist() == expected
+
+
+def test_list_members__no_buckets():
+    assert members_of(make_buckets([[0, 1, 2]]))[1].tolist() == []
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_probe_buckets__as_oracle(measure):
+    for _, arguments, sides in random_joins(measure, 20):
+        expected, n_compared = by_definition(*arguments, sides)
+        found, n_candidates = probed(*arguments, sides=sides)
+        assert sorted(found) == expected
+        assert n_candidates == n_compared
+        # Each record's own together.
+        assert [max(a, b) for a, b, _ in found] == sorted(max(a, b) for a, b, _ in found)
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_probe_buckets__full_output(measure):
+    """However little fits, the same pairs and counts."""
+    for _, arguments, sides in random_joins(measure, 6):
+        found = probed(*arguments, sides=sides)
+        for room in (0, 1, 2, 3, len(found[0])):
+            assert probed(*arguments, sides=sides, room=room) == found
+
+
+@pytest.mark.parametrize("room", range(8))
+def test_probe_buckets__full_in_the_middle_of_a_set(room):
+    """What is found before it is kept, and it is itself begun anew, in all of its buckets."""
+    sets, bands = [{1}] * 4, [[0] * 4, [0, 1, 1, 0]]
+    expected = [(0, 1, 1), (0, 2, 1), (1, 2, 1), (0, 3, 1), (1, 3, 1), (2, 3, 1)]
+    assert probed(sets, bands, "dice", Fraction(1), room=room) == (expected, 6)
+    both = [pair for a, b, n in expected for pair in ((a, b, n), (b, a, n))]
+    assert probed(sets, bands, "containment", Fraction(1), room=room) == (both, 6)
+
+
+@pytest.mark.parametrize(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
+def test_probe_buckets__output_that_just_fits(room, n_calls):
+    """Filled to the last row it is not too full."""
+    arguments = [{1}] * 4, [[0] * 4], "dice", Fraction(1)
+    assert probed_in_calls(*arguments, room=room)[1:] == (6, n_calls)
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_probe_buckets__in_any_order_by_one_worker(measure):
+    """Pieces need not come in their order, and marks of an earlier one do no harm."""
+    for generator, arguments, sides in random_joins(measure, 6):
+        n = len(arguments[0])
+        cut = generator.randint(0, n)
+        expected = by_definition(*arguments, sides)
+        found, n_candidates = probed(*arguments, sides=sides, room=1, steps=[(cut, n), (0, cut)])
+        assert (sorted(found), n_candidates) == expected
+
+
+@pytest.mark.parametrize("sides", [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)])
+@pytest.mark.parametrize(("first", "second"), [({1, 2}, {1, 2, 3, 4}), ({1, 2, 3, 4}, {1, 2})])
+def test_probe_buckets__contained_on_the_left(first, second, sides):
+    """Whichever of the two comes first: what is contained is of the left collection."""
+    small, large = (0, 1) if len(first) < len(second) else (1, 0)
+    fits = sides[small] in (1, 3) and sides[large] in (2, 3)
+    found, n_candidates = probed(
+        [first, second], [[0, 0]], "containment", Fraction("0.75"), sides=sides
+    )
+    assert found == ([(small, large, 2)] if fits else [])
+    assert n_candidates == (sides not in ((1, 1), (2, 2)))
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@pytest.mark.parametrize(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
+def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
+    monkeypatch.setattr(pieces, "_PIECE", piece)
+    monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+    for _, (sets, bands, *measured), sides in random_joins(measure, 6):
+        expected, n_compared = by_definition(sets, bands, *measured, sides)
+        seen = []
+        pairs, counts = bucket_join.join_buckets(
+            make_buckets(bands),
+            make_sets(sets),
+            Measure(*measured),
+            sides=None if sides is None else np.array(sides, np.uint8),
+            workers=2,
+            progress=seen.append,
+        )
+        rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
+        assert list(rows) == expected
+        assert counts == bucket_join.BucketJoinCounts(n_compared, len(expected))
+        assert seen == sorted({*range(piece, len(sets), piece), len(sets)})
+
+
+def test_join_buckets__limit():
+    buckets, sets, measure = (
+        make_buckets([[0] * 4]),
+        make_sets([{1}] * 4),
+        Measure("dice", Fraction(1)),
+    )
+    assert len(bucket_join.join_buckets(buckets, sets, measure, limit=6)[0]) == 6
+    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: 6;"):
+        bucket_join.join_buckets(buckets, sets, measure, limit=5)
+
+
+def test_join_buckets__no_buckets():
+    nothing = bucket_join.BucketJoinCounts(0, 0)
+    for bands in ([[]], [[0, 1]]):
+        buckets, sets = make_buckets(bands), make_sets([{1}] * len(bands[0]))
+        pairs, counts = bucket_join.join_buckets(buckets, sets, Measure("dice", Fraction(1)))
+        assert (len(pairs), counts) == (0, nothing)

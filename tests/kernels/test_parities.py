@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.kernels import parities
+from neardup.matching.verify import parities_of
+from tests.arrays import make_sets, random_sets, random_words
+
+
+def odd_classes(elements):
+    """The classes of equal low six bits of which a set has an odd number of elements."""
+    classes = [element & 63 for element in elements]
+    return sum(1 << c for c in set(classes) if classes.count(c) % 2)
+
+
+@pytest.mark.parametrize("word", [0, 1, 2**63, 2**64 - 1, 2**64 - 2, 0x5555555555555555])
+def test_count_ones__special_words(word):
+    assert parities.count_ones(np.uint64(word)) == word.bit_count()
+
+
+def test_count_ones__by_definition():
+    generator = random.Random(1)
+    for i in range(64):
+        word = generator.getrandbits(64)
+        for value in (word, 1 << i, 2**64 - 1 ^ 1 << i, word & generator.getrandbits(64)):
+            assert parities.count_ones(np.uint64(value)) == value.bit_count()
+
+
+def test_set_parities__by_definition():
+    """Nothing is read in front of a set or behind it."""
+    generator = random.Random(2)
+    sets = [set(random_words(generator, generator.randrange(90))) for _ in range(40)]
+    sets += [set(), {0}, {63}, {64}, {0, 64}, {2**64 - 1}, set(range(64)), set(range(65))]
+    for gap in (0, 3):
+        assert parities_of(make_sets(sets, gap=gap)).tolist() == [odd_classes(s) for s in sets]
+
+
+@pytest.mark.parametrize("largest", [3, 8, 20, 100])
+def test_set_parities__differ_in_no_more_bits_than_sets_in_elements(largest):
+    """And in an even number less: two elements of one class cancel."""
+    sets = random_sets(random.Random(largest), 30, largest)
+    found = parities_of(make_sets(sets)).tolist()
+    for x, parity in zip(sets, found, strict=True):
+        for y, other in zip(sets, found, strict=True):
+            n_bits, n_elements = (parity ^ other).bit_count(), len(x ^ y)
+            assert n_bits <= n_elements
+            assert (n_elements - n_bits) % 2 == 0
+            if largest <= 20:
+                # All elements are of different classes.
+                assert n_bits == n_elements
