@@ -15,7 +15,7 @@ from records import FILES_VARIABLE, given_files
 
 Report = dict[str, Any]
 
-THRESHOLDS = ("0.5", "0.6", "0.7", "0.8", "0.9")
+THRESHOLDS = ("0.5", "0.7", "0.9")
 
 # A corpus that is read only where somebody has it.
 GIVEN = "descriptions"

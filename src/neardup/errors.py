@@ -61,11 +61,14 @@ class OutputExistsError(NeardupError, FileExistsError):
 class ResultLimitError(NeardupError, RuntimeError):
     """There are more results than the caller allowed; nothing is written."""
 
-    def __init__(self, limit: int, found: int, share: float) -> None:
+    def __init__(self, limit: int, found: int, share: float | None = None) -> None:
         self.limit, self.found = limit, found
-        so_far = "" if share >= 1 else f" after {share:.0%} of the records"
+        # Until all is joined, and pairs of equal records are spelled out, there may be more.
+        counted = f"{found:,}"
+        if share is not None:
+            counted = f"at least {found:,} after {share:.0%} of the records"
         super().__init__(
-            f"more than {limit:,} pairs: {found:,}{so_far}; raise the limit or the threshold"
+            f"more than {limit:,} pairs: {counted}; raise the limit, or ask for more similar pairs"
         )
 
 

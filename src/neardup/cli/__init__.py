@@ -80,6 +80,13 @@ def run(arguments: list[str] | None = None) -> int:
     except NeardupError as error:
         click.echo(f"error: {_one_line(str(error))}", err=True)
         return 1
+    except MemoryError:
+        click.echo(
+            "error: out of memory; no output was written. A higher threshold, fewer edits or a "
+            "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs",
+            err=True,
+        )
+        return 1
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -51,7 +51,12 @@ Examples:
     metavar="D",
     help="Most edits (insertions, deletions, substitutions), instead of a threshold.",
 )
-@click.option("--top", type=int, metavar="K", help="Only the K most similar pairs.")
+@click.option(
+    "--top",
+    type=int,
+    metavar="K",
+    help="Only the K most similar pairs; with --max-distance those of least distance.",
+)
 @click.option(
     "--per-document", is_flag=True, help="Only the --top K partners of each document of INPUT."
 )
@@ -129,6 +134,18 @@ def _report(summary: dict[str, Any], output: Path) -> str:
             f"{counted(summary['bands'], 'band')} of {counted(summary['rows'], 'row')} find a pair "
             f"at the threshold with probability {summary['predicted_recall']:.4f}"
         )
+    n_documents = sum(summary["documents"])
+    if summary["empty_documents"]:
+        empty = counted(summary["empty_documents"], "document")
+        lines.append(f"{empty} without tokens, similar to nothing")
+    if summary["short_documents"] > n_documents / 2:
+        lines.append(
+            f"{counted(summary['short_documents'], 'document')} shorter than a shingle, similar "
+            "only to equal ones; a smaller --ngram, --tokenizer characters or --max-distance "
+            "compares short texts"
+        )
+    if summary["skipped_rows"]:
+        lines.append(f"{counted(summary['skipped_rows'], 'bad row')} skipped; --json lists them")
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
 
 
@@ -142,7 +159,8 @@ def _condition(summary: dict[str, Any]) -> str:
         condition = f" with {summary['measure']} >= {summary['threshold']:g}"
     if "top" in summary:
         each = " of each document" if summary["per_document"] else ""
-        condition += f", the {summary['top']:,} most similar{each}"
+        best = "nearest" if summary.get("max_distance") is not None else "most similar"
+        condition += f", the {summary['top']:,} {best}{each}"
     return condition
 
 

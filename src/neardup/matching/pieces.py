@@ -66,8 +66,8 @@ def probe_pieces(
     return map_ordered(work, range(0, n_records, _PIECE), workers)
 
 
-def check_limit(limit: int | None, n_results: int, share: float) -> None:
-    """Raise ``ResultLimitError`` at more results than wanted; ``share`` of the work is done."""
+def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:
+    """Raise ``ResultLimitError`` at more results than wanted; after a ``share`` of the work."""
     if limit is not None and n_results > limit:
         raise ResultLimitError(limit, n_results, share)
 

@@ -168,6 +168,9 @@ def _check_method(options: Options) -> None:
         raise InvalidParameterError(message)
     if options.audit is None:
         return
+    if isinstance(options.audit, bool) or not isinstance(options.audit, int):
+        message = f"audit must be a whole number, got {options.audit!r}"
+        raise InvalidParameterError(message)
     if options.audit < 1:
         message = f"audit must be at least 1, got {options.audit}"
         raise InvalidParameterError(message)

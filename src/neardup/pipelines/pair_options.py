@@ -85,6 +85,9 @@ def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     _check_choices(options, name)
     threshold = options.threshold
+    if name == "overlap" and threshold is None and options.top is None:
+        message = "measure overlap needs a threshold, the least number of common shingles"
+        raise InvalidParameterError(message)
     if threshold is None and options.max_distance is None:
         any_overlap: str | Fraction = "1" if name == "overlap" else _ANY
         threshold = any_overlap if options.top is not None else "0.8"
@@ -152,10 +155,10 @@ def _check_choices(options: PairOptions, name: str) -> None:
         "top": (options.top, 1),
         "max_distance": (options.max_distance, 0),
     }
-    problems += [
-        f"{what} must be at least {least}, got {number}"
-        for what, (number, least) in numbers.items()
-        if number is not None and number < least
-    ]
+    for what, (number, least) in numbers.items():
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            problems.append(f"{what} must be a whole number, got {number!r}")
+        elif number is not None and number < least:
+            problems.append(f"{what} must be at least {least}, got {number}")
     if problems:
         raise InvalidParameterError(problems[0])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.pipelines.catalogue import Catalogue
 from neardup.pipelines.joins import Join
 from neardup.pipelines.pair_options import PairPlan
+from neardup.pipelines.summary import list_skipped
 from neardup.progress import StageClock
 from neardup.tables import Int64s, ScoredPairs
 
@@ -70,6 +71,7 @@ def summarise_pairs(
     summary: dict[str, Any] = {
         "documents": [int((catalogue.n_tokens >= 0).sum()) for catalogue in catalogues],
         "empty_documents": sum(int((c.n_tokens == 0).sum()) for c in catalogues),
+        "short_documents": _count_short(catalogues, plan),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
         "distinct_records": n_records,
         "pairs": n_pairs,
@@ -89,8 +91,16 @@ def summarise_pairs(
         summary["algorithm"] = options.algorithm
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
-    return summary | {
+    return {**summary, **list_skipped(*catalogues)} | {
         "scheme": scheme,
         "workers": plan.workers,
         "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
     }
+
+
+def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
+    """Count the documents that have one shingle only, because they have fewer tokens than that."""
+    if plan.edit:
+        return 0
+    ngram = plan.sketch.shingles.ngram
+    return sum(int(((c.n_tokens > 0) & (c.n_tokens < ngram)).sum()) for c in catalogues)

@@ -84,7 +84,7 @@ def find_pairs_in_sources(
         else:
             best = most_similar_partners if options.per_document else most_similar_pairs
             pairs, counts = best(join, speller, sides, options.top, report)
-            check_limit(options.limit, len(pairs), 1.0)
+            check_limit(options.limit, len(pairs))
     return PairResult(
         pair_table(pairs, join, documents, catalogues),
         counts,
@@ -190,7 +190,7 @@ def find_pairs(
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> PairResult:
-    """Find all pairs of documents at or above a threshold, none missed.
+    """Find all pairs of similar documents, none missed, or the most similar.
 
     Parameters
     ----------
@@ -215,7 +215,8 @@ def find_pairs(
     algorithm
         ``allpairs``, ``ppjoin`` or ``ppjoin+``: different filters, the same pairs.
     top
-        Only so many pairs, the most similar ones; ties in input order.
+        Only so many pairs, the most similar ones, or those of least distance where
+        ``max_distance`` is given; ties in input order.
     per_document
         Only the ``top`` most similar partners of each document of ``left``. In a self-join a pair
         may so come in both directions.
@@ -245,7 +246,7 @@ def find_pairs(
     Notes
     -----
     Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, or 50 a character
-    for ``edit``, and 24 bytes a pair found.
+    for ``edit``, and some 200 bytes a pair found.
 
     References
     ----------
@@ -257,6 +258,8 @@ def find_pairs(
     >>> texts = ["the cat sat on the mat", "a dog", "the cat sat on a mat"]
     >>> neardup.find_pairs(texts, ngram=1, threshold="0.8").pairs.to_pylist()
     [{'id_a': '0', 'id_b': '2', 'similarity': 0.8333333333333334, 'overlap': 5}]
+    >>> neardup.find_pairs(["Miller", "Muller", "Moeller"], max_distance=1).pairs.to_pylist()
+    [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
     options = PairOptions(
         measure=measure,

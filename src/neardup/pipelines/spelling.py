@@ -142,7 +142,7 @@ class Speller:
         ResultLimitError
             If there are more than ``limit``.
         """
-        check_limit(limit, self.count(joined), 1.0)
+        check_limit(limit, self.count(joined))
         crossings = self.crossings(joined)
         spelled = join_pairs([part for part, _ in self.spell_in_parts(crossings, n_at_once=None)])
         return spelled.take(np.lexsort((spelled.right, spelled.left)))

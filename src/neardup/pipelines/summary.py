@@ -63,11 +63,7 @@ def summarise(
         summary["recall"] = float(plan.recall)
         summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
         summary["scheme"] |= plan.minhash.describe()
-    skipped = [*other.skipped, *own.skipped]
-    if skipped:
-        summary["skipped"] = [
-            {"file": file, "row": row, "reason": reason} for file, row, reason in skipped[:_LISTED]
-        ]
+    summary |= list_skipped(other, own)
     complete_summary(summary, clock)
     summary["versions"] = {
         "neardup": __version__,
@@ -75,6 +71,13 @@ def summarise(
         **{name: version(name) for name in ("numpy", "numba", "pyarrow")},
     }
     return summary
+
+
+def list_skipped(*catalogues: Catalogue) -> dict[str, Any]:
+    """List the first skipped rows; nothing where there are none."""
+    skipped = [row for catalogue in catalogues for row in catalogue.skipped][:_LISTED]
+    rows = [{"file": file, "row": row, "reason": reason} for file, row, reason in skipped]
+    return {"skipped": rows} if rows else {}
 
 
 def complete_summary(summary: dict[str, Any], clock: StageClock) -> None:
