@@ -680,7 +680,7 @@ def test_join_strings__too_many_tokens(monkeypatch):
 def test_join_strings__limit():
     strings = ["abcdef"] * 4
     assert len(joined(strings, 0, limit=6)[0]) == 6
-    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: 6;"):
+    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
         joined(strings, 0, limit=5)
 
 

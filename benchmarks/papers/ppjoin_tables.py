@@ -1,0 +1,272 @@
+"""Tables of the repeated experiments, with the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from markdown import NOTHING, table
+
+from papers.near_duplicates import PERMUTATIONS, chance_to_agree, least_agreeing
+from papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
+from papers.ppjoin_stages import breakdown
+
+Results = dict[str, dict[str, Any]]
+
+# Seconds that are too few to say what each of many things took.
+NOISE = 0.02
+
+NAMES = {"allpairs": "All-Pairs", "ppjoin": "PPJoin", "ppjoin+": "PPJoin+"}
+
+# Figure 2: records, mean size, different tokens.
+PAPER_STATISTICS = {
+    "DBLP": (873_524, 14.0, 566_518),
+    "DBLP-3GRAM": (873_524, 102.5, 113_169),
+    "ENRON": (517_386, 142.4, 1_180_186),
+    "TREC-4GRAM": (348_566, 866.9, 1_701_746),
+    "TREC-Shingle": (348_566, 32.0, 9_788_436),
+}
+# Table 1: candidates on DBLP by Jaccard similarity.
+PAPER_CANDIDATES = {
+    "0.95": (199_268, 176_971, 32_397),
+    "0.90": (1_857_987, 657_200, 36_318),
+    "0.80": (16_983_319, 3_303_232, 63_265),
+}
+# Section 7.2 and 7.3: how many times faster than All-Pairs at 0.8 (PPJoin, PPJoin+).
+PAPER_FASTER = {
+    ("jaccard", "DBLP"): (2.0, 2.6),
+    ("jaccard", "DBLP-3GRAM"): (3.0, 5.0),
+    ("jaccard", "ENRON"): (3.0, 4.0),
+    ("cosine", "DBLP"): (2.0, 3.0),
+    ("cosine", "ENRON"): (1.6, 1.7),
+}
+# Section 7.2: how many of PPJoin's candidates are results.
+PAPER_RESULT_SHARE = {"DBLP": 0.049, "DBLP-3GRAM": 0.0003, "ENRON": 0.381}
+# Table 2: precision and recall of sp, seconds of qa, qp and sp.
+PAPER_PAGES = {
+    "0.95": (0.38, 0.11, 41.98, 11.76, 1.00),
+    "0.90": (0.48, 0.06, 245.03, 43.37, 1.03),
+    "0.85": (0.58, 0.04, 926.54, 202.65, 1.03),
+    "0.80": (0.57, 0.03, 2467.31, 775.00, 1.05),
+}
+
+
+def best(join: dict[str, Any]) -> float:
+    """Give the least seconds of a join's runs."""
+    return float(min(join["seconds"]))
+
+
+def verified(join: dict[str, Any]) -> int:
+    """Give the number of a join's candidates."""
+    return int(join["counts"]["verified"])
+
+
+def statistics_table(results: Results) -> str:
+    """Lay out the collections and the paper's."""
+    found = [
+        (name, entry["role"], entry["statistics"])
+        for name, entry in results["jaccard"]["figures"].items()
+    ]
+    for name, entry in results["pages"]["figures"].items():
+        found.append((f"{name}, 4-grams", "TREC-4GRAM", entry["statistics"]["4-grams"]))
+        found.append((f"{name}, 32 shingles", "TREC-Shingle", entry["statistics"]["sketches"]))
+    rows = [(name, *facts.values(), role, *PAPER_STATISTICS[role]) for name, role, facts in found]
+    header = ("collection", "records", "mean size", "tokens")
+    return table((*header, "in the role of", "records", "mean size", "tokens"), rows)
+
+
+def candidates_table(results: Results) -> str:
+    """Lay out Table 1: candidates on titles, and how many times fewer each filter leaves."""
+    joins = results["jaccard"]["figures"]["titles, words"]["joins"]
+    long_index = results["jaccard"]["figures"]["titles, words"]["long_index"]
+    rows = []
+    for threshold, paper in PAPER_CANDIDATES.items():
+        ours = [verified(joins[threshold][name]) for name in ALGORITHMS]
+        rows.append((threshold, "paper", None, *paper, None, *_reductions(*paper)))
+        longer = long_index[threshold]
+        rows.append(
+            (threshold, "here", longer, *ours, longer / max(1, ours[1]), *_reductions(*ours))
+        )
+    fewer = ("long / PPJoin", "All-Pairs / PPJoin", "PPJoin / PPJoin+")
+    return table(("t", "", "All-Pairs, long index", *NAMES.values(), *fewer), rows)
+
+
+def _reductions(all_pairs: int, ppjoin: int, plus: int) -> tuple[float, float]:
+    return all_pairs / max(1, ppjoin), ppjoin / max(1, plus)
+
+
+def joins_table(results: Results, measure: str) -> str:
+    """Lay out candidates and times over the thresholds."""
+    rows: list[tuple[object, ...]] = []
+    for name, entry in results[measure]["figures"].items():
+        for threshold in THRESHOLDS:
+            joins = [entry["joins"][threshold][algorithm] for algorithm in ALGORITHMS]
+            n_results = joins[0]["counts"]["results"]
+            rows.append(
+                (
+                    name,
+                    threshold,
+                    *map(verified, joins),
+                    n_results,
+                    f"{n_results / max(1, verified(joins[1])):.2%}",
+                    *map(best, joins),
+                )
+            )
+    counted = (*NAMES.values(), "pairs", "of PPJoin's")
+    return table(("collection", "t", *counted, *(f"{name}, s" for name in NAMES.values())), rows)
+
+
+def faster_table(results: Results) -> str:
+    """Lay out how many times faster than All-Pairs the others are at 0.8."""
+    rows = []
+    for measure in ("jaccard", "cosine"):
+        for name, entry in results[measure]["figures"].items():
+            seconds = [best(entry["joins"]["0.80"][algorithm]) for algorithm in ALGORITHMS]
+            ours = [seconds[0] / other for other in seconds[1:]]
+            paper = PAPER_FASTER[measure, entry["role"]]
+            rows.append((measure, name, ours[0], paper[0], ours[1], paper[1]))
+    header = ("measure", "collection", "PPJoin", "paper's", "PPJoin+", "paper's")
+    return table(header, rows)
+
+
+def stages_table(results: Results) -> str:
+    """Lay out seconds, numbers and nanoseconds of the stages."""
+    rows: list[tuple[object, ...]] = []
+    for name, figures in results["jaccard"]["figures"].items():
+        found = breakdown(figures)
+        rows += [
+            (name, "prepare", found.prepare, None, None),
+            _stage_row(name, "walk the postings", found.walk, found.postings),
+            _stage_row(name, "positional filter", found.position, found.postings),
+            _stage_row(name, "suffix filter", found.suffix, found.suffix_tests),
+        ]
+        rows += [
+            _stage_row(name, f"verify, {NAMES[a]}", found.verify[a], found.candidates[a])
+            for a in ALGORITHMS
+        ]
+        candidates = found.candidates["allpairs"]
+        rows.append(_stage_row(name, "verify by whole merges, All-Pairs", found.whole, candidates))
+    return table(("collection", "stage", "s", "number", "ns each"), rows)
+
+
+def _stage_row(name: str, stage: str, seconds: float, number: int) -> tuple[object, ...]:
+    return name, stage, seconds, number, seconds / number * 1e9 if seconds > NOISE else None
+
+
+def whole_table(results: Results) -> str:
+    """Lay out the joins at 0.8 as they are, and with every candidate merged whole."""
+    rows: list[tuple[object, ...]] = []
+    for name, figures in results["jaccard"]["figures"].items():
+        found = breakdown(figures)
+        plain = [found.generate(a) + found.verify[a] for a in ALGORITHMS]
+        whole = [found.generate(a) + found.whole_verify(a) for a in ALGORITHMS]
+        paper = PAPER_FASTER["jaccard", figures["role"]]
+        rows.append((name, "as it is, long index", found.long_index, *(None,) * 4))
+        for kind, seconds in (("as it is", plain), ("whole merges", whole)):
+            rows.append(
+                (name, kind, *seconds, *(_ratio(seconds[0], other) for other in seconds[1:]))
+            )
+        rows.append((name, "paper", None, None, None, *paper))
+    faster = ("PPJoin faster", "PPJoin+ faster")
+    header = ("collection", "verification", *(f"{name}, s" for name in NAMES.values()), *faster)
+    return table(header, rows)
+
+
+def _ratio(seconds: float, other: float) -> float | None:
+    return seconds / other if other > 0 else None
+
+
+def growth_table(results: Results) -> str:
+    """Lay out with which power of the number of records candidates and times grow."""
+    rows = []
+    for entry in results["growth"]["figures"]:
+        joins = entry["joins"]
+        for algorithm in ALGORITHMS:
+            seconds = [best(joins[str(share)][algorithm]) for share in SHARES]
+            counts = [verified(joins[str(share)][algorithm]) for share in SHARES]
+            rows.append(
+                (
+                    f"{entry['collection']}, {entry['measure']}",
+                    NAMES[algorithm],
+                    *seconds,
+                    _exponent(seconds),
+                    _exponent(counts),
+                )
+            )
+    shares = (f"{share:.0%}, s" for share in SHARES)
+    return table(("join at 0.9", "", *shares, "exponent of time", "of candidates"), rows)
+
+
+def _exponent(values: list[float] | list[int]) -> float | None:
+    """Give the power between the first and the last share; None if nothing was there at first."""
+    if min(values[0], values[-1]) <= 0:
+        return None
+    return math.log(values[-1] / values[0]) / math.log(SHARES[-1] / SHARES[0])
+
+
+def pages_table(results: Results) -> str:
+    """Lay out Table 2."""
+    rows: list[tuple[object, ...]] = []
+    for name, entry in results["pages"]["figures"].items():
+        for threshold, joins in entry["joins"].items():
+            ways = [joins[way] for way in ("qa", "qp", "sp")]
+            rows.append(
+                (
+                    name,
+                    threshold,
+                    joins["sp"]["precision"],
+                    joins["sp"]["recall"],
+                    *map(best, ways),
+                    best(ways[0]) / best(ways[1]),
+                    joins["qp"]["counts"]["results"],
+                )
+            )
+    for threshold, (precision, recall, qa, qp, sp) in PAPER_PAGES.items():
+        rows.append(("paper", threshold, precision, recall, qa, qp, sp, qa / qp, None))
+    times = ("qa, s", "qp, s", "sp, s", "qa / qp")
+    return table(("corpus", "t", "precision of sp", "recall of sp", *times, "pairs of qp"), rows)
+
+
+def recall_table(results: Results) -> str:
+    """Lay out why shingles find so few pairs: what must agree, and what to expect."""
+    rows: list[tuple[object, ...]] = []
+    for name, entry in results["pages"]["figures"].items():
+        for threshold, joins in entry["joins"].items():
+            rows.append(
+                (
+                    name,
+                    threshold,
+                    *_agreement(threshold),
+                    joins["qp"]["median_similarity"],
+                    joins["sp"]["expected_recall"],
+                    _spread(joins["sp"]["recalls"]),
+                    joins["sp, words"]["precision"],
+                    joins["sp, words"]["recall"],
+                    joins["sp, share"]["precision"],
+                    joins["sp, share"]["recall"],
+                )
+            )
+    for threshold, paper in PAPER_PAGES.items():
+        nothing = (None,) * 4
+        recall = f"{paper[1]:.2f}"
+        rows.append(("paper", threshold, *_agreement(threshold), None, None, recall, *nothing))
+    shingles = ("of 4 words: precision", "recall", "by share: precision", "recall")
+    agreement = ("must agree", "chance of a pair at t")
+    header = ("corpus", "t", *agreement, "median of pairs", "expected", "recall of sp", *shingles)
+    return table(header, rows)
+
+
+def _spread(values: list[float | None]) -> str:
+    """Write the mean of the values and their range."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return NOTHING
+    return f"{sum(known) / len(known):.2f} ({min(known):.2f} to {max(known):.2f})"
+
+
+def _agreement(threshold: str) -> tuple[str, float]:
+    """Say how many values must agree, and with what probability those of a pair at t do."""
+    least = least_agreeing(threshold)
+    chance = chance_to_agree(np.array([float(threshold)]), least)
+    return f"{least} of {PERMUTATIONS}", float(chance[0])
