@@ -21,7 +21,20 @@ class NeardupError(Exception):
 
 
 class InvalidParameterError(NeardupError, ValueError):
-    """An option is outside its range, or two options do not go together."""
+    """An option is outside its range, has no effect, or does not go with another.
+
+    Parameters
+    ----------
+    message
+        What was expected, what came, what to do; parameters have their names in Python.
+    parameters
+        Which words of the message are such names, for the command line to write its options
+        instead. The first word if none is given.
+    """
+
+    def __init__(self, message: str, *parameters: str) -> None:
+        self.parameters = parameters or tuple(message.split(maxsplit=1)[:1])
+        super().__init__(message)
 
 
 class InvalidInputError(NeardupError, ValueError):

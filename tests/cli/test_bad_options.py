@@ -12,57 +12,72 @@ GOOD = b'{"text": "one", "id": "a"}\n'
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ("--threshold 0", "threshold must lie in (0, 1], got 0"),
-        ("--threshold 80", "threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
-        ("--threshold 1.5", "threshold must lie in (0, 1], got 1.5"),
-        ("--ngram 2147483648000", "ngram must lie between 1 and 65536, got 2147483648000"),
-        ("--threshold 1e999999999", "threshold must lie in (0, 1], got 1e999999999"),
-        ("--threshold -0.5", "threshold must lie in (0, 1], got -0.5"),
-        ("--threshold abc", "threshold must be a number in (0, 1], got 'abc'"),
-        ("--threshold nan", "threshold must be a number in (0, 1], got 'nan'"),
-        ("--threshold inf", "threshold must be a number in (0, 1], got 'inf'"),
+        ("--threshold 0", "--threshold must lie in (0, 1], got 0"),
+        ("--threshold 80", "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        ("--threshold 1.5", "--threshold must lie in (0, 1], got 1.5"),
+        ("--ngram 2147483648000", "--ngram must lie between 1 and 65536, got 2147483648000"),
+        ("--threshold 1e999999999", "--threshold must lie in (0, 1], got 1e999999999"),
+        ("--threshold -0.5", "--threshold must lie in (0, 1], got -0.5"),
+        ("--threshold abc", "--threshold must be a number in (0, 1], got 'abc'"),
+        ("--threshold nan", "--threshold must be a number in (0, 1], got 'nan'"),
+        ("--threshold inf", "--threshold must be a number in (0, 1], got 'inf'"),
         (
             "--threshold 1e-12",
-            "threshold may have a denominator of 10^9 at most (nine decimals), got 1e-12",
+            "--threshold may have a denominator of 10^9 at most (nine decimals), got 1e-12",
         ),
-        ("--recall 0", "recall must lie in (0, 1], got 0"),
-        ("--recall 99", "recall must lie in (0, 1], got 99; write 0.99 for 99 %"),
+        ("--recall 0", "--recall must lie in (0, 1], got 0"),
+        ("--recall 99", "--recall must lie in (0, 1], got 99; write 0.99 for 99 %"),
         (
             "--threshold 0.01",
-            "recall 0.99 at Jaccard similarity 0.01 is out of reach with num_perm 128; raise "
-            "num_perm to 459 or ask for less",
+            "--recall 0.99 at Jaccard similarity 0.01 is out of reach with --num-perm 128; raise "
+            "--num-perm to 459 or ask for less",
         ),
         (
             "--bands 20 --rows 10",
-            "20 bands of 10 rows need 200 hash functions, num_perm allows 128; lower one of them "
-            "or raise num_perm",
+            "20 bands of 10 rows need 200 hash functions, --num-perm allows 128; lower one of them "
+            "or raise --num-perm",
         ),
-        ("--bands 20", "bands and rows go together; give both or neither"),
-        ("--rows 5", "bands and rows go together; give both or neither"),
-        ("--bands 0 --rows 5", "bands and rows must be at least 1, got 0 bands of 5 rows"),
-        ("--ngram 0", "ngram must lie between 1 and 65536, got 0"),
-        ("--workers 0", "workers must be at least 1, got 0"),
-        ("--num-perm 0", "num_perm must lie between 1 and 65536, got 0"),
-        ("--seed -1", "seed must lie between 0 and 2^64 - 1, got -1"),
+        ("--bands 20", "--bands and --rows go together; give both or neither"),
+        ("--rows 5", "--bands and --rows go together; give both or neither"),
+        ("--bands 0 --rows 5", "--bands must be at least 1, got 0"),
+        ("--bands 5 --rows -1", "--rows must be at least 1, got -1"),
+        ("--ngram 0", "--ngram must lie between 1 and 65536, got 0"),
+        ("--workers 0", "--workers must be at least 1, got 0"),
+        ("--num-perm 0", "--num-perm must lie between 1 and 65536, got 0"),
+        ("--seed -1", "--seed must lie between 0 and 2^64 - 1, got -1"),
         (
             "--keep best",
-            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
             "priority:COLUMN=A,B,C, got 'best'",
         ),
         (
             "--keep priority:id",
-            "keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
+            "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
             "priority:COLUMN=A,B,C, got 'priority:id'",
         ),
         (
             "--tokenizer word",
-            "tokenizer must be one of words, whitespace, characters, bytes, a tokenizer.json file "
-            "or a function, got 'word'",
+            "--tokenizer must be one of words, whitespace, characters, bytes, a tokenizer.json "
+            "file or a function, got 'word'",
         ),
         (
             "--tokenizer bytes --casefold",
             "the tokenizer bytes compares bytes as they are; leave out normalisation options",
         ),
+        (
+            "--method exact --audit 5",
+            "--audit has no effect with --method exact, which misses nothing; leave it out, or "
+            "choose --method minhash or auto",
+        ),
+        *(
+            (
+                f"--method exact --{option}",
+                f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
+                "--method minhash or auto",
+            )
+            for option in ("recall 0.99", "num-perm 128", "bands 9 --rows 5", "rows 5", "seed 42")
+        ),
+        ("--audit 0", "--audit must be at least 1, got 0"),
         ("--keep max:score", "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'"),
         ("--text-column body", "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'"),
         ("--id-column key", "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'"),
@@ -75,7 +90,57 @@ def test_dedup__bad_option(fails, write_file, options, error):
 
 @pytest.mark.parametrize(
     "options",
-    ["--threshold 80", "--bands 20 --rows 10", "--ngram 0", "--workers 0", "--recall nan"],
+    [
+        "--recall 0.9 --num-perm 200 --seed 7 --audit 5",
+        "--bands 9 --rows 5 --num-perm 45",
+    ],
+)
+def test_dedup__options_of_sketches_go_with_method_auto(run, write_file, options):
+    write_file("a.jsonl", GOOD)
+    assert run("dedup", "a.jsonl", "-o", "out", "--method", "auto", *options.split()).code == 0
+
+
+def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
+    write_file("a.jsonl", GOOD)
+    options = ("--threshold", "0.001", "--method", "exact")
+    assert run("dedup", "a.jsonl", "-o", "out", *options).code == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--tokenizer words",
+        "--ngram 5",
+        "--occurrences set",
+        "--casefold",
+        "--unicode-form NFC",
+        "--strip-accents",
+        "--fold-digits",
+        "--text-column text",
+        "--id-column id",
+        "--lines",
+        "--on-error raise",
+        "--workers 1",
+    ],
+)
+def test_plan__option_without_input(run, write_file, option):
+    name, *_ = option.split()
+    error = f"error: {name} has no effect without INPUT; leave it out, or name an input\n"
+    outcome = run("plan", *option.split())
+    assert (outcome.code, outcome.out, outcome.err) == (1, "", error)
+    write_file("a.jsonl", GOOD)
+    assert run("plan", "a.jsonl", *option.split()).code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--threshold 80",
+        "--bands 20 --rows 10",
+        "a.jsonl --ngram 0",
+        "a.jsonl --workers 0",
+        "--recall nan",
+    ],
 )
 def test_plan__bad_option(run, options):
     outcome = run("plan", *options.split())

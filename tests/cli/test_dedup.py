@@ -374,7 +374,7 @@ def test_dedup__report_of_a_poor_recall(run, write_file):
     write_file("a.jsonl", b'{"text": "a b"}\n')
     outcome = run("dedup", "a.jsonl", "-o", "out", "--bands", "1", "--rows", "100")
     lines = outcome.out.splitlines()
-    assert "1 band of 100 rows find a pair" in lines[1]
+    assert "1 band of 100 rows finds a pair" in lines[1]
     assert lines[2].startswith("that is less than the recall of 0.99; leave out --bands")
 
 

@@ -13,6 +13,7 @@ ROWS = [
     {"id": "d", "text": "..."},
 ]
 OPTIONS = ("--ngram", "1", "--threshold", "0.7", "--id-column", "id")
+SETS = "leave it out, or compare sets of shingles"
 PAIR = {"id_a": "a", "id_b": "c", "similarity": 5 / 7, "overlap": 5}
 
 
@@ -68,7 +69,7 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
     [
         ("-o p.txt", "the output file must end in .parquet, .csv, .jsonl, got 'p.txt'"),
         ("-o rows.jsonl", "rows.jsonl exists; choose another name, or replace it with --overwrite"),
-        ("-o p.csv --threshold 0", "threshold must lie in (0, 1], got 0"),
+        ("-o p.csv --threshold 0", "--threshold must lie in (0, 1], got 0"),
         (
             "-o p.csv --measure overlap --threshold 0.8",
             "an overlap's threshold must be a whole number, 1 or more, got 0.8",
@@ -83,32 +84,65 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         ),
         (
             "-o p.csv --max-distance 1 --threshold 0.5",
-            "give either max_distance or a threshold",
+            "give either --max-distance or --threshold",
         ),
         (
             "-o p.csv --max-distance 1 --measure dice",
-            "max_distance is an edit distance; leave out measure or choose edit",
+            "--max-distance is an edit distance; leave out --measure or choose --measure edit",
         ),
-        ("-o p.csv --max-distance -1", "max_distance must be at least 0, got -1"),
+        ("-o p.csv --max-distance -1", "--max-distance must be at least 0, got -1"),
         (
             "-o p.csv --max-distance 1 --occurrences numbered",
-            "occurrences are of shingles; an edit distance has none",
+            f"--occurrences has no effect on edit distances; {SETS}",
         ),
-        ("-o p.csv --measure edit --threshold 0", "threshold must lie in (0, 1], got 0"),
-        ("-o p.csv --top 0", "top must be at least 1, got 0"),
-        ("-o p.csv --per-document", "per_document needs top, the number of partners"),
+        (
+            "-o p.csv --measure edit --algorithm ppjoin",
+            f"--algorithm has no effect on edit distances; {SETS}",
+        ),
+        (
+            "-o p.csv --max-distance 1 --seed 42",
+            f"--seed has no effect on edit distances; {SETS} with --method minhash",
+        ),
+        *(
+            (
+                f"-o p.csv --{option}",
+                f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
+                "--method minhash",
+            )
+            for option in ("recall 0.99", "num-perm 128", "bands 9 --rows 5", "rows 5", "seed 0")
+        ),
+        (
+            "-o p.csv --method minhash --algorithm allpairs",
+            "--algorithm has no effect with --method minhash; leave it out, or choose --method "
+            "exact",
+        ),
+        (
+            "-o p.csv --top 5 --limit 5",
+            "--limit has no effect with --top 5, which is no more; leave it out, or lower it",
+        ),
+        (
+            "-o p.csv --stats --quiet",
+            "--stats has no effect with --quiet; leave it out, or add --json",
+        ),
+        ("-o p.csv --measure edit --threshold 0", "--threshold must lie in (0, 1], got 0"),
+        ("-o p.csv --top 0", "--top must be at least 1, got 0"),
+        ("-o p.csv --per-document", "--per-document needs --top, the number of partners"),
         (
             "-o p.csv --method minhash --measure edit",
-            "method minhash estimates Jaccard similarities; choose method exact for edit distances",
+            "--method minhash estimates Jaccard similarities; choose --method exact for edit "
+            "distances",
         ),
         (
             "-o p.csv --method minhash --measure overlap --threshold 2",
-            "method minhash estimates Jaccard similarities; choose method exact for an overlap",
+            "--method minhash estimates Jaccard similarities; choose --method exact for an overlap",
         ),
-        ("-o p.csv --method minhash --top 3", "top is exact; leave out method minhash"),
-        ("-o p.csv --method minhash --bands 3", "bands and rows go together; give both or neither"),
-        ("-o p.csv --max-distance 1 --limit 0", "limit must be at least 1, got 0"),
-        ("-o p.csv --limit 0", "limit must be at least 1, got 0"),
+        ("-o p.csv --method minhash --top 3", "--top is exact; leave out --method minhash"),
+        (
+            "-o p.csv --method minhash --bands 3",
+            "--bands and --rows go together; give both or neither",
+        ),
+        ("-o p.csv --max-distance 1 --limit 0", "--limit must be at least 1, got 0"),
+        ("-o p.csv --limit 0", "--limit must be at least 1, got 0"),
         (
             "-o p.csv --against rows.jsonl --threshold 0.1 --ngram 1 --limit 4",
             "more than 4 pairs: 5; raise the limit, or ask for more similar pairs",
@@ -183,7 +217,7 @@ def test_pairs__top(run, here, rows):
     assert outcome.out.splitlines()[0] == "4 documents: 1 pair by jaccard, the 2 most similar"
     assert read_rows(here / "p.jsonl") == [PAIR]
     outcome = run("pairs", "rows.jsonl", "--top", 1, "--per-document", *options)
-    first = "4 documents: 2 pairs by jaccard, the 1 most similar of each document"
+    first = "4 documents: 2 pairs by jaccard, the most similar of each document"
     assert outcome.out.splitlines()[0] == first
     assert [row["id_a"] for row in read_rows(here / "p.jsonl")] == ["a", "c"]
 
@@ -198,3 +232,36 @@ def test_pairs__minhash(run, here, rows):
     )
     assert summary["predicted_recall"] == pytest.approx(0.9906, abs=1e-4)
     assert summary["filters"] == {"verified": 1, "results": 1}
+
+
+def test_pairs__report_of_a_poor_recall(run, rows):
+    options = ("--method", "minhash", "--bands", 1, "--rows", 30, "-o", "p.jsonl")
+    lines = run("pairs", "rows.jsonl", *options).out.splitlines()
+    assert lines[1].startswith(
+        "1 band of 30 rows finds a pair at the threshold with probability 0.00"
+    )
+    assert lines[2].startswith("that is less than the recall of 0.99; leave out --bands and --rows")
+    options = (*options, "--overwrite", "--recall", "0.001")
+    assert "that is less" not in run("pairs", "rows.jsonl", *options).out
+
+
+@pytest.mark.parametrize("options", ["--top 1", "--top 1 --per-document"])
+def test_pairs__stats_of_all_steps(run, here, write_file, options):
+    texts = ["one two three four five six", "one two three four five seven", "eight nine"]
+    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    options = ("a.jsonl", "--ngram", 1, *options.split(), "-o", "p.csv", "--overwrite")
+    summary = json.loads(run("pairs", *options, "--json").out)
+    # 5/7 is reached at 0.7; the third text, like no other, is looked at down to the end.
+    assert summary["steps"] == (20 if summary["per_document"] else 6)
+    assert summary["filters"]["hits"] > summary["filters"]["results"]
+    assert summary["filters"]["results"] == 1
+    printed = run("pairs", *options, "--stats").out.splitlines()
+    assert printed[2] == f"all {summary['steps']} steps together; what is met in two counts twice"
+    assert printed[3].split()[-1] == f"{summary['filters']['hits']:,}"
+
+
+def test_pairs__stats_of_one_step(run, rows):
+    summary = json.loads(run("pairs", "rows.jsonl", *OPTIONS, "-o", "p.csv", "--json").out)
+    assert "steps" not in summary
+    outcome = run("pairs", "rows.jsonl", "--max-distance", 1, "--top", 1, "-o", "q.csv", "--stats")
+    assert "steps together" not in outcome.out

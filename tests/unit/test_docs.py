@@ -324,6 +324,31 @@ def test_command_line__audit_keys():
     assert summary["audit"]["recall"] is not None
 
 
+def test_command_line__keys_of_pairs():
+    texts = ["one two three four five six", "one two three four five seven", "", None]
+    ways = (
+        {"ngram": 1, "threshold": "0.7", "on_error": "skip"},
+        {"method": "minhash", "ngram": 1},
+        {"max_distance": 5},
+        {"top": 1},
+    )
+    rows = [{"text": text} for text in texts]
+    summaries = [
+        neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **options).summary
+        for options in ways
+    ]
+    of_run, of_filters = (
+        {name for row in table for name in first_names(row)}
+        for table in tables("docs/command-line.md", "JSON of pairs")
+    )
+    assert of_run == set().union(*summaries)
+    assert of_filters == set().union(*(summary["filters"] for summary in summaries))
+    for summary in summaries:
+        assert set(summary["seconds"]) == {"read", "join"}
+    _, of_scheme, _ = tables("docs/command-line.md", "summary.json")
+    assert {name for row in of_scheme for name in first_names(row)} == set(summaries[1]["scheme"])
+
+
 # All pages
 
 

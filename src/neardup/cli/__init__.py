@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from neardup.errors import NeardupError
+from neardup.cli.options import spell_options
+from neardup.errors import InvalidParameterError, NeardupError
 from neardup.version import __version__
 
 _COMMANDS = {
@@ -30,6 +31,11 @@ class _LazyGroup(click.Group):
         except KeyboardInterrupt:
             # Caught before click, which would print an empty line.
             raise click.Abort from None
+        except InvalidParameterError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if command is None:
+                raise
+            raise InvalidParameterError(spell_options(error, command)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

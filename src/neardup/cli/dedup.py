@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import Display, announce_compilation, counted, say
+from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import input_options, matching_options, run_options, text_options
+from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
 
 _EPILOG = """\b
 Examples:
@@ -125,12 +126,8 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
         f"{scheme['ngram']}-grams; {_how_found(summary)}",
+        *warn_of_recall(summary),
     ]
-    if summary["predicted_recall"] < summary.get("recall", 1):
-        lines.append(
-            f"that is less than the recall of {summary['recall']:g}; "
-            "leave out --bands and --rows to have them chosen for it"
-        )
     if "method_choice" in summary:
         lines.append(_choice(summary["method_choice"]))
     if "audit" in summary:
@@ -153,10 +150,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
 def _how_found(summary: dict[str, Any]) -> str:
     if summary["method"] == "exact":
         return "joined exactly, none is missed"
-    return (
-        f"{counted(summary['bands'], 'band')} of {counted(summary['rows'], 'row')} find a pair "
-        f"at the threshold with probability {summary['predicted_recall']:.4f}"
-    )
+    return describe_bands(summary)
 
 
 def _choice(choice: dict[str, Any]) -> str:
@@ -175,7 +169,8 @@ def _audit(audit: dict[str, Any]) -> str:
     low, high = audit["interval"]
     return (
         f"audit of {drawn}: {audit['found_pairs']:,} of "
-        f"{counted(audit['similar_pairs'], 'similar pair')} share a band; in the mean of "
+        f"{counted(audit['similar_pairs'], 'similar pair')} "
+        f"{plural(audit['found_pairs'], 'shares', 'share')} a band; in the mean of "
         f"{counted(audit['similar_documents'], 'text')} the recall is {audit['recall']:.4f} "
         f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
         "kept beside a similar one"

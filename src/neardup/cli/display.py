@@ -67,11 +67,6 @@ class Display:
         self._bars.update(self._tasks[stage], completed=done, total=total)
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with the noun that it counts."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def say(text: str) -> None:
     """Print a result on standard output.
 

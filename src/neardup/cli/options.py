@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, TypeVar
 
 import click
+
+from neardup.errors import InvalidParameterError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,17 +101,13 @@ def band_options(function: F) -> F:
     return _group(
         click.option(
             "--recall",
-            default="0.99",
-            show_default=True,
             metavar="P",
-            help="Least probability that a pair at the threshold is found.",
+            help="Least probability that a pair at the threshold is found.  [default: 0.99]",
         ),
-        click.option(
-            "--num-perm", default=128, show_default=True, help="MinHash functions at most."
-        ),
+        click.option("--num-perm", type=int, help="MinHash functions at most.  [default: 128]"),
         click.option("--bands", type=int, help="Bands, instead of choosing them for the recall."),
         click.option("--rows", type=int, help="Rows in a band; goes with --bands."),
-        click.option("--seed", default=42, show_default=True, help="Selects the hash functions."),
+        click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]"),
     )(function)
 
 
@@ -121,3 +120,17 @@ def run_options(function: F) -> F:
             "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
         ),
     )(function)
+
+
+def spell_options(error: InvalidParameterError, command: click.Command) -> str:
+    """Write an error's message with the command's options in place of the parameters it names.
+
+    Values in quotes and names of files are left alone, whatever they read.
+    """
+    known = {option for parameter in command.params for option in parameter.opts}
+    options = {name: "--" + name.replace("_", "-") for name in error.parameters}
+    words = [re.escape(name) for name, option in options.items() if option in known]
+    if not words:
+        return str(error)
+    pattern = rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-]|\.\w)"
+    return re.sub(pattern, lambda found: options[found[0]], str(error))

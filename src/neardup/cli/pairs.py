@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import Display, announce_compilation, counted, say
+from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import MEASURES, band_options, input_options, run_options, text_options
+from neardup.cli.wording import counted, describe_bands, warn_of_recall
 
 _EPILOG = """\b
 Examples:
@@ -70,9 +71,8 @@ Examples:
 @click.option(
     "--algorithm",
     type=click.Choice(["allpairs", "ppjoin", "ppjoin+"]),
-    default="ppjoin",
-    show_default=True,
-    help="Filters that the exact method uses; the pairs are the same.",
+    help="Filters that the exact method uses on sets of shingles; the pairs are the same.  "
+    "[default: ppjoin]",
 )
 @band_options
 @click.option("--limit", type=int, metavar="N", help="End with an error at more than N pairs.")
@@ -106,9 +106,12 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.outputs.folder import check_apart
     from neardup.outputs.tables import check_table_file, write_table
+    from neardup.pipelines.options import no_effect
     from neardup.pipelines.pair_options import PairOptions, make_pair_plan
     from neardup.pipelines.pairs import find_pairs_in_sources
 
+    if stats and quiet and not as_json:
+        raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     plan = make_pair_plan(PairOptions(**options), workers)
     check_table_file(output, overwrite=overwrite)
     left = resolve_paths(inputs, lines=lines)
@@ -122,7 +125,7 @@ def command(
     elif not quiet:
         say(_report(result.summary, output))
         if stats:
-            say(_statistics(result.summary["filters"]))
+            say(_statistics(result.summary))
 
 
 def _report(summary: dict[str, Any], output: Path) -> str:
@@ -130,10 +133,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     seconds = sum(summary["seconds"].values())
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
-        lines.append(
-            f"{counted(summary['bands'], 'band')} of {counted(summary['rows'], 'row')} find a pair "
-            f"at the threshold with probability {summary['predicted_recall']:.4f}"
-        )
+        lines += [describe_bands(summary), *warn_of_recall(summary)]
     n_documents = sum(summary["documents"])
     if summary["empty_documents"]:
         empty = counted(summary["empty_documents"], "document")
@@ -160,11 +160,12 @@ def _condition(summary: dict[str, Any]) -> str:
     if "top" in summary:
         each = " of each document" if summary["per_document"] else ""
         best = "nearest" if summary.get("max_distance") is not None else "most similar"
-        condition += f", the {summary['top']:,} {best}{each}"
+        number = "" if summary["top"] == 1 else f"{summary['top']:,} "
+        condition += f", the {number}{best}{each}"
     return condition
 
 
-def _statistics(filters: dict[str, int]) -> str:
+def _statistics(summary: dict[str, Any]) -> str:
     labels = {
         "hits": "postings met",
         "after_size": "left by size and order",
@@ -175,4 +176,9 @@ def _statistics(filters: dict[str, int]) -> str:
         "verified": "pairs verified",
         "results": "pairs of distinct records",
     }
-    return "\n".join(f"{labels[name]:<26}{number:>16,}" for name, number in filters.items())
+    filters = summary["filters"].items()
+    lines = [f"{labels[name]:<26}{number:>16,}" for name, number in filters]
+    n_steps = summary.get("steps", 1)
+    if n_steps > 1:
+        lines.insert(0, f"all {n_steps} steps together; what is met in two counts twice")
+    return "\n".join(lines)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from neardup.cli.display import announce_compilation, counted, say
+from neardup.cli.display import announce_compilation, say
 from neardup.cli.options import input_options, matching_options, run_options, text_options
+from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
     from neardup.pipelines.options import Plan
@@ -46,6 +49,8 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.pipelines.options import Options, make_plan
 
+    if not inputs:
+        _check_no_documents()
     plan = make_plan(Options(**options), workers)
     estimate = None
     if inputs:
@@ -59,6 +64,16 @@ def command(
         say(_chart(plan))
         if estimate is not None:
             say(_report(estimate))
+
+
+def _check_no_documents() -> None:
+    """Raise if an option about documents was given, of which there are none without INPUT."""
+    from neardup.pipelines.options import DocumentOptions, no_effect
+
+    context = click.get_current_context()
+    for name in (*(option.name for option in fields(DocumentOptions)), "lines", "workers"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise no_effect(name, "without INPUT", "name an input")
 
 
 def _curve(plan: Plan) -> list[tuple[float, float]]:
@@ -85,7 +100,7 @@ def _chart(plan: Plan) -> str:
     least = float(plan.measure.least_jaccard)
     lines = [
         f"{counted(plan.banding.bands, 'band')} of {counted(plan.banding.rows, 'row')}, "
-        f"{plan.banding.num_perm} hash functions",
+        f"{counted(plan.banding.num_perm, 'hash function')}",
         f"a pair at {plan.measure.name} {plan.options.threshold} is compared with probability "
         f"{plan.predicted_recall:.4f}",
     ]
@@ -116,10 +131,12 @@ def _report(estimate: JobEstimate) -> str:
     return "\n".join(
         [
             "",
-            f"{estimate.documents:,} documents, {estimate.text_bytes / 1e6:,.1f} MB of text; "
+            f"{counted(estimate.documents, 'document')}, "
+            f"{estimate.text_bytes / 1e6:,.1f} MB of text; "
             f"judged by {estimate.sample_documents:,} of them:",
             f"  similar pairs     about {estimate.pairs_similar:,.0f}",
-            f"  false candidates  about {estimate.pairs_false:,.0f} pairs compared in vain",
+            f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
+            "vain",
             f"  memory            {low:,.0f} to {high:,.0f} MB, more the more documents have "
             "near-duplicates",
             f"  disk              about {estimate.disk_bytes / 1e6:,.1f} MB for the output",

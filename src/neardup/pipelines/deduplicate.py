@@ -156,7 +156,7 @@ def _audit(
     """Draw contents by the seed, those that stay in any case left out, and look what was missed."""
     n_contents, n_fixed = len(collection.order), collection.n_fixed
     n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
-    generator = np.random.default_rng(plan.options.seed)
+    generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     sets = collection.read_sets(collection.order, plan, progress)
     return audit_recall(drawn, sets, plan.measure, buckets, stays, workers=plan.workers)
@@ -181,7 +181,7 @@ def deduplicate(
     against: Any = None,
     measure: MeasureName = "jaccard",
     threshold: str | float | Decimal | Fraction = 0.8,
-    recall: str | float | Decimal | Fraction = 0.99,
+    recall: str | float | Decimal | Fraction | None = None,
     tokenizer: str | Path | TokenFunction = "words",
     ngram: int = 5,
     occurrences: Occurrences = "set",
@@ -189,10 +189,10 @@ def deduplicate(
     unicode_form: Literal["NFC", "NFKC"] | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
-    num_perm: int = 128,
+    num_perm: int | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    seed: int = 42,
+    seed: int | None = None,
     keep: str = "first",
     clusters: Clusters = "survivors",
     method: Method = "minhash",
@@ -227,7 +227,7 @@ def deduplicate(
         Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.
     recall
         Least probability, in (0, 1], that a pair at the threshold is found; 1 only with a
-        threshold of 1.
+        threshold of 1. None is 0.99.
     tokenizer
         ``words``, ``whitespace``, ``characters``, ``bytes``, the path of a ``tokenizer.json`` or a
         function from a text to its tokens.
@@ -238,11 +238,12 @@ def deduplicate(
     casefold, unicode_form, strip_accents, fold_digits
         Differences that do not count; see ``Normalisation``. ``casefold`` is on for words.
     num_perm
-        Hash functions that may be used for bands.
+        Hash functions that may be used for bands; None is 128.
     bands, rows
         Use these instead of choosing them for ``recall``.
     seed
-        Selects the hash functions.
+        Selects the hash functions; None is 42. Method ``exact`` has no use for it, nor for
+        ``recall``, ``num_perm``, ``bands``, ``rows`` and ``audit``, and takes none of them.
     keep
         ``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or
         ``priority:COLUMN=A,B,C``; ties by input order.

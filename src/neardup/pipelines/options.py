@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -66,13 +66,33 @@ class DocumentOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BandOptions:
-    """How candidates are found by MinHash bands."""
+    """How candidates are found by MinHash bands.
 
-    recall: str | float | Decimal | Fraction = "0.99"
-    num_perm: int = 128
+    None stands for the default, so that one that was given where no bands are used is noticed.
+    """
+
+    recall: str | float | Decimal | Fraction | None = None
+    num_perm: int | None = None
     bands: int | None = None
     rows: int | None = None
-    seed: int = 42
+    seed: int | None = None
+
+    @property
+    def recall_asked_for(self) -> Fraction:
+        """The recall as an exact number."""
+        return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
+
+    def check_unused(self, where: str, remedy: str) -> None:
+        """Raise if one of these options was given where no bands are used.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first of them; it says ``where`` it has no effect, and what to do.
+        """
+        for option in fields(BandOptions):
+            if getattr(self, option.name) is not None:
+                raise no_effect(option.name, where, remedy, "method", "measure", "top")
 
     def choose_bands(self, measure: Measure) -> tuple[Banding, MinHashScheme]:
         """Check these options and choose bands for the recall, unless they are given.
@@ -82,16 +102,22 @@ class BandOptions:
         InvalidParameterError
             For the first option that is out of range or does not go with another.
         """
-        recall = exact_fraction("recall", self.recall)
+        recall = self.recall_asked_for
         if (self.bands is None) != (self.rows is None):
             message = "bands and rows go together; give both or neither"
-            raise InvalidParameterError(message)
-        MinHashScheme(self.num_perm, self.seed)
-        if self.bands is not None and self.rows is not None:
-            banding = check_banding(self.bands, self.rows, self.num_perm)
-        else:
-            banding = choose_banding(measure.least_jaccard, recall, self.num_perm)
-        return banding, MinHashScheme(banding.num_perm, self.seed)
+            raise InvalidParameterError(message, "bands", "rows")
+        check_whole("bands", self.bands, 1)
+        check_whole("rows", self.rows, 1)
+        num_perm = 128 if self.num_perm is None else self.num_perm
+        scheme = MinHashScheme(num_perm, 42 if self.seed is None else self.seed)
+        try:
+            if self.bands is not None and self.rows is not None:
+                banding = check_banding(self.bands, self.rows, num_perm)
+            else:
+                banding = choose_banding(measure.least_jaccard, recall, num_perm)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(str(error), "recall", "num_perm") from None
+        return banding, replace(scheme, num_perm=banding.num_perm)
 
 
 Clusters = Literal["survivors", "components"]
@@ -112,7 +138,7 @@ class Options(DocumentOptions, BandOptions):
 
 @dataclass(frozen=True)
 class Plan:
-    """Checked options: what each stage works with."""
+    """Checked options: what each stage works with; method exact has no bands to look at."""
 
     options: Options
     measure: Measure
@@ -125,7 +151,7 @@ class Plan:
     @property
     def recall(self) -> Fraction:
         """The recall asked for."""
-        return exact_fraction("recall", self.options.recall)
+        return self.options.recall_asked_for
 
     @property
     def predicted_recall(self) -> float:
@@ -142,16 +168,15 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         For the first option that is out of range or does not go with another.
     """
     measure = make_measure(options.measure, options.threshold)
-    exact_fraction("recall", options.recall)
+    _check_method(options)
     if options.method == "exact":
-        # Its recall is 1 and it has no bands; these stand for those of a run through sketches.
-        banding, minhash = BandOptions(seed=options.seed).choose_bands(measure)
+        # Nothing looks at these, and a low threshold needs no recall within reach.
+        banding, minhash = Banding(1, 1), MinHashScheme(1)
     else:
         banding, minhash = options.choose_bands(measure)
     if options.clusters not in ("survivors", "components"):
         message = f"clusters must be survivors or components, got {options.clusters!r}"
         raise InvalidParameterError(message)
-    _check_method(options)
     keep = parse_keep(options.keep)
     sketch = replace(
         options.sketch_plan(order=keep.column),
@@ -166,14 +191,37 @@ def _check_method(options: Options) -> None:
     if options.method not in ("auto", "exact", "minhash"):
         message = f"method must be one of auto, exact, minhash, got {options.method!r}"
         raise InvalidParameterError(message)
-    if options.audit is None:
+    check_whole("audit", options.audit, 1)
+    if options.method != "exact":
         return
-    if isinstance(options.audit, bool) or not isinstance(options.audit, int):
-        message = f"audit must be a whole number, got {options.audit!r}"
+    where, remedy = "with method exact", "choose method minhash or auto"
+    if options.audit is not None:
+        raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
+    options.check_unused(where, remedy)
+
+
+def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:
+    """Make the error for an option that was given but can have no effect.
+
+    ``others`` are parameters that ``where`` and ``remedy`` name.
+    """
+    message = f"{parameter} has no effect {where}; leave it out, or {remedy}"
+    return InvalidParameterError(message, parameter, *others)
+
+
+def check_whole(parameter: str, number: object, least: int) -> None:
+    """Raise unless a number is None or a whole one, and not below the least.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is.
+    """
+    if number is None:
+        return
+    if isinstance(number, bool) or not isinstance(number, int):
+        message = f"{parameter} must be a whole number, got {number!r}"
         raise InvalidParameterError(message)
-    if options.audit < 1:
-        message = f"audit must be at least 1, got {options.audit}"
-        raise InvalidParameterError(message)
-    if options.method == "exact":
-        message = "method exact misses nothing that an audit could find; leave out audit"
+    if number < least:
+        message = f"{parameter} must be at least {least}, got {number}"
         raise InvalidParameterError(message)

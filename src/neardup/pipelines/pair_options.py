@@ -19,7 +19,7 @@ from neardup.matching.measures import (
 )
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
 from neardup.pipelines.catalogue import SketchPlan
-from neardup.pipelines.options import BandOptions, DocumentOptions
+from neardup.pipelines.options import BandOptions, DocumentOptions, check_whole, no_effect
 from neardup.workers import count_workers
 
 PairMeasure = MeasureName | Literal["edit"]
@@ -38,7 +38,7 @@ class PairOptions(DocumentOptions, BandOptions):
     threshold: str | float | Decimal | Fraction | None = None
     max_distance: int | None = None
     method: PairMethod = "exact"
-    algorithm: Algorithm = DEFAULT_ALGORITHM
+    algorithm: Algorithm | None = None
     top: int | None = None
     per_document: bool = False
     limit: int | None = None
@@ -48,7 +48,8 @@ class PairOptions(DocumentOptions, BandOptions):
 class PairPlan:
     """Checked options: ``measure`` of sets, or ``edit`` distances of strings.
 
-    ``banding`` is there where candidates come from MinHash bands.
+    ``banding`` is there where candidates come from MinHash bands. The ``algorithm`` of the options
+    is never None here.
     """
 
     options: PairOptions
@@ -84,10 +85,11 @@ def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan
     """
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     _check_choices(options, name)
+    _check_exclusive(options, name)
+    _check_effects(options, name)
+    if options.algorithm is None:
+        options = replace(options, algorithm=DEFAULT_ALGORITHM)
     threshold = options.threshold
-    if name == "overlap" and threshold is None and options.top is None:
-        message = "measure overlap needs a threshold, the least number of common shingles"
-        raise InvalidParameterError(message)
     if threshold is None and options.max_distance is None:
         any_overlap: str | Fraction = "1" if name == "overlap" else _ANY
         threshold = any_overlap if options.top is not None else "0.8"
@@ -106,9 +108,6 @@ def make_pair_plan(options: PairOptions, workers: int | None = None) -> PairPlan
 def _edit_plan(
     options: PairOptions, threshold: str | float | Decimal | Fraction | None, workers: int | None
 ) -> PairPlan:
-    if options.occurrences != "set":
-        message = "occurrences are of shingles; an edit distance has none"
-        raise InvalidParameterError(message)
     if options.max_distance is not None:
         edit = EditThreshold(options.max_distance)
     else:
@@ -120,13 +119,32 @@ def _edit_plan(
 
 
 def _check_choices(options: PairOptions, name: str) -> None:
-    """Raise if a choice is unknown, a number out of range, or two options exclude each other."""
+    """Raise if a choice is unknown or a number out of range."""
+    choices = {
+        "measure": (name, (*JOIN_MEASURES, EDIT)),
+        "algorithm": (options.algorithm or DEFAULT_ALGORITHM, tuple(ALGORITHMS)),
+        "method": (options.method, ("exact", "minhash")),
+    }
+    for what, (chosen, allowed) in choices.items():
+        if chosen not in allowed:
+            message = f"{what} must be one of {', '.join(allowed)}, got {chosen!r}"
+            raise InvalidParameterError(message)
+    check_whole("limit", options.limit, 1)
+    check_whole("top", options.top, 1)
+    check_whole("max_distance", options.max_distance, 0)
+
+
+def _check_exclusive(options: PairOptions, name: str) -> None:
+    """Raise if two options exclude each other, or one needs another."""
     exclusive = {
-        "max_distance is an edit distance; leave out measure or choose edit": (
+        "max_distance is an edit distance; leave out measure or choose measure edit": (
             options.max_distance is not None and name != EDIT
         ),
-        "give either max_distance or a threshold": (
+        "give either max_distance or threshold": (
             options.max_distance is not None and options.threshold is not None
+        ),
+        "measure overlap needs threshold, the least number of common shingles": (
+            name == "overlap" and options.threshold is None and options.top is None
         ),
         "method minhash estimates Jaccard similarities; choose method exact for "
         + ("an overlap" if name == "overlap" else "edit distances"): (
@@ -139,26 +157,31 @@ def _check_choices(options: PairOptions, name: str) -> None:
             options.per_document and options.top is None
         ),
     }
-    problems = [message for message, is_wrong in exclusive.items() if is_wrong]
-    choices = {
-        "measure": (name, (*JOIN_MEASURES, EDIT)),
-        "algorithm": (options.algorithm, tuple(ALGORITHMS)),
-        "method": (options.method, ("exact", "minhash")),
-    }
-    problems += [
-        f"{what} must be one of {', '.join(allowed)}, got {chosen!r}"
-        for what, (chosen, allowed) in choices.items()
-        if chosen not in allowed
-    ]
-    numbers = {
-        "limit": (options.limit, 1),
-        "top": (options.top, 1),
-        "max_distance": (options.max_distance, 0),
-    }
-    for what, (number, least) in numbers.items():
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            problems.append(f"{what} must be a whole number, got {number!r}")
-        elif number is not None and number < least:
-            problems.append(f"{what} must be at least {least}, got {number}")
-    if problems:
-        raise InvalidParameterError(problems[0])
+    named = ("max_distance", "measure", "threshold", "method", "top", "per_document")
+    for message, is_wrong in exclusive.items():
+        if is_wrong:
+            raise InvalidParameterError(message, *named)
+
+
+def _check_effects(options: PairOptions, name: str) -> None:
+    """Raise if an option was given that can have no effect."""
+    if name == EDIT:
+        where, remedy = "on edit distances", "compare sets of shingles"
+        if options.occurrences != "set":
+            raise no_effect("occurrences", where, remedy)
+        if options.algorithm is not None:
+            raise no_effect("algorithm", where, remedy)
+        options.check_unused(where, f"{remedy} with method minhash")
+    elif options.method == "exact":
+        remedy = "choose method minhash"
+        if name == "overlap":
+            remedy += " and another measure"
+        if options.top is not None:
+            remedy += " and no top"
+        options.check_unused("with method exact", remedy)
+    elif options.algorithm is not None:
+        raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
+    if options.limit is None or options.top is None or options.per_document:
+        return
+    if options.limit >= options.top:
+        raise no_effect("limit", f"with top {options.top}, which is no more", "lower it", "top")

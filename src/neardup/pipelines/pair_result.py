@@ -26,7 +26,7 @@ class PairResult:
     comes before b, but for ``containment``, where a is the document that lies in b. The most
     similar pairs (``top``) come first, partners of each document by document a.
 
-    ``counts`` says what the filters let through, in the last step if there were several.
+    ``counts`` says what the filters let through, added up over all steps if there were several.
     """
 
     pairs: pa.Table

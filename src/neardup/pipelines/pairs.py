@@ -14,7 +14,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.matching.lsh import bucket_keys
 from neardup.matching.pieces import check_limit
-from neardup.matching.set_join import DEFAULT_ALGORITHM, Algorithm
+from neardup.matching.set_join import Algorithm
 from neardup.pipelines.candidates import read_sets, read_token_lists
 from neardup.pipelines.catalogue import Catalogue, read_catalogue
 from neardup.pipelines.contents import ContentTable
@@ -28,7 +28,7 @@ from neardup.pipelines.pair_options import (
 )
 from neardup.pipelines.pair_result import PairResult, pair_table, summarise_pairs
 from neardup.pipelines.spelling import Speller
-from neardup.pipelines.top import most_similar_pairs, most_similar_partners
+from neardup.pipelines.top import add_counts, most_similar_pairs, most_similar_partners
 from neardup.progress import Progress, StageClock, no_progress
 from neardup.tables import Buckets, Bytes, Int64s, ShingleSets, Uint64s
 from neardup.text.shingles import Occurrences, digest_sets
@@ -83,13 +83,16 @@ def find_pairs_in_sources(
             pairs = speller.spell_out(joined, options.limit)
         else:
             best = most_similar_partners if options.per_document else most_similar_pairs
-            pairs, counts = best(join, speller, sides, options.top, report)
+            pairs, step_counts = best(join, speller, sides, options.top, report)
+            counts = add_counts(step_counts)
             check_limit(options.limit, len(pairs))
-    return PairResult(
-        pair_table(pairs, join, documents, catalogues),
-        counts,
-        summarise_pairs(catalogues, plan, counts, n_records, len(pairs), clock),
-    )
+    summary = summarise_pairs(catalogues, plan, counts, n_records, len(pairs), clock)
+    if plan.sketch.minhash:
+        summary["recall"] = float(options.recall_asked_for)
+        summary["scheme"] |= plan.sketch.minhash.describe()
+    if options.top is not None:
+        summary["steps"] = len(step_counts)
+    return PairResult(pair_table(pairs, join, documents, catalogues), counts, summary)
 
 
 def _make_join(
@@ -123,16 +126,17 @@ def _make_join(
             catalogues, parts, plan.sketch, workers=plan.workers, progress=progress
         )
         return EditJoin(strings, plan.edit, plan.options.ngram, plan.workers), documents
+    algorithm = plan.options.algorithm
     assert plan.measure is not None
+    assert algorithm is not None
     sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
     firsts, own_set = _find_equal(sets)
     documents[documents >= 0] = own_set[documents[documents >= 0]]
     sets = sets.take(firsts)
     if buckets:
         buckets = Buckets(buckets.numbers.take(firsts, axis=1), buckets.sizes)
-        algorithm = plan.options.algorithm
         return BucketJoin(sets, plan.measure, algorithm, plan.workers, buckets), documents
-    return SetJoin(sets, plan.measure, plan.options.algorithm, plan.workers), documents
+    return SetJoin(sets, plan.measure, algorithm, plan.workers), documents
 
 
 def _first_documents(contents: Int64s, places: Int64s) -> Int64s:
@@ -167,7 +171,7 @@ def find_pairs(
     threshold: str | float | Decimal | Fraction | None = None,
     max_distance: int | None = None,
     method: PairMethod = "exact",
-    algorithm: Algorithm = DEFAULT_ALGORITHM,
+    algorithm: Algorithm | None = None,
     top: int | None = None,
     per_document: bool = False,
     tokenizer: str | Path | TokenFunction | None = None,
@@ -181,11 +185,11 @@ def find_pairs(
     id_column: str | None = None,
     lines: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
-    recall: str | float | Decimal | Fraction = 0.99,
-    num_perm: int = 128,
+    recall: str | float | Decimal | Fraction | None = None,
+    num_perm: int | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    seed: int = 42,
+    seed: int | None = None,
     limit: int | None = None,
     workers: int | None = None,
     progress: Progress = no_progress,
@@ -213,7 +217,8 @@ def find_pairs(
         exactly, so that every pair is right and a pair at the threshold is found with the
         probability ``recall``.
     algorithm
-        ``allpairs``, ``ppjoin`` or ``ppjoin+``: different filters, the same pairs.
+        ``allpairs``, ``ppjoin`` (the default) or ``ppjoin+``: different filters of method
+        ``exact``, the same pairs; not for ``edit``.
     top
         Only so many pairs, the most similar ones, or those of least distance where
         ``max_distance`` is given; ties in input order.
@@ -225,7 +230,7 @@ def find_pairs(
         ``characters`` unless given, and ``ngram`` the size of the q-grams that find candidates,
         which changes the time, not the pairs.
     recall, num_perm, bands, rows, seed
-        Of method ``minhash``; as for ``deduplicate``.
+        As for ``deduplicate``; with method ``minhash`` only.
     limit
         Raise an error at more pairs than this.
     text_column, id_column, lines, on_error, workers, progress

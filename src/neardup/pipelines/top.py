@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,13 +22,16 @@ _LOOKS = 1
 
 def most_similar_pairs(
     join: Join, speller: Speller, sides: Bytes | None, most: int, report: ReportDone
-) -> tuple[ScoredPairs, Any]:
+) -> tuple[ScoredPairs, list[Any]]:
     """Find the ``most`` most similar pairs of documents, the most similar first, ties ascending.
 
     Thresholds fall step by step until there are enough pairs, so that the rest is never looked at.
+    The list has what the filters did in each step.
     """
+    step_counts = []
     for step in join.steps():
         joined, counts = step.run(sides, None, report)
+        step_counts.append(counts)
         speller = replace(speller, twins=step.twins)
         if speller.count(joined) >= most:
             break
@@ -44,24 +48,27 @@ def most_similar_pairs(
         best, best_ranks = join_pairs([best, pairs]), np.concatenate([best_ranks, ranks[crossing]])
         first = np.lexsort((best.right, best.left, best_ranks))[:most]
         best, best_ranks = best.take(first), best_ranks[first]
-    return best, counts
+    return best, step_counts
 
 
 def most_similar_partners(
     join: Join, speller: Speller, sides: Bytes | None, most: int, report: ReportDone
-) -> tuple[ScoredPairs, Any]:
+) -> tuple[ScoredPairs, list[Any]]:
     """Find the ``most`` most similar partners of each left document, the most similar first.
 
-    Thresholds fall step by step; a record that has partners enough looks no further.
+    Thresholds fall step by step; a record that has partners enough looks no further. The list has
+    what the filters did in each step.
     """
     n_records = len(join.own_scores)
     base: Bytes = np.full(n_records, 3, np.uint8) if sides is None else sides
     looking = (base & _LOOKS) != 0
     found: list[ScoredPairs] = []
+    step_counts = []
     steps = list(join.steps())
     for step in steps:
         sides_now = np.where(looking, base, base & ~np.uint8(_LOOKS))
         joined, counts = step.run(sides_now, None, report)
+        step_counts.append(counts)
         rows = _partner_rows(joined, step, speller)
         n_documents = speller.right.counts[rows.right]
         if speller.is_self_join:
@@ -73,7 +80,13 @@ def most_similar_partners(
         if not looking.any():
             break
     rows = join_pairs(found)
-    return _best_of_each(rows, rank_fractions(*join.fractions(rows)), speller, most), counts
+    return _best_of_each(rows, rank_fractions(*join.fractions(rows)), speller, most), step_counts
+
+
+def add_counts(parts: Sequence[Any]) -> Any:
+    """Add up what the filters did in several steps; pairs met in two steps count twice."""
+    sums = {name: sum(getattr(part, name) for part in parts) for name in vars(parts[0])}
+    return replace(parts[0], **sums)
 
 
 def _partner_rows(joined: ScoredPairs, step: Join, speller: Speller) -> ScoredPairs:

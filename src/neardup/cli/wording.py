@@ -1,0 +1,34 @@
+"""Words and sentences that several commands print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def plural(number: int, one: str, many: str) -> str:
+    """Choose the form of a word that goes with a number."""
+    return one if number == 1 else many
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with the noun that it counts."""
+    return f"{number:,} {plural(number, one, many or one + 's')}"
+
+
+def describe_bands(summary: dict[str, Any]) -> str:
+    """Say how surely the bands of a run find a pair at the threshold."""
+    bands = counted(summary["bands"], "band")
+    return (
+        f"{bands} of {counted(summary['rows'], 'row')} {plural(summary['bands'], 'finds', 'find')} "
+        f"a pair at the threshold with probability {summary['predicted_recall']:.4f}"
+    )
+
+
+def warn_of_recall(summary: dict[str, Any]) -> list[str]:
+    """Give a line where bands that the user chose give less than the recall asked for."""
+    if summary.get("predicted_recall", 1) >= summary.get("recall", 1):
+        return []
+    return [
+        f"that is less than the recall of {summary['recall']:g}; "
+        "leave out --bands and --rows to have them chosen for it"
+    ]

@@ -1,0 +1,145 @@
+"""Options in Python: what has no effect is refused, by the names that parameters have there."""
+
+from __future__ import annotations
+
+import pickle
+
+import click
+import pytest
+
+import neardup
+from neardup.cli.options import spell_options
+from neardup.errors import InvalidParameterError
+
+TEXTS = ["one two three", "four five six"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            {"num_perm": 128},
+            "num_perm has no effect with method exact; leave it out, or choose method minhash",
+        ),
+        (
+            {"measure": "overlap", "top": 1, "recall": 0.9},
+            "recall has no effect with method exact; leave it out, or choose method minhash and "
+            "another measure and no top",
+        ),
+        (
+            {"max_distance": 1, "bands": 3, "rows": 4},
+            "bands has no effect on edit distances; leave it out, or compare sets of shingles with "
+            "method minhash",
+        ),
+        (
+            {"measure": "edit", "algorithm": "ppjoin"},
+            "algorithm has no effect on edit distances; leave it out, or compare sets of shingles",
+        ),
+        (
+            {"method": "minhash", "algorithm": "ppjoin"},
+            "algorithm has no effect with method minhash; leave it out, or choose method exact",
+        ),
+        (
+            {"top": 3, "limit": 4},
+            "limit has no effect with top 3, which is no more; leave it out, or lower it",
+        ),
+        ({"per_document": True}, "per_document needs top, the number of partners"),
+        (
+            {"max_distance": 1, "measure": "dice"},
+            "max_distance is an edit distance; leave out measure or choose measure edit",
+        ),
+        (
+            {"measure": "overlap"},
+            "measure overlap needs threshold, the least number of common shingles",
+        ),
+        ({"top": 2.5}, "top must be a whole number, got 2.5"),
+        ({"method": "minhash", "bands": True, "rows": 1}, "bands must be a whole number, got True"),
+        (
+            {"algorithm": "best"},
+            "algorithm must be one of allpairs, ppjoin, ppjoin+, got 'best'",
+        ),
+    ],
+)
+def test_find_pairs__refused(options, error):
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.find_pairs(TEXTS, **options)
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"top": 3, "limit": 2},
+        {"top": 3, "per_document": True, "limit": 4},
+        {"max_distance": 1, "limit": 4, "ngram": 2},
+        {"method": "minhash", "recall": 0.9, "num_perm": 64, "seed": 1},
+        {"algorithm": "ppjoin"},
+    ],
+)
+def test_find_pairs__accepted(options):
+    assert len(neardup.find_pairs(TEXTS, **options).pairs) <= 2
+
+
+@pytest.mark.parametrize(
+    "option", [{"recall": 0.99}, {"num_perm": 128}, {"bands": 3, "rows": 4}, {"seed": 42}]
+)
+def test_deduplicate__refused(option):
+    name = next(iter(option))
+    error = (
+        f"{name} has no effect with method exact; leave it out, or choose method minhash or auto"
+    )
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.deduplicate(TEXTS, method="exact", **option)
+    assert str(caught.value) == error
+    for method in ("minhash", "auto"):
+        assert len(neardup.deduplicate(TEXTS, method=method, **option).kept) == 2
+
+
+def test_defaults__as_documented():
+    given = {"recall": "0.99", "num_perm": 128, "seed": 42}
+    times = {"seconds", "peak_memory_bytes"}
+    for run in (
+        neardup.deduplicate,
+        lambda texts, **o: neardup.find_pairs(texts, method="minhash", **o),
+    ):
+        left_out, written_out = run(TEXTS).summary, run(TEXTS, **given).summary
+        assert {k: v for k, v in left_out.items() if k not in times} == {
+            k: v for k, v in written_out.items() if k not in times
+        }
+
+
+def test_summary_of_pairs__recall_asked_for():
+    assert neardup.find_pairs(TEXTS, method="minhash", recall=0.9).summary["recall"] == 0.9
+    assert "recall" not in neardup.find_pairs(TEXTS).summary
+
+
+COMMAND = click.Command(
+    "test", params=[click.Option([name]) for name in ("--top", "--num-perm", "--json")]
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "spelled"),
+    [
+        (InvalidParameterError("top must be 1, not top"), "--top must be 1, not --top"),
+        (InvalidParameterError("a top must be 1"), "a top must be 1"),
+        (InvalidParameterError("a top must be 1", "top"), "a --top must be 1"),
+        (
+            InvalidParameterError("lower num_perm or top or seed", "num_perm", "top", "seed"),
+            "lower --num-perm or --top or seed",
+        ),
+        (
+            InvalidParameterError("top is none of tops, on-top, top.json, top_1, got 'top'", "top"),
+            "--top is none of tops, on-top, top.json, top_1, got 'top'",
+        ),
+        (InvalidParameterError("write top.", "top"), "write --top."),
+        (InvalidParameterError(""), ""),
+    ],
+)
+def test_spell_options(error, spelled):
+    assert spell_options(error, COMMAND) == spelled
+
+
+def test_invalid_parameter_error__pickle():
+    error = pickle.loads(pickle.dumps(InvalidParameterError("lower num_perm", "num_perm")))
+    assert (str(error), error.parameters) == ("lower num_perm", ("num_perm",))
