@@ -19,6 +19,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import (
+    IndexFormatError,
+    IndexLockedError,
     InvalidInputError,
     InvalidParameterError,
     MissingExtraError,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Banding",
     "DeduplicationResult",
+    "IndexFormatError",
+    "IndexLockedError",
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",

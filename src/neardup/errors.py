@@ -6,6 +6,9 @@ NeardupError
   ReadError             (OSError)          a file cannot be read
   WriteError            (OSError)          an output cannot be written
   OutputExistsError     (FileExistsError)  the output is already there
+  SketchMismatchError   (ValueError)       what was made by unlike schemes is to be compared
+  IndexFormatError      (ValueError)       an index is damaged, or of another version
+  IndexLockedError      (RuntimeError)     an index is being written by somebody else
   ResultLimitError      (RuntimeError)     more results than the caller allowed
   MissingExtraError     (ImportError)      an optional dependency is not installed
 
@@ -14,6 +17,8 @@ Each message says what was expected, what came, and what to do. The command line
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 
 class NeardupError(Exception):
@@ -69,6 +74,37 @@ class WriteError(NeardupError, OSError):
 
 class OutputExistsError(NeardupError, FileExistsError):
     """The output is already there and replacing it was not asked for."""
+
+
+class SketchMismatchError(NeardupError, ValueError):
+    """What is to be compared was made by unlike schemes; names the fields that differ.
+
+    ``differences`` gives for each such field the two values.
+    """
+
+    def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:
+        self.differences = dict(differences)
+        listed = "; ".join(f"{name} {a!r} and {b!r}" for name, (a, b) in differences.items())
+        super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
+
+
+class IndexFormatError(NeardupError, ValueError):
+    """A file of an index is damaged, missing, foreign or of a newer version; carries ``path``."""
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        self.path = path
+        super().__init__(_place(path, None) + message)
+
+
+class IndexLockedError(NeardupError, RuntimeError):
+    """An index is being written; ``holder`` says by whom, if that is known."""
+
+    def __init__(self, folder: str, holder: str | None = None) -> None:
+        self.folder, self.holder = folder, holder
+        super().__init__(
+            f"{folder} is being written by {holder or 'another process'}; "
+            "wait until that is done, and try again"
+        )
 
 
 class ResultLimitError(NeardupError, RuntimeError):

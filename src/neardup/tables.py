@@ -81,6 +81,21 @@ class TokenLists:
 
 
 @dataclass(frozen=True)
+class TokenSpans:
+    """Where each token stands: byte positions from the start of its own text, ``stops`` exclusive.
+
+    Aligned with ``TokenLists.values``; ``starts`` and ``stops`` of a text never descend. Spans
+    overlap only where tokens come from the same characters, and may then be equal.
+    """
+
+    starts: Int64s
+    stops: Int64s
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True)
 class ShingleLists:
     """Hashes of the shingles of each document, in text order, repeats included."""
 

@@ -51,7 +51,7 @@ _N_CODE_POINTS = 0x110000
 _PLANE = 0x10000
 
 # Assigned characters end here but for variation selectors and tags, all of them marks or formats.
-_ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
+ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
 @lru_cache(maxsize=8)
@@ -79,7 +79,7 @@ def token_tables(kind: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 
 def _folding_characters(normalisation: Normalisation) -> Iterator[str]:
     """Find the characters that stand for something else after folding."""
-    for code_points in _ASSIGNED:
+    for code_points in ASSIGNED:
         for start in range(code_points.start, code_points.stop, 64):
             few = "".join(map(chr, range(start, min(start + 64, code_points.stop))))
             # Most scripts know neither case nor accents: whole rows are passed over at once.
@@ -93,12 +93,12 @@ def _classes(kind: str) -> Bytes:
         return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
     if kind == "whitespace":
         classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
-        spaces = [c for c in chain(*_ASSIGNED) if chr(c).isspace()]
+        spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
         # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
         classes[[0, *spaces]] = SEPARATOR
         return classes
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
-    parts = [c for c in chain(*_ASSIGNED) if unicodedata.category(chr(c))[0] in "LMN"]
+    parts = [c for c in chain(*ASSIGNED) if unicodedata.category(chr(c))[0] in "LMN"]
     classes[[ord("_"), *parts]] = WORD
     for first, last in UNSPACED_BLOCKS:
         block = classes[first : last + 1]

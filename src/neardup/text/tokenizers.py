@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
-from neardup.kernels import folding, tokens
+from neardup.kernels import folding, spans, tokens
 from neardup.kernels.hashing import hash_bytes
-from neardup.tables import Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import token_tables
+from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ class Tokenizer(ABC):
     @abstractmethod
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text; safe to call from several threads."""
+
+    @abstractmethod
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and tell where in the text each of them stands.
+
+        Texts are normalised before they are cut, but places are those in the texts as given: a
+        token made of characters that were normalised together has the place of all of them.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the tokenizer cannot tell places, which is so for functions.
+        """
 
 
 def make_tokenizer(
@@ -89,7 +103,31 @@ class TableTokenizer(Tokenizer):
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text."""
-        texts = _normalise_form(texts, self.normalisation)
+        return self._hash(_normalise_form(texts, self.normalisation))
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and tell where each stands."""
+        formed = form_texts(texts, self.normalisation)
+        if formed is None:
+            lists = self._hash(texts)
+            return lists, self._locate(texts, len(lists.values))
+        lists = self._hash(formed.texts)
+        found = self._locate(formed.texts, len(lists.values))
+        return lists, formed.locate(found, lists.offsets)
+
+    def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
+        """Find the tokens that ``_hash`` has found in the same texts."""
+        ascii_table, table = token_tables(self.name, self.normalisation)
+        starts: Int64s = np.empty(n_tokens + 1, np.int64)
+        stops: Int64s = np.empty(n_tokens + 1, np.int64)
+        if self.name == "characters":
+            spans.locate_characters(texts.data, texts.offsets, table, starts, stops)
+        else:
+            spans.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
+        return TokenSpans(starts[:n_tokens], stops[:n_tokens])
+
+    def _hash(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of texts that are in the Unicode form asked for."""
         ascii_table, table = token_tables(self.name, self.normalisation)
         n_bytes = int(texts.offsets[-1] - texts.offsets[0])
         hashes: Uint64s = np.empty(n_bytes, np.uint64)
@@ -118,6 +156,13 @@ class ByteTokenizer(Tokenizer):
         start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
         return TokenLists(_BYTE_HASHES[texts.data[start:stop]], texts.offsets - start)
 
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the bytes of each text, and tell where each stands."""
+        lists = self.hash_tokens(texts)
+        starts: Int64s = np.arange(lists.offsets[-1], dtype=np.int64)
+        starts -= np.repeat(lists.offsets[:-1], np.diff(lists.offsets))
+        return lists, TokenSpans(starts, starts + 1)
+
 
 @dataclass(frozen=True)
 class FunctionTokenizer(Tokenizer):
@@ -144,6 +189,14 @@ class FunctionTokenizer(Tokenizer):
                 raise InvalidParameterError(message)
         return _hash_lists([list(result) for result in results])
 
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Refuse: a function gives tokens without their places."""
+        message = (
+            f"passages need a tokenizer that tells where each token stands, got the function "
+            f"{self.name}; choose one of {', '.join(TOKENIZER_NAMES)} or a tokenizer.json file"
+        )
+        raise InvalidParameterError(message)
+
 
 @dataclass(frozen=True)
 class FileTokenizer(Tokenizer):
@@ -158,6 +211,23 @@ class FileTokenizer(Tokenizer):
         strings = _strings(texts, self.normalisation)
         encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
         return _hash_lists([encoding.ids for encoding in encodings])
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the token ids of each text, and tell where each token stands."""
+        formed = form_texts(texts, self.normalisation)
+        strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
+        folded = [self.normalisation.fold_text(string) for string in strings]
+        encodings = self.tokenizer.encode_batch(folded, add_special_tokens=False)
+        lists = _hash_lists([encoding.ids for encoding in encodings])
+        places: Int64s = np.empty((lists.offsets[-1], 2), np.int64)
+        for d, (string, encoding) in enumerate(zip(strings, encodings, strict=True)):
+            edges = _folded_edges(string, self.normalisation)
+            offsets: Int64s = np.array(encoding.offsets, np.int64).reshape(-1, 2)
+            rows = places[lists.offsets[d] : lists.offsets[d + 1]]
+            rows[:, 0] = edges[0][offsets[:, 0]]
+            rows[:, 1] = edges[1][offsets[:, 1]]
+        found = TokenSpans(places[:, 0].copy(), places[:, 1].copy())
+        return lists, found if formed is None else formed.locate(found, lists.offsets)
 
 
 def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
@@ -202,6 +272,27 @@ def _normalise_form(texts: Texts, normalisation: Normalisation) -> Texts:
 def _strings(texts: Texts, normalisation: Normalisation) -> list[str]:
     strings: list[str] = normalisation.apply_form(texts.to_arrow()).to_pylist()
     return [normalisation.fold_text(string) for string in strings]
+
+
+def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int64s]:
+    """Tell where in a text's bytes a span of characters of the folded text starts and stops.
+
+    Both arrays have one value more than the folded text has characters. A place inside what one
+    character has become is the start or the stop of that character; a span that stops in front of
+    dropped characters includes them.
+    """
+    sizes = {c: (len(c.encode()), len(normalisation.fold(c))) for c in set(text)}
+    starts, stops = [], [0]
+    position = 0
+    for character in text:
+        n_bytes, n_folded = sizes[character]
+        starts += [position] * n_folded
+        position += n_bytes
+        if n_folded:
+            stops += [position] * n_folded
+        else:
+            stops[-1] = position
+    return np.array([*starts, position], np.int64), np.array(stops, np.int64)
 
 
 def _hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:

@@ -1,0 +1,217 @@
+"""Sub-texts that lie in enough windows at the same time, found by a sweep over start positions.
+
+A window is a rectangle: all sub-texts that start in one range and end in another. From left to
+right, windows enter when their first start is reached and leave behind their last one. In between
+a segment tree over the end positions knows in how many windows each sub-text is.
+
+References
+----------
+Bentley (1977), Algorithms for Klee's rectangle problems.
+Peng, Wang, Deng (2023), Near-duplicate sequence search at scale for large language model
+memorization evaluation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64Rows, Int64s
+
+
+@inlined
+def _update(node: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
+    """Work out the counts of an inner node from those of its children."""
+    left, right = node << 1, (node << 1) | 1
+    least[node] = min(least[left], least[right]) + added[node]
+    most[node] = max(most[left], most[right]) + added[node]
+
+
+@helper
+def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
+    """Add to the counts of leaves ``start`` to ``stop``, exclusive and not empty.
+
+    What a node adds holds for all below it and is never handed down: its ``least`` and ``most``
+    are those of the leaves below as far as it and the nodes below it know.
+    """
+    n_leaves = added.shape[0] >> 1
+    left, right = start + n_leaves, stop + n_leaves
+    first, last = left >> 1, (right - 1) >> 1
+    while left < right:
+        if left & 1:
+            added[left] += change
+            least[left] += change
+            most[left] += change
+            left += 1
+        if right & 1:
+            right -= 1
+            added[right] += change
+            least[right] += change
+            most[right] += change
+        left >>= 1
+        right >>= 1
+    while first > 0:
+        _update(first, added, least, most)
+        if last != first:
+            _update(last, added, least, most)
+        first >>= 1
+        last >>= 1
+
+
+@helper
+def _find_runs(
+    wanted: Int,
+    added: Int32s,
+    least: Int32s,
+    most: Int32s,
+    nodes: Int64s,
+    counts: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> Int:
+    """Find the longest runs of leaves that count at least ``wanted``, from left to right.
+
+    ``nodes`` and ``counts`` are a stack of nodes with what the nodes above them add.
+    """
+    n_leaves = added.shape[0] >> 1
+    n_runs, depth = np.int64(0), np.int64(1)
+    nodes[0], counts[0] = 1, 0
+    while depth > 0:
+        depth -= 1
+        node, count = nodes[depth], counts[depth]
+        if most[node] + count < wanted:
+            continue
+        if least[node] + count < wanted:
+            count += added[node]
+            nodes[depth], counts[depth] = (node << 1) | 1, count
+            nodes[depth + 1], counts[depth + 1] = node << 1, count
+            depth += 2
+            continue
+        # All leaves below the node.
+        start, stop = node, node + 1
+        while start < n_leaves:
+            start <<= 1
+            stop <<= 1
+        start -= n_leaves
+        stop -= n_leaves
+        if n_runs > 0 and stops[n_runs - 1] == start:
+            stops[n_runs - 1] = stop
+        else:
+            starts[n_runs], stops[n_runs] = start, stop
+            n_runs += 1
+    return n_runs
+
+
+@kernel
+def sweep_windows(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: int,
+    rectangles: Int64Rows,
+) -> int:
+    """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
+
+    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
+    ``end_firsts[w] <= j <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of
+    ``rectangles`` get the same four numbers, by ascending first start, then first end. Rectangles
+    are as wide (in starts) as they can be without overlapping others: of two neighbours with the
+    same ends, the one does not begin right behind the other.
+
+    Returns the number of rectangles, which may be more than there are rows to write; then the rest
+    is only counted. Cost O((W + R) log W) for W windows and R runs of ends, summed up over all
+    positions where a window begins or ends. Windows of an index are at most one for each hash
+    function and start, so there are few runs at a time.
+    """
+    n_windows = firsts.shape[0]
+    if n_windows < wanted:
+        return 0
+    entering = np.argsort(firsts, kind="mergesort")
+    leaving = np.argsort(lasts, kind="mergesort")
+
+    # Leaf k of the tree stands for the ends from bounds[k] to bounds[k + 1], exclusive.
+    ends = np.empty(2 * n_windows, np.int64)
+    ends[:n_windows] = end_firsts
+    ends[n_windows:] = end_lasts
+    ends[n_windows:] += 1
+    bounds = np.empty(2 * n_windows, np.int64)
+    leaves = np.empty(2 * n_windows, np.int64)
+    n_bounds = np.int64(0)
+    for k in np.argsort(ends, kind="mergesort"):
+        if n_bounds == 0 or bounds[n_bounds - 1] != ends[k]:
+            bounds[n_bounds] = ends[k]
+            n_bounds += 1
+        leaves[k] = n_bounds - 1
+
+    n_leaves, height = np.int64(1), np.int64(0)
+    while n_leaves < n_bounds:
+        n_leaves <<= 1
+        height += 1
+    added = np.zeros(2 * n_leaves, np.int32)
+    least = np.zeros(2 * n_leaves, np.int32)
+    most = np.zeros(2 * n_leaves, np.int32)
+    nodes = np.empty(height + 2, np.int64)
+    counts = np.empty(height + 2, np.int64)
+    is_in_tree = np.zeros(n_windows, np.bool_)
+
+    # Runs of the positions before and of these, with the rectangles that they belong to.
+    starts, stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
+    old_starts, old_stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
+    owners, old_owners = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
+    n_old, n_rectangles = np.int64(0), np.int64(0)
+
+    entered, left = np.int64(0), np.int64(0)
+    tree_entered, tree_left = np.int64(0), np.int64(0)
+    while entered < n_windows or entered - left >= wanted:
+        # The next position where a window begins, or the first one behind a window.
+        position = lasts[leaving[left]] + 1
+        if entered < n_windows:
+            position = min(position, firsts[entering[entered]])
+        while entered < n_windows and firsts[entering[entered]] == position:
+            entered += 1
+        while left < n_windows and lasts[leaving[left]] < position:
+            left += 1
+        # While there are too few windows the tree is left as it is, and most that leave meanwhile
+        # never were in it.
+        if entered - left < wanted:
+            n_old = 0
+            continue
+        while tree_entered < entered:
+            w = entering[tree_entered]
+            tree_entered += 1
+            if lasts[w] >= position:
+                is_in_tree[w] = True
+                _add(leaves[w], leaves[n_windows + w], 1, added, least, most)
+        while tree_left < left:
+            w = leaving[tree_left]
+            tree_left += 1
+            if is_in_tree[w]:
+                _add(leaves[w], leaves[n_windows + w], -1, added, least, most)
+        n_runs = np.int64(0)
+        if most[1] >= wanted:
+            n_runs = _find_runs(wanted, added, least, most, nodes, counts, starts, stops)
+        last = lasts[leaving[left]]
+        if entered < n_windows:
+            last = min(last, firsts[entering[entered]] - 1)
+        old = np.int64(0)
+        for run in range(n_runs):
+            while old < n_old and old_starts[old] < starts[run]:
+                old += 1
+            if old < n_old and old_starts[old] == starts[run] and old_stops[old] == stops[run]:
+                owner = old_owners[old]
+            else:
+                owner = n_rectangles
+                n_rectangles += 1
+                if owner < rectangles.shape[0]:
+                    rectangles[owner, 0] = position
+                    rectangles[owner, 2] = bounds[starts[run]]
+                    rectangles[owner, 3] = bounds[stops[run]] - 1
+            owners[run] = owner
+            if owner < rectangles.shape[0]:
+                rectangles[owner, 1] = last
+        starts, old_starts = old_starts, starts
+        stops, old_stops = old_stops, stops
+        owners, old_owners = old_owners, owners
+        n_old = n_runs
+    return n_rectangles

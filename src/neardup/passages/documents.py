@@ -1,0 +1,141 @@
+"""Documents read, cut into tokens, and told where each token stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.progress import Progress
+from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
+from neardup.text.tokenizers import Tokenizer
+from neardup.workers import map_ordered
+
+# Texts go through the tokenizer in slices of about so many bytes, which fit into a cache.
+_SLICE_BYTES = 1 << 17
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How documents are read.
+
+    ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
+    an error without.
+    """
+
+    columns: ColumnNames
+    skip_bad: bool = False
+
+
+@dataclass(frozen=True)
+class DocumentBlock:
+    """Some documents in input order, with their tokens and where these stand.
+
+    ``skipped`` rows (source, row, reason) are not among them.
+    """
+
+    ids: pa.Array
+    texts: pa.Array
+    tokens: TokenLists
+    spans: TokenSpans
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all documents."""
+        return len(self.tokens.values)
+
+
+def read_documents(
+    sources: Sequence[Source],
+    tokenizer: Tokenizer,
+    options: ReadOptions,
+    *,
+    workers: int,
+    progress: Progress,
+    stage: str = "read",
+) -> Iterator[DocumentBlock]:
+    """Read documents in blocks of some megabytes, in input order.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, unless these are to be skipped.
+    ReadError
+        If a file cannot be read.
+    """
+    done = 0
+    blocks = ((source, block) for source in sources for block in source.blocks())
+    for block in map_ordered(lambda item: _read_block(*item, tokenizer, options), blocks, workers):
+        done += len(block)
+        progress(stage, done, None)
+        yield block
+
+
+def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
+    """Put blocks one behind the other."""
+    tokens = TokenLists(
+        np.concatenate([block.tokens.values for block in blocks]),
+        _join_offsets([block.tokens.offsets for block in blocks]),
+    )
+    spans = TokenSpans(
+        np.concatenate([block.spans.starts for block in blocks]),
+        np.concatenate([block.spans.stops for block in blocks]),
+    )
+    return DocumentBlock(
+        pa.concat_arrays([block.ids for block in blocks]),
+        pa.concat_arrays([block.texts for block in blocks]),
+        tokens,
+        spans,
+        [row for block in blocks for row in block.skipped],
+    )
+
+
+def _read_block(
+    source: Source, block: RowBlock, tokenizer: Tokenizer, options: ReadOptions
+) -> DocumentBlock:
+    parsed = block.parse(options.columns, skip_bad=options.skip_bad)
+    texts, numbers, ids = parsed.text, block.numbers, parsed.id
+    if texts.null_count:
+        is_good = texts.is_valid()
+        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
+        ids = None if ids is None else ids.filter(is_good)
+    if ids is None:
+        ids = _default_ids(source, numbers)
+    # A copy, because a block of rows may hold a whole file's other columns in memory.
+    texts = pa.concat_arrays([texts.cast(pa.large_string())])
+    tokens, spans = _locate_tokens(Texts.from_arrow(texts), tokenizer)
+    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
+    return DocumentBlock(ids.cast(pa.large_string()), texts, tokens, spans, skipped)
+
+
+def _default_ids(source: Source, numbers: Int64s) -> pa.Array:
+    rows = pa.array(numbers).cast(pa.large_string())
+    prefix = f"{source.name}:" if source.ids_carry_name else ""
+    start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
+    return pc.binary_join_element_wise(start_of_id, rows, nothing)
+
+
+def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:
+    parts = [tokenizer.locate_tokens(part) for part in texts.slices(_SLICE_BYTES)]
+    tokens = TokenLists(
+        np.concatenate([lists.values for lists, _ in parts]),
+        _join_offsets([lists.offsets for lists, _ in parts]),
+    )
+    return tokens, TokenSpans(
+        np.concatenate([spans.starts for _, spans in parts]),
+        np.concatenate([spans.stops for _, spans in parts]),
+    )
+
+
+def _join_offsets(parts: Sequence[Int64s]) -> Int64s:
+    sizes = np.concatenate([np.diff(offsets) for offsets in parts])
+    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return offsets

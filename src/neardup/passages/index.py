@@ -1,0 +1,376 @@
+"""A passage index on disk: documents go in and out, queries are looked up."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames, Source
+from neardup.passages.documents import DocumentBlock, ReadOptions, join_blocks, read_documents
+from neardup.passages.scheme import PassageScheme, make_passage_scheme, restore_scheme
+from neardup.passages.segment import PassageSegment, read_segment, write_segment
+from neardup.passages.storage.extras import load_extra, load_removed, write_extra, write_removed
+from neardup.passages.storage.folder import create_index, read_current, remove_orphans
+from neardup.passages.storage.lock import write_lock
+from neardup.passages.storage.manifest import Manifest, SegmentRecord, load_manifest, store_manifest
+from neardup.passages.storage.segments import open_segment
+from neardup.passages.weighting import DocumentFrequencies, count_documents
+from neardup.progress import Progress, no_progress
+from neardup.tables import TokenSpans, Uint32s
+from neardup.text.tokenizers import TokenFunction
+from neardup.workers import count_workers
+
+# A segment is written when so many tokens have come together; it takes some 40 bytes each meanwhile.
+SEGMENT_TOKENS = 1 << 24
+
+
+@dataclass(frozen=True)
+class OpenIndex:
+    """All that a reader needs of an index, as it was at one moment.
+
+    ``removed`` holds, for each segment, the numbers of documents that are no longer there.
+    """
+
+    manifest: Manifest
+    scheme: PassageScheme
+    frequencies: DocumentFrequencies | None
+    segments: tuple[PassageSegment, ...]
+    removed: tuple[Uint32s, ...]
+
+    @property
+    def n_documents(self) -> int:
+        """Documents that can be found."""
+        return sum(len(s.ids) for s in self.segments) - sum(map(len, self.removed))
+
+
+@dataclass
+class Addition:
+    """What an addition did."""
+
+    n_documents: int = 0
+    n_tokens: int = 0
+    n_empty: int = 0
+    n_short: int = 0
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+
+def read_index(
+    folder: Path, tokenizer: str | Path | TokenFunction | None = None, workers: int | None = None
+) -> OpenIndex:
+    """Open an index and check every byte of it.
+
+    Raises
+    ------
+    ReadError
+        If there is none, or it cannot be read.
+    IndexFormatError
+        If it is damaged, or of a newer version.
+    InvalidParameterError, SketchMismatchError
+        If its tokenizer is missing, or another one.
+    """
+
+    def open_files(manifest: Manifest) -> OpenIndex:
+        scheme = restore_scheme(manifest.scheme, tokenizer)
+        segments, removed = [], []
+        for record in manifest.segments:
+            segments.append(read_segment(open_segment(folder, record, workers=workers), scheme))
+            removed.append(load_removed(folder, record))
+        frequencies = _load_frequencies(folder, manifest)
+        return OpenIndex(manifest, scheme, frequencies, tuple(segments), tuple(removed))
+
+    return read_current(folder, open_files)
+
+
+def create(folder: Path, scheme: PassageScheme) -> None:
+    """Make an empty index.
+
+    Raises
+    ------
+    OutputExistsError, WriteError
+        If the folder is there, or cannot be made.
+    """
+    create_index(folder, Manifest(scheme.describe()))
+
+
+def add_documents(
+    folder: Path,
+    sources: Sequence[Source],
+    options: ReadOptions,
+    *,
+    tokenizer: str | Path | TokenFunction | None = None,
+    workers: int,
+    progress: Progress,
+    segment_tokens: int = SEGMENT_TOKENS,
+) -> Addition:
+    """Add documents, all of them or none.
+
+    The first addition decides the inverse document frequencies, if tokens are weighted by them:
+    then the input is read twice.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, or an id that comes twice or is in the index.
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    with write_lock(folder):
+        manifest = load_manifest(folder)
+        remove_orphans(folder, manifest)
+        index = read_index(folder, tokenizer, workers)
+        scheme, frequencies = index.scheme, index.frequencies
+        files = dict(manifest.files)
+        if scheme.weighting.idf != "unary" and frequencies is None:
+            blocks = read_documents(
+                sources,
+                scheme.tokenizer,
+                options,
+                workers=workers,
+                progress=progress,
+                stage="count",
+            )
+            frequencies = count_documents(block.tokens for block in blocks)
+            files.update(_store_frequencies(folder, frequencies))
+        addition = Addition()
+        known = _known_ids(index)
+        records = list(manifest.segments)
+        blocks = read_documents(
+            sources, scheme.tokenizer, options, workers=workers, progress=progress
+        )
+        for block in _gather(blocks, segment_tokens):
+            known = _check_ids(known, block.ids)
+            _count(addition, block, scheme)
+            if not len(block):
+                continue
+            name = _free_name(manifest, len(records))
+
+            def report(done: int) -> None:
+                progress("windows", done, scheme.num_perm)
+
+            records.append(
+                write_segment(
+                    folder, name, block, scheme, frequencies, workers=workers, report=report
+                )
+            )
+        _store(folder, manifest, records, files)
+        return addition
+
+
+def remove_documents(folder: Path, ids: Iterable[str]) -> int:
+    """Take documents out; all of them or none. Gives their number.
+
+    Their windows stay on disk until the index is compacted.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no document of one of the ids.
+    """
+    wanted = pa.array(sorted(set(ids)), pa.large_string())
+    with write_lock(folder):
+        manifest = load_manifest(folder)
+        remove_orphans(folder, manifest)
+        records, found = [], []
+        for record in manifest.segments:
+            table = open_segment(folder, record).table("documents")
+            before = load_removed(folder, record)
+            rows = np.flatnonzero(pc.is_in(table["id"], value_set=wanted).to_numpy())
+            rows = np.setdiff1d(rows, before)
+            found.append(table["id"].take(pa.array(rows)))
+            records.append(_without(folder, manifest, record, before, rows.astype(np.uint32)))
+        _check_all_found(wanted, found)
+        if len(wanted):
+            _store(folder, manifest, records, manifest.files)
+    return len(wanted)
+
+
+def compact_index(
+    folder: Path,
+    *,
+    tokenizer: str | Path | TokenFunction | None = None,
+    workers: int,
+    progress: Progress,
+    segment_tokens: int = SEGMENT_TOKENS,
+) -> int:
+    """Write all segments anew, without removed documents and as few as possible.
+
+    The answers stay the same. Gives the number of segments. Documents are not tokenised again.
+    """
+    with write_lock(folder):
+        manifest = load_manifest(folder)
+        remove_orphans(folder, manifest)
+        index = read_index(folder, tokenizer, workers)
+        blocks = (
+            _stored_block(segment, removed)
+            for segment, removed in zip(index.segments, index.removed, strict=True)
+        )
+        records: list[SegmentRecord] = []
+        for block in _gather(blocks, segment_tokens):
+            if not len(block):
+                continue
+            name = _free_name(manifest, len(records), generation=manifest.generation + 1)
+
+            def report(done: int) -> None:
+                progress("windows", done, index.scheme.num_perm)
+
+            records.append(
+                write_segment(
+                    folder,
+                    name,
+                    block,
+                    index.scheme,
+                    index.frequencies,
+                    workers=workers,
+                    report=report,
+                )
+            )
+        stored = _store(folder, manifest, records, manifest.files)
+        remove_orphans(folder, stored)
+        return len(records)
+
+
+def _store(
+    folder: Path,
+    manifest: Manifest,
+    records: Sequence[SegmentRecord],
+    files: Any,
+) -> Manifest:
+    stored = replace(
+        manifest, generation=manifest.generation + 1, segments=tuple(records), files=files
+    )
+    store_manifest(folder, stored)
+    return stored
+
+
+def _free_name(manifest: Manifest, number: int, generation: int | None = None) -> str:
+    """Name a segment by the generation that it comes with and its number."""
+    generation = manifest.generation + 1 if generation is None else generation
+    return f"g{generation:06d}-{number:04d}"
+
+
+def _gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
+    """Put blocks together until they have enough tokens for a segment."""
+    gathered: list[DocumentBlock] = []
+    n_tokens = 0
+    for block in blocks:
+        gathered.append(block)
+        n_tokens += block.n_tokens
+        if n_tokens >= segment_tokens:
+            yield join_blocks(gathered)
+            gathered, n_tokens = [], 0
+    if gathered:
+        yield join_blocks(gathered)
+
+
+def _count(addition: Addition, block: DocumentBlock, scheme: PassageScheme) -> None:
+    sizes = np.diff(block.tokens.offsets)
+    addition.n_documents += len(block)
+    addition.n_tokens += block.n_tokens
+    addition.n_empty += int((sizes == 0).sum())
+    addition.n_short += int(((sizes > 0) & (sizes < scheme.min_tokens)).sum())
+    addition.skipped.extend(block.skipped)
+
+
+def _known_ids(index: OpenIndex) -> pa.Array:
+    parts = [pa.array([], pa.large_string())]
+    for segment, removed in zip(index.segments, index.removed, strict=True):
+        parts.append(_kept(segment.ids, removed).combine_chunks())
+    return pa.concat_arrays([part for part in parts])
+
+
+def _kept(column: pa.ChunkedArray, removed: Uint32s) -> pa.ChunkedArray:
+    if not len(removed):
+        return column
+    keep = np.ones(len(column), np.bool_)
+    keep[removed] = False
+    return column.filter(pa.array(keep))
+
+
+def _check_ids(known: pa.Array, ids: pa.Array) -> pa.Array:
+    """Raise if an id is there already; gives all ids."""
+    everything = pa.concat_arrays([known, ids])
+    if pc.count_distinct(everything).as_py() == len(everything):
+        return everything
+    counts = pc.value_counts(everything)
+    repeated = pc.filter(counts.field("values"), pc.greater(counts.field("counts"), 1))
+    identifier = repeated[0].as_py()
+    message = (
+        f"id {identifier!r} is in the index already, or comes twice; ids must differ. Remove the "
+        "old document first, or choose another --id-column"
+    )
+    raise InvalidInputError(message)
+
+
+def _without(
+    folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
+) -> SegmentRecord:
+    if not len(rows):
+        return record
+    name = f"{record.name}-{manifest.generation + 1:06d}"
+    everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
+    return replace(record, removed=write_removed(folder, name, everything))
+
+
+def _check_all_found(wanted: pa.Array, found: Sequence[pa.ChunkedArray]) -> None:
+    have = pa.chunked_array(
+        list(itertools.chain.from_iterable(column.chunks for column in found)), pa.large_string()
+    )
+    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
+    if len(missing):
+        others = f" and {len(missing) - 1:,} others" if len(missing) > 1 else ""
+        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
+        raise InvalidInputError(message)
+
+
+def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
+    """Give the documents of a segment that are still there, as they were read."""
+    tokens = segment.token_lists()
+    n = len(tokens.values)
+    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+    starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
+    keep = np.ones(len(tokens), np.bool_)
+    keep[removed] = False
+    of_kept = np.repeat(keep, np.diff(tokens.offsets))
+    sizes = np.diff(tokens.offsets)[keep]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return DocumentBlock(
+        _kept(segment.ids, removed).combine_chunks(),
+        _kept(segment.texts, removed).combine_chunks(),
+        replace(tokens, values=tokens.values[of_kept], offsets=offsets),
+        TokenSpans(starts[of_kept], stops[of_kept]),
+    )
+
+
+_N_DOCUMENTS = "frequencies-documents"
+
+
+def _store_frequencies(folder: Path, frequencies: DocumentFrequencies) -> dict[str, Any]:
+    n_documents = np.array([frequencies.n_documents], np.int64)
+    return {
+        **write_extra(folder, "frequencies-hashes", frequencies.hashes),
+        **write_extra(folder, "frequencies-counts", frequencies.counts),
+        **write_extra(folder, _N_DOCUMENTS, n_documents),
+    }
+
+
+def _load_frequencies(folder: Path, manifest: Manifest) -> DocumentFrequencies | None:
+    if f"{_N_DOCUMENTS}.npy" not in manifest.files:
+        return None
+    return DocumentFrequencies(
+        load_extra(folder, manifest, "frequencies-hashes", np.uint64),
+        load_extra(folder, manifest, "frequencies-counts", np.int64),
+        int(load_extra(folder, manifest, _N_DOCUMENTS, np.int64)[0]),
+    )

@@ -1,0 +1,162 @@
+"""What decides an index: how texts become tokens, and tokens min-hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.kernels.hashing import GOLDEN, mix_words
+from neardup.passages.weighting import InverseFrequency, TermFrequency, Weighting
+from neardup.tables import Uint64s
+from neardup.text.shingles import ShingleScheme, make_shingle_scheme
+from neardup.text.tokenizers import TokenFunction, Tokenizer
+
+MAX_MIN_TOKENS = 65536
+MAX_NUM_PERM = 1024
+_SEEDS = 2**64
+
+# The tokens of passages stand for themselves, so these parts of a shingle scheme say nothing.
+_OF_SHINGLES = ("ngram", "occurrences")
+
+
+@dataclass(frozen=True)
+class PassageScheme:
+    """How passages are found: two indexes of one scheme have the same windows.
+
+    Parameters
+    ----------
+    shingles
+        What a text is cut into; only its tokens count.
+    min_tokens
+        Tokens of the shortest passage that is found for certain, from 1 to 65,536. Half of it, and
+        windows take twice the room.
+    num_perm
+        Hash functions, from 8 to 1,024: an estimate of a similarity J has a standard error of
+        sqrt(J (1 - J) / num_perm).
+    weighting
+        What tokens weigh.
+    seed
+        Which hash functions.
+    """
+
+    shingles: ShingleScheme
+    min_tokens: int = 50
+    num_perm: int = 64
+    weighting: Weighting = field(default_factory=Weighting)
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        _check_range("min_tokens", self.min_tokens, 1, MAX_MIN_TOKENS)
+        _check_range("num_perm", self.num_perm, 8, MAX_NUM_PERM)
+        _check_range("seed", self.seed, 0, _SEEDS - 1)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What cuts texts into tokens."""
+        return self.shingles.tokenizer
+
+    @property
+    def seeds(self) -> Uint64s:
+        """A 64-bit seed for each hash function."""
+        numbers = np.arange(1, self.num_perm + 1, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            start = mix_words(np.uint64(self.seed) ^ GOLDEN)
+            return mix_words(start + numbers * GOLDEN)
+
+    def describe(self) -> dict[str, Any]:
+        """Give all that decides the windows, as plain values."""
+        shingles = self.shingles.describe()
+        tokens = {name: value for name, value in shingles.items() if name not in _OF_SHINGLES}
+        return {
+            **tokens,
+            "min_tokens": self.min_tokens,
+            "num_perm": self.num_perm,
+            **self.weighting.describe(),
+            "seed": self.seed,
+        }
+
+
+def make_passage_scheme(
+    *,
+    min_tokens: int = 50,
+    num_perm: int = 64,
+    tf: TermFrequency = "binary",
+    idf: InverseFrequency = "unary",
+    seed: int = 42,
+    tokenizer: str | Path | TokenFunction = "words",
+    casefold: bool | None = None,
+    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    strip_accents: bool = False,
+    fold_digits: bool = False,
+) -> PassageScheme:
+    """Make a scheme from options.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range.
+    """
+    shingles = make_shingle_scheme(
+        tokenizer,
+        ngram=1,
+        casefold=casefold,
+        unicode_form=unicode_form,
+        strip_accents=strip_accents,
+        fold_digits=fold_digits,
+    )
+    return PassageScheme(shingles, min_tokens, num_perm, Weighting(tf, idf), seed)
+
+
+def restore_scheme(
+    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
+) -> PassageScheme:
+    """Make the scheme that ``describe`` told of.
+
+    Parameters
+    ----------
+    description
+        What ``describe`` gave.
+    tokenizer
+        The ``tokenizer.json`` that was used, if one was.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a tokenizer is missing.
+    SketchMismatchError
+        If this scheme would give other tokens: another tokenizer, or another Unicode version.
+    """
+    name = str(description.get("tokenizer"))
+    if tokenizer is None and ":" in name:
+        message = f"tokenizer must be given: this index was made with the file {name.split(':')[0]}"
+        raise InvalidParameterError(message)
+    options = {
+        key: description[key]
+        for key in (
+            *("min_tokens", "num_perm", "tf", "idf", "seed"),
+            *("casefold", "unicode_form", "strip_accents", "fold_digits"),
+        )
+        if key in description
+    }
+    scheme = make_passage_scheme(tokenizer=name if tokenizer is None else tokenizer, **options)
+    found = scheme.describe()
+    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
+    if differing:
+        raise SketchMismatchError(
+            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
+        )
+    return scheme
+
+
+def _check_range(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        message = f"{name} must be a whole number, got {value!r}"
+        raise InvalidParameterError(message)
+    if not least <= value <= most:
+        message = f"{name} must lie between {least:,} and {most:,}, got {value:,}"
+        raise InvalidParameterError(message)

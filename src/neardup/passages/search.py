@@ -1,0 +1,277 @@
+"""Passages of a segment that are similar to a query: candidates by min-hashes, then the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from neardup.kernels import candidates, passages, regions, sweep
+from neardup.passages.estimate import least_hits
+from neardup.passages.query import Query
+from neardup.passages.scheme import PassageScheme
+from neardup.passages.segment import PassageSegment, inverse_frequencies
+from neardup.passages.weighting import DocumentFrequencies, term_frequencies
+from neardup.tables import Floats, Int32s, Int64s, Uint32s
+
+Report = Literal["best", "maximal", "windows"]
+
+# Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
+# With fewer, too many places look like candidates; with more, longer lists are read.
+_LEAST_OF_SHORT = 8
+_SHORT_LIST = 1 << 12
+
+_FIRST_ROOM = 1 << 10
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a passage must fulfil.
+
+    ``threshold`` is the least similarity; passages with ``hits`` common min-hashes are compared
+    exactly; ``report`` tells which of the verified ones are told.
+    """
+
+    threshold: Fraction
+    hits: int
+    min_tokens: int
+    report: Report = "best"
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Passages of one segment found for one query; all arrays have a row for each.
+
+    ``starts`` and ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over
+    ``either`` is the similarity.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    shared: Int64s
+    either: Int64s
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def make_search_plan(
+    scheme: PassageScheme,
+    threshold: Fraction,
+    recall: Fraction,
+    report: Report,
+    min_tokens: int | None = None,
+) -> SearchPlan:
+    """Choose how many min-hashes to ask for.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the recall is out of reach.
+    """
+    hits = least_hits(scheme.num_perm, threshold, recall)
+    return SearchPlan(threshold, hits, min_tokens or scheme.min_tokens, report)
+
+
+class SegmentSearcher:
+    """Looks for queries in one segment; one for each thread, because it holds scratch memory.
+
+    Memory 4 bytes for each entry of the segment's vocabulary, 12 with weights.
+    """
+
+    def __init__(
+        self,
+        segment: PassageSegment,
+        scheme: PassageScheme,
+        frequencies: DocumentFrequencies | None,
+    ) -> None:
+        self.segment = segment
+        self._scheme = scheme
+        self._known: Int32s = np.full(len(segment.vocabulary), -1, np.int32)
+        # All ones need no table of the vocabulary's size.
+        self._inverses = (
+            None
+            if frequencies is None
+            else inverse_frequencies(segment.vocabulary, scheme, frequencies)
+        )
+
+    def search(self, query: Query, plan: SearchPlan) -> Hits:
+        """Find the passages of all documents that are similar to a query."""
+        lists = self._find_lists(query)
+        ranges = self._candidate_ranges(lists, plan.hits)
+        if not len(ranges):
+            return _NOTHING
+        numbers = self._know(query)
+        try:
+            found = [
+                self._verify(query, plan, rectangles)
+                for rectangles in self._regions(lists, ranges, plan.hits)
+            ]
+        finally:
+            self._known[numbers] = -1
+        if not found:
+            return _NOTHING
+        return Hits(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+    def windows(self, query: Query, plan: SearchPlan) -> Int64s:
+        """Find all sub-texts with enough common min-hashes, as rectangles (n, 4).
+
+        Each is first and last start, first and last end (the last token, inclusive), counted
+        through the segment. They are not compared exactly.
+        """
+        lists = self._find_lists(query)
+        ranges = self._candidate_ranges(lists, plan.hits)
+        found = list(self._regions(lists, ranges, plan.hits))
+        return np.concatenate(found) if found else np.empty((0, 4), np.int64)
+
+    def _find_lists(self, query: Query) -> Int64s:
+        index = self.segment.windows
+        lists: Int64s = np.empty((len(query.keys), 2), np.int64)
+        candidates.find_lists(query.keys, index.keys, index.key_starts, index.list_starts, lists)
+        return lists[np.argsort(lists[:, 1] - lists[:, 0], kind="stable")]
+
+    def _candidate_ranges(self, lists: Int64s, hits: int) -> Int64s:
+        """Find where passages may start that share enough, by the shorter lists alone.
+
+        A passage in ``hits`` of all lists is in at least ``hits`` less those not read.
+        """
+        index = self.segment.windows
+        lengths = lists[:, 1] - lists[:, 0]
+        n_lists = len(lists)
+        n_read = n_lists - hits + min(hits, _LEAST_OF_SHORT)
+        n_read = max(n_read, int(np.searchsorted(lengths, _SHORT_LIST, side="right")))
+        n_rows = int(lengths[:n_read].sum())
+        firsts: Uint32s = np.empty(n_rows, np.uint32)
+        lasts: Uint32s = np.empty(n_rows, np.uint32)
+        candidates.list_starts(
+            lists[:n_read],
+            index.starts,
+            index.spans,
+            index.wide_rows,
+            index.wide_spans,
+            firsts,
+            lasts,
+        )
+        firsts.sort()
+        lasts.sort()
+        ranges: Int64s = np.empty((n_rows, 2), np.int64)
+        least = hits - (n_lists - n_read)
+        return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
+
+    def _regions(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
+        """Give the sub-texts with enough common min-hashes, those that may overlap together."""
+        index = self.segment.windows
+        room = _FIRST_ROOM
+        corners: Int64s = np.empty((4, room), np.int64)
+        region: list[Int64s] = []
+        end = -1
+        for first, last in ranges.tolist():
+            while True:
+                n = candidates.windows_in_range(
+                    lists,
+                    first,
+                    last,
+                    hits,
+                    index.starts,
+                    index.spans,
+                    index.wide_rows,
+                    index.wide_spans,
+                    corners,
+                )
+                if n <= corners.shape[1]:
+                    break
+                corners = np.empty((4, 2 * n), np.int64)
+            if n < 0:
+                continue
+            rectangles = _sweep(*(np.ascontiguousarray(corner[:n]) for corner in corners), hits)
+            if not len(rectangles):
+                continue
+            if region and first > end:
+                yield np.concatenate(region)
+                region = []
+            region.append(rectangles)
+            end = max(end, int(rectangles[:, 3].max()))
+        if region:
+            yield np.concatenate(region)
+
+    def _know(self, query: Query) -> Int64s:
+        """Note which entries of the vocabulary the query has; gives these."""
+        vocabulary = self.segment.vocabulary
+        places = np.searchsorted(vocabulary, query.hashes)
+        places[places == len(vocabulary)] = 0
+        found = np.flatnonzero(vocabulary[places] == query.hashes)
+        self._known[places[found]] = found
+        return places[found]
+
+    def _verify(
+        self, query: Query, plan: SearchPlan, rectangles: Int64s
+    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """Compare the sub-texts of a region exactly; give the passages to tell."""
+        origin = int(rectangles[0, 0])
+        end = int(rectangles[:, 3].max()) + 1
+        n_rows = int(rectangles[:, 1].max()) + 1 - origin
+        tokens = self.segment.tokens[origin:end]
+        numbers: Int32s = np.empty(len(tokens), np.int32)
+        others: Int32s = np.empty(len(tokens), np.int32)
+        n_query = len(query.hashes)
+        n_types = regions.number_region(tokens, n_query, self._known, numbers, others)
+        query_weights: Int64s = np.zeros(n_types, np.int64)
+        query_weights[:n_query] = query.weights
+        type_weights = self._type_weights(query, others[: n_types - n_query])
+        term_weights = term_frequencies(
+            self._scheme.weighting.tf, int(np.bincount(numbers).max()) + 1
+        )
+        lows, highs = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+        regions.rows_of_rectangles(rectangles, origin, lows, highs)
+        counts: Int32s = np.zeros(n_types, np.int32)
+        p, q = plan.threshold.numerator, plan.threshold.denominator
+        total = query.total
+        regions.narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, lows, highs)
+        choose = passages.maximal_passages if plan.report == "maximal" else passages.pick_passages
+        room = 64
+        while True:
+            found: Int64s = np.empty((room, 4), np.int64)
+            n = choose(
+                numbers,
+                lows,
+                highs,
+                plan.min_tokens,
+                term_weights,
+                type_weights,
+                query_weights,
+                total,
+                p,
+                q,
+                counts,
+                found,
+            )
+            if n <= room:
+                break
+            room = n
+        found = found[:n]
+        return found[:, 0] + origin, found[:, 1] + origin + 1, found[:, 2], found[:, 3]
+
+    def _type_weights(self, query: Query, others: Int32s) -> Floats:
+        """Give the inverse document frequencies of a region's numbers."""
+        if self._inverses is None:
+            return np.ones(len(query.hashes) + len(others), np.float64)
+        vocabulary = self.segment.vocabulary
+        places = np.minimum(np.searchsorted(vocabulary, query.hashes), len(vocabulary) - 1)
+        # Tokens that the segment lacks do not occur in its regions.
+        return np.concatenate([self._inverses[places], self._inverses[others]])
+
+
+_NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(4)))
+
+
+def _sweep(firsts: Int64s, lasts: Int64s, ends: Int64s, last_ends: Int64s, hits: int) -> Int64s:
+    room = 4 * len(firsts)
+    while True:
+        rectangles: Int64s = np.empty((room, 4), np.int64)
+        n = sweep.sweep_windows(firsts, lasts, ends, last_ends, hits, rectangles)
+        if n <= room:
+            return rectangles[:n]
+        room = n

@@ -1,0 +1,13 @@
+"""An index on disk: a folder of files that never change, and a manifest that says which belong.
+
+    INDEX/
+      manifest.json         replaced as a whole; what it does not name is no part of the index
+      write.lock            one writer at a time; write.lock.holder tells others who it is
+      segments/NAME/        arrays (.npy) and tables (.arrow)
+      removed/NAME.npy      numbers of the documents that a segment has lost
+      extra/NAME.npy        arrays that belong to no segment
+
+A writer takes the lock, removes what an earlier, killed one left, writes new files under names that
+are not in use, and stores a manifest. Readers take no lock: they see the old manifest or the new.
+Nothing here knows what the arrays mean.
+"""

@@ -1,0 +1,198 @@
+"""What a token weighs: how often it occurs in a text, and in how few documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels import logarithm, shingles, weights
+from neardup.tables import Floats, Int64s, TokenLists, Uint64s
+
+TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
+InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
+
+TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
+INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
+
+# Of saturating frequencies, BM25's without regard to a text's length: they are 1 for one occurrence
+# and rise to the limit.
+_SATURATION, _LIMIT = 1.2, 2.2
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How tokens are weighted: a term frequency times an inverse document frequency.
+
+    Parameters
+    ----------
+    tf
+        Of a token that occurs f times: ``binary`` 1, ``raw`` f, ``log`` ln(1 + f), ``squared``
+        f * f, ``saturating`` 2.2 f / (f + 1.2). 0 for f = 0.
+    idf
+        Of a token that n of N documents have: ``unary`` 1, ``standard`` ln(N / n), ``smooth``
+        ln((N + n) / n) + 1, ``probabilistic`` ln((N - n) / n). What is below 0 counts as 0, and a
+        token that no document has as one that a single document has.
+
+    Notes
+    -----
+    A weight is the product, rounded half up to a multiple of 2^-20, and 2^30 at most. A token that
+    weighs 0 does not count; with ``standard`` that is one that all documents have, with
+    ``probabilistic`` one that half of them have.
+    """
+
+    tf: TermFrequency = "raw"
+    idf: InverseFrequency = "unary"
+
+    def __post_init__(self) -> None:
+        _check("tf", self.tf, TERM_FREQUENCIES)
+        _check("idf", self.idf, INVERSE_FREQUENCIES)
+
+    @property
+    def counts_only(self) -> bool:
+        """Whether weights are plain counts (1 for ``binary``), so that none needs to be stored."""
+        return self.idf == "unary" and self.tf in ("binary", "raw")
+
+    def describe(self) -> dict[str, object]:
+        """Give all that decides the weights, apart from the documents, as plain values."""
+        return {"tf": self.tf, "idf": self.idf}
+
+
+def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
+    """Tabulate a term frequency for 0 to ``highest`` occurrences.
+
+    Values never fall, and are the same on every machine.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown name, or a negative number.
+    """
+    _check("tf", tf, TERM_FREQUENCIES)
+    if highest < 0:
+        message = f"highest must not be negative, got {highest}"
+        raise InvalidParameterError(message)
+    f: Floats = np.arange(highest + 1, dtype=np.float64)
+    if tf == "binary":
+        return np.minimum(f, 1.0)
+    if tf == "log":
+        return _logarithms(1.0 + f)
+    if tf == "squared":
+        return f * f
+    if tf == "saturating":
+        return f / (f + _SATURATION) * _LIMIT
+    return f
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies:
+    """In how many of ``n_documents`` documents each token is.
+
+    ``hashes`` ascend without repeats; ``counts`` are 1 to ``n_documents``. Frozen with an index:
+    another count is another weight, and other hashes follow from it.
+    """
+
+    hashes: Uint64s
+    counts: Int64s
+    n_documents: int
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def counts_of(self, hashes: Uint64s) -> Int64s:
+        """Give the number of documents that have each of these tokens; 0 for an unknown one."""
+        if not len(self):
+            return np.zeros(len(hashes), np.int64)
+        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
+        return np.where(self.hashes[places] == hashes, self.counts[places], np.int64(0))
+
+    def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
+        """Give the inverse document frequency of each of these tokens, 0 where it is negative.
+
+        Raises
+        ------
+        InvalidParameterError
+            For an unknown name.
+        """
+        _check("idf", idf, INVERSE_FREQUENCIES)
+        if idf == "unary":
+            return np.ones(len(hashes), np.float64)
+        n = np.maximum(self.counts_of(hashes), 1).astype(np.float64)
+        total = np.float64(self.n_documents)
+        if idf == "smooth":
+            return _logarithms((total + n) / n) + 1.0
+        above = total if idf == "standard" else total - n
+        return np.maximum(_logarithms(above / n), 0.0)
+
+
+def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
+    """Count in how many documents each token is.
+
+    Parameters
+    ----------
+    blocks
+        Tokens of some documents each, every document in one block. The result does not depend on
+        how they are cut.
+
+    Returns
+    -------
+    Frequencies of all tokens of all documents; those without tokens count as documents.
+
+    Notes
+    -----
+    Memory: one block, and about three times the result. Lists of counts are merged like the digits
+    of a binary counter, so that each is copied O(log blocks) times.
+    """
+    n_documents = 0
+    runs: list[tuple[Uint64s, Int64s]] = []
+    for block in blocks:
+        n_documents += len(block)
+        runs.append(_count_block(block))
+        while len(runs) > 1 and len(runs[-2][0]) <= 2 * len(runs[-1][0]):
+            runs.append(_merge(runs.pop(), runs.pop()))
+    while len(runs) > 1:
+        runs.append(_merge(runs.pop(), runs.pop()))
+    if not runs:
+        return DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 0)
+    return DocumentFrequencies(*runs[0], n_documents)
+
+
+def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
+    """Count the documents of one block that have each token."""
+    offsets = block.offsets - block.offsets[0]
+    values = block.values[block.offsets[0] : block.offsets[-1]].copy()
+    sizes: Int64s = np.empty(len(block), np.int64)
+    longest = int(np.diff(offsets).max(initial=0))
+    room = np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)
+    shingles.sort_sets(values, offsets, *room, sizes)
+    set_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
+    shingles.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
+    distinct.sort()
+    starts = np.flatnonzero(np.concatenate([[True], distinct[1:] != distinct[:-1]]))
+    starts = starts[: len(distinct)]
+    return distinct[starts], np.diff(starts, append=len(distinct)).astype(np.int64)
+
+
+def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[Uint64s, Int64s]:
+    size = len(run[0]) + len(other[0])
+    hashes: Uint64s = np.empty(size, np.uint64)
+    counts: Int64s = np.empty(size, np.int64)
+    n = weights.merge_counts(*run, *other, hashes, counts)
+    # Copies, so that what is left over of a large array is freed.
+    return hashes[:n].copy(), counts[:n].copy()
+
+
+def _logarithms(values: Floats) -> Floats:
+    results: Floats = np.empty(len(values), np.float64)
+    logarithm.logarithms(values, results)
+    return results
+
+
+def _check(what: str, name: str, allowed: tuple[str, ...]) -> None:
+    if name not in allowed:
+        message = f"{what} must be one of {', '.join(allowed)}, got {name!r}"
+        raise InvalidParameterError(message)
