@@ -15,8 +15,8 @@ from neardup.tables import Bytes, Int64s, Texts, TokenSpans
 from neardup.text.characters import ASSIGNED
 from neardup.text.normalise import Normalisation
 
-# Vowels and final consonants that may join a Hangul syllable, with what stands around them.
-_JOINING_JAMO = range(0x1160, 0x1200)
+# Vowels and final consonants that join what precedes to a Hangul syllable.
+_JOINING_JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 _PRIVATE_USE = range(0xF0000, 0x110000)
 
 
@@ -87,10 +87,12 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
     library that normalises, and are taken for the worst: they may be joined to what precedes.
     """
     decomposed: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
-    joining = {chr(c) for c in _JOINING_JAMO}
+    joining = {chr(c) for c in chain(*_JOINING_JAMO)}
     for code_point in chain(*ASSIGNED):
-        parts = unicodedata.decomposition(chr(code_point)).split()
-        if len(parts) == 2 and not parts[0].startswith("<"):
+        composed = chr(code_point)
+        parts = unicodedata.decomposition(composed).split()
+        # Some characters are taken apart but never put together: those are not in NFC.
+        if len(parts) == 2 and parts[0][0] != "<" and unicodedata.is_normalized("NFC", composed):
             joining.add(chr(int(parts[1], 16)))
     table: Bytes = np.full(0x110000, pieces.JOINED, np.uint8)
     table[_PRIVATE_USE.start : _PRIVATE_USE.stop] = pieces.PLAIN

@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import random
+import unicodedata
+from itertools import pairwise
+
+import numba
+import numpy as np
+import pytest
+
+from neardup.kernels import pieces, spans
+from neardup.tables import Texts
+from neardup.text.characters import token_tables
+from neardup.text.forms import form_table, form_texts
+from neardup.text.normalise import Normalisation
+from tests.arrays import first_difference, make_texts
+from tests.oracles import spans as oracle
+from tests.oracles.tokens import Options
+
+PLAIN = Options(casefold=False)
+BARE = Options(strip_accents=True, fold_digits=True)
+KINDS = ["words", "whitespace", "characters"]
+STRIDE = 257 if numba.config.DISABLE_JIT else 17
+PIECES = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]
+PIECES += ["\u2003", "𝟗", "\u200d", "\U0001f600", "0123456789abcdef", "naïve", "\u0301", "か\u3099"]
+JOINING = ["\u1100", "\u1161", "\u11a8", "\uac00", "\u11a7", "\u09c7", "\u09be", "\u09d7", "\u0327"]
+JOINING += [
+    "\u2126",
+    "\u0958",
+    "\u0344",
+    "\u1e9b\u0323",
+    "\u00a0",
+    "\u0340",
+    "\ufdfa",
+    "\U0001d15e",
+]
+
+
+def kernel_places(strings, kind="words", options=PLAIN, **around):
+    """Locate tokens with exactly the room that the kernels' descriptions ask for."""
+    texts = make_texts(strings, **around)
+    expected = [oracle.locate(string, kind, options) for string in strings]
+    n_tokens = sum(map(len, expected))
+    ascii_table, table = token_tables(kind, Normalisation(**vars(options)))
+    extra = kind != "characters"
+    starts, stops = (np.full(n_tokens + extra, -7, np.int64) for _ in range(2))
+    if kind == "characters":
+        count = spans.locate_characters(texts.data, texts.offsets, table, starts, stops)
+    else:
+        count = spans.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
+    assert count == n_tokens
+    places = zip(starts[:count].tolist(), stops[:count].tolist(), strict=True)
+    return [[next(places) for _ in tokens] for tokens in expected]
+
+
+def oracle_places(strings, kind="words", options=PLAIN):
+    return [
+        [(start, stop) for _, start, stop in oracle.locate(string, kind, options)]
+        for string in strings
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [PLAIN, BARE])
+def test_locate_tokens__all_characters(kind, options):
+    everything = [chr(c) for c in range(0, 0x110000, STRIDE) if not 0xD800 <= c < 0xE000]
+    strings = [
+        "".join(f"a{c}b{c}{c} " for c in everything[i : i + 50])
+        for i in range(0, len(everything), 50)
+    ]
+    found = kernel_places(strings, kind, options)
+    assert first_difference(found, oracle_places(strings, kind, options)) is None
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace"])
+def test_locate_tokens__every_length_and_alignment(kind):
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    strings = [
+        " " * ahead + letters[:length] + end
+        for length in range(35)
+        for ahead in range(17)
+        for end in ("", " ", " next")
+    ]
+    assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [PLAIN, Options(), BARE])
+def test_locate_tokens__random_mixtures(kind, options):
+    generator = random.Random(11)
+    strings = ["".join(generator.choices(PIECES, k=generator.randrange(30))) for _ in range(80)]
+    found = kernel_places(strings, kind, options)
+    assert first_difference(found, oracle_places(strings, kind, options)) is None
+
+
+def test_locate_tokens__no_texts_and_empty_texts():
+    assert kernel_places([]) == []
+    strings = ["", "", "one", "", "two three", "", ""]
+    places = [(0, 3)], [(0, 3), (4, 9)]
+    assert kernel_places(strings) == [[], [], places[0], [], places[1], [], []]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lead", ["x", "é", "東京 x", "a" * 31])
+def test_locate_tokens__slice_of_a_larger_block(kind, lead):
+    strings = ["joined", "to what is around", "", "日本語", "é"]
+    found = kernel_places(strings, kind, lead=lead, trail=lead)
+    assert found == oracle_places(strings, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("words", "cafe\u0301s", [(0, 7)]),
+        ("words", "e\u0301 e", [(0, 3), (4, 5)]),
+        ("words", " \u0301a\u0301\u0301", [(3, 8)]),
+        ("words", "\u0301", []),
+        ("words", "か\u3099a", [(0, 6), (6, 7)]),
+        ("words", "a \u0301\u0301 b", [(0, 1), (7, 8)]),
+        ("characters", "\u0301e\u0301e", [(2, 5), (5, 6)]),
+    ],
+)
+def test_locate_tokens__characters_that_fold_to_nothing(kind, text, expected):
+    """They belong to the token right in front of them, and make none."""
+    assert kernel_places([text], kind, Options(strip_accents=True)) == [expected]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_locate_tokens__a_dropped_character_keeps_to_its_text(kind):
+    """Text 0 ends at byte 1; the mark of text 1 starts at its byte 1, behind a separator."""
+    strings = ["a", "\n\u0301", "\u0301a"]
+    options = Options(strip_accents=True)
+    found = kernel_places(strings, kind, options)
+    assert found == oracle_places(strings, kind, options)
+    assert found[0] == [(0, 1)]
+    assert found[2] == [(2, 3)]
+
+
+def counted(strings, positions, **around):
+    texts = make_texts(strings, **around)
+    offsets = np.cumsum([0, *map(len, positions)], dtype=np.int64)
+    flat = np.array([p for row in positions for p in row], np.int64)
+    counts = np.full(len(flat), -7, np.int64)
+    spans.count_characters(texts.data, texts.offsets, flat, offsets, counts)
+    found = iter(counts.tolist())
+    return [[next(found) for _ in row] for row in positions]
+
+
+@pytest.mark.parametrize("lead", ["", "é", "語x"])
+def test_count_characters__every_character_edge(lead):
+    strings = ["", "abc", "é語\U0001f600x", "\u0301", "a" * 70 + "é" * 70]
+    characters = [list(range(len(string) + 1)) for string in strings]
+    positions = [
+        [oracle.byte_length(string[:i]) for i in row]
+        for string, row in zip(strings, characters, strict=True)
+    ]
+    assert counted(strings, positions, lead=lead) == characters
+
+
+def test_count_characters__repeated_positions_and_none():
+    assert counted(["éa", "x", "éé"], [[2, 2, 3, 3], [], [0, 4, 4]]) == [
+        [1, 1, 2, 2],
+        [],
+        [0, 2, 2],
+    ]
+    assert counted([], []) == []
+
+
+def cut(strings, form, **around):
+    """Cut texts with exactly the room that the kernels' descriptions ask for."""
+    texts = make_texts(strings, **around)
+    table = form_table(form)
+    n_special = pieces.count_special(texts.data, texts.offsets, table)
+    known = [string for string in strings for string in string]
+    assert n_special == sum(table[ord(c)] != pieces.PLAIN for c in known)
+    room = len(strings) + 1 + 2 * int(n_special)
+    bounds, plain = np.full(room, -7, np.int64), np.full(room, 7, np.uint8)
+    document_pieces = np.full(len(strings) + 1, -7, np.int64)
+    n = pieces.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces)
+    data = texts.data.tobytes()
+    parts = [data[a:b].decode() for a, b in pairwise(bounds[: n + 1])]
+    rows = [(part, bool(flag)) for part, flag in zip(parts, plain[:n], strict=True)]
+    return [rows[a:b] for a, b in pairwise(document_pieces)]
+
+
+def oracle_cut(text, form):
+    """Join neighbouring pieces of one unchanged character each."""
+    rows = []
+    for piece in oracle.pieces(text, form):
+        is_plain = len(piece) == 1 and unicodedata.is_normalized(form, piece)
+        is_plain = is_plain and oracle.starts_piece(piece, form)
+        if is_plain and rows and rows[-1][1]:
+            rows[-1] = (rows[-1][0] + piece, True)
+        else:
+            rows.append((piece, is_plain))
+    return rows
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+@pytest.mark.parametrize("lead", ["", "é", "\u0301"])
+def test_cut_pieces__random_mixtures(form, lead):
+    generator = random.Random(5)
+    both = [*PIECES, *JOINING]
+    strings = ["".join(generator.choices(both, k=generator.randrange(25))) for _ in range(80)]
+    strings += ["", "a" * 40, "a" * 40 + "\u0301", "語\u0301", "ab\u0301\u0327c"]
+    expected = [oracle_cut(string, form) for string in strings]
+    assert first_difference(cut(strings, form, lead=lead, trail=lead), expected) is None
+
+
+def test_cut_pieces__worst_case_of_room():
+    strings = ["a\u0301" * n for n in range(5)] + ["xa\u0301" * n for n in range(5)] + ["\u2126"]
+    assert cut(strings, "NFC") == [oracle_cut(string, "NFC") for string in strings]
+
+
+def test_cut_pieces__examples():
+    assert cut(["xe\u0301y", "\u1100\u1161\u11a8가\u11a8", ""], "NFC") == [
+        [("x", True), ("e\u0301", False), ("y", True)],
+        [("\u1100\u1161\u11a8", False), ("가\u11a8", False)],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+def test_join_pieces__are_the_normalised_texts(form):
+    generator = random.Random(6)
+    both = [*PIECES, *JOINING]
+    strings = ["".join(generator.choices(both, k=generator.randrange(25))) for _ in range(80)]
+    formed = form_texts(make_texts(strings, lead="é"), Normalisation(unicode_form=form))
+    found = formed.texts.to_arrow().to_pylist()
+    expected = [unicodedata.normalize(form, string) for string in strings]
+    assert first_difference(found, expected) is None
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+def test_map_spans__of_every_two_edges(form):
+    """All spans of characters of the normalised text, in any order."""
+    strings = ["xe\u0301y", "", "\u0301\ufb01", "a\u09c7\u09beb\u0327\u0301", "\u00a0\uac00\u11a8"]
+    texts = make_texts(strings, lead="é")
+    formed = form_texts(texts, Normalisation(unicode_form=form))
+    rows, expected, offsets = [], [], [0]
+    generator = random.Random(8)
+    for string in strings:
+        characters = oracle.normalised_characters(string, form)
+        normal = "".join(c for c, _, _ in characters)
+        n = len(characters)
+        pairs = [(a, b) for a in range(n) for b in range(a + 1, n + 1)]
+        generator.shuffle(pairs)
+        for a, b in pairs:
+            rows.append([oracle.byte_length(normal[:a]), oracle.byte_length(normal[:b])])
+            expected.append([characters[a][1], characters[b - 1][2]])
+        offsets.append(len(rows))
+    starts, stops = np.array(rows, np.int64).T.copy()
+    pieces.map_spans(
+        formed.bounds,
+        formed.formed_bounds,
+        formed.unchanged,
+        formed.document_pieces,
+        np.array(offsets, np.int64),
+        starts,
+        stops,
+    )
+    assert np.stack([starts, stops], axis=1).tolist() == expected
+
+
+def test_map_spans__empty_spans_and_empty_texts():
+    """As tokens of a tokenizer file may have that stand for no character."""
+    texts = make_texts(["", "xe\u0301", "a"])
+    formed = form_texts(texts, Normalisation(unicode_form="NFC"))
+    starts = np.array([0, 0, 1, 3, 0, 1], np.int64)
+    stops = starts.copy()
+    pieces.map_spans(
+        formed.bounds,
+        formed.formed_bounds,
+        formed.unchanged,
+        formed.document_pieces,
+        np.array([0, 1, 4, 6], np.int64),
+        starts,
+        stops,
+    )
+    assert starts.tolist() == [0, 0, 1, 1, 0, 1]
+    assert stops.tolist() == [0, 0, 4, 4, 0, 1]
+
+
+def test_form_texts__plain_texts_stay():
+    plain = make_texts(["plain", "é語 “quoted” \U0001f600", ""])
+    assert form_texts(plain, Normalisation(unicode_form="NFC")) is None
+    assert form_texts(make_texts(["e\u0301"]), Normalisation()) is None
+    none = Texts(plain.data, plain.offsets[:1])
+    assert form_texts(none, Normalisation(unicode_form="NFC")) is None

@@ -1,0 +1,116 @@
+"""Places of tokens by definition, one character at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+from tests.oracles.tokens import Options, fold, is_unspaced, is_word_part
+
+Places = list[tuple[str, int, int]]
+
+
+def byte_length(text: str) -> int:
+    return len(text.encode())
+
+
+@cache
+def joining_characters() -> frozenset[str]:
+    """Find the characters that a composition may join to the one in front of them."""
+    known = (chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000)
+    decomposed = ((c, unicodedata.normalize("NFD", c)) for c in known)
+    return frozenset(
+        parts[-1]
+        for c, parts in decomposed
+        if len(parts) > 1 and unicodedata.is_normalized("NFC", c)
+    )
+
+
+@cache
+def starts_piece(character: str, form: str) -> bool:
+    """Whether normalisation treats a character independently of all that precedes it."""
+    first = unicodedata.normalize("NFD" if form == "NFC" else "NFKD", character)[0]
+    return unicodedata.combining(first) == 0 and first not in joining_characters()
+
+
+def pieces(text: str, form: str | None) -> list[str]:
+    """Cut a text into pieces that are normalised independently of each other."""
+    found: list[str] = []
+    for character in text:
+        if found and form is not None and not starts_piece(character, form):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def normalised_characters(text: str, form: str | None) -> Places:
+    """Give each character of the normalised text, and the bytes of the text it comes from."""
+    found = []
+    position = 0
+    for piece in pieces(text, form):
+        end = position + byte_length(piece)
+        normal = piece if form is None else unicodedata.normalize(form, piece)
+        for character in normal:
+            if normal == piece:
+                stop = position + byte_length(character)
+                found.append((character, position, stop))
+                position = stop
+            else:
+                found.append((character, position, end))
+        position = end
+    return found
+
+
+def changed_bytes(text: str, form: str | None) -> set[int]:
+    """Give the positions of all bytes in pieces that normalisation changes."""
+    found: set[int] = set()
+    position = 0
+    for piece in pieces(text, form):
+        end = position + byte_length(piece)
+        if form is not None and unicodedata.normalize(form, piece) != piece:
+            found |= set(range(position, end))
+        position = end
+    return found
+
+
+def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int]]:
+    """Give the tokens of a text, each with its place in the text's bytes."""
+    if kind == "bytes":
+        return [(bytes([byte]), i, i + 1) for i, byte in enumerate(text.encode())]
+    tokens: list[tuple[str, int, int]] = []
+    grows = adheres = False  # the last token takes up characters; or those that fold to nothing
+    for character, start, stop in normalised_characters(text, options.unicode_form):
+        separates = stands_alone = False
+        if kind == "words":
+            separates, stands_alone = not is_word_part(character), is_unspaced(character)
+        elif kind == "whitespace":
+            separates = character.isspace() or character == "\0"
+        else:
+            stands_alone = True
+        folded = fold(character, options)
+        if separates:
+            grows = adheres = False
+        elif not folded:
+            if adheres:
+                token, token_start, _ = tokens[-1]
+                tokens[-1] = (token, token_start, stop)
+        elif grows and not stands_alone:
+            token, token_start, _ = tokens[-1]
+            tokens[-1] = (token + folded, token_start, stop)
+        else:
+            tokens.append((folded, start, stop))
+            grows, adheres = not stands_alone, True
+    return [(token.encode(), start, stop) for token, start, stop in tokens]
+
+
+def place_of_folded(text: str, start: int, stop: int, options: Options) -> tuple[int, int]:
+    """Give the bytes of a normalised text that characters start to stop of its folded form are.
+
+    Characters that fold to nothing belong to what stands in front of them.
+    """
+    owners = [i for i, c in enumerate(text) for _ in fold(c, options)]
+    first, last = owners[start], owners[stop - 1]
+    while last + 1 < len(text) and not fold(text[last + 1], options):
+        last += 1
+    return byte_length(text[:first]), byte_length(text[: last + 1])

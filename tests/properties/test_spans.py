@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidParameterError
+from neardup.text.forms import form_table, form_texts
+from neardup.text.normalise import Normalisation
+from neardup.text.tokenizers import make_tokenizer
+from tests.arrays import make_texts
+from tests.oracles import hashing
+from tests.oracles import spans as oracle
+from tests.oracles.tokens import Options, fold
+from tests.strategies import any_text, assigned_only, kinds, options
+
+hash_token = cache(hashing.hash_token)
+
+# Characters that normalisation joins, takes apart, reorders, or could be thought to.
+JOINING = [*"ᄀ나ᅵᆨᇂ가각", "\u1160", "\u11a7", "\u11ff", "\u09c7", "\u09be", "\u09d7", "\u0dd9\u0dcf"]
+JOINING += [*"\u0301\u0308\u0323\u0327\u0344\u0345\u0340\u0f71\u0f72\u0f73", "\u1b05", "\u1b35"]
+JOINING += [*"aeoAOéÅﬁ…½㍿ﷺﾞﾊ\u212b\u2126\u0958\u2adc\ufb1d\u1e9b\u00a0\u0374\u037e", "\U0001d15e"]
+texts_to_form = st.one_of(any_text, st.text(st.sampled_from([*"ab ", *"".join(JOINING)])))
+
+
+def located(strings, kind, chosen, **around):
+    """Give (hash, start, stop) for each token of each text."""
+    texts = make_texts(strings, **around)
+    tokenizer = make_tokenizer(kind, Normalisation(**vars(chosen)))
+    lists, spans = tokenizer.locate_tokens(texts)
+    plain = tokenizer.hash_tokens(texts)
+    assert np.array_equal(lists.values, plain.values)
+    assert np.array_equal(lists.offsets, plain.offsets)
+    assert len(spans) == len(spans.starts) == len(spans.stops) == len(lists.values)
+    assert spans.starts.dtype == spans.stops.dtype == np.int64
+    rows = zip(lists.values.tolist(), spans.starts.tolist(), spans.stops.tolist(), strict=True)
+    return [[next(rows) for _ in range(b - a)] for a, b in pairwise(lists.offsets.tolist())]
+
+
+def known(strings, chosen):
+    if chosen.unicode_form is None:
+        return strings
+    return [assigned_only(string) for string in strings]
+
+
+@given(st.lists(texts_to_form, max_size=5), kinds, options, any_text)
+def test_locate_tokens__as_oracle(strings, kind, chosen, lead):
+    strings = known(strings, chosen)
+    if kind == "bytes":
+        chosen = Options(casefold=False)
+    expected = [
+        [(hash_token(token), start, stop) for token, start, stop in oracle.locate(s, kind, chosen)]
+        for s in strings
+    ]
+    assert located(strings, kind, chosen, lead=lead, trail=lead) == expected
+
+
+@given(st.lists(texts_to_form, min_size=1, max_size=3), kinds, options)
+def test_locate_tokens__the_place_holds_the_token(strings, kind, chosen):
+    """Cutting the place out of the text as given and tokenizing it alone finds the token again."""
+    strings = known(strings, chosen)
+    if kind == "bytes":
+        chosen = Options(casefold=False)
+    for string, tokens in zip(strings, located(strings, kind, chosen), strict=True):
+        data = string.encode()
+        if kind == "bytes":
+            assert [stop - start for _, start, stop in tokens] == [1] * len(data)
+            continue
+        places = [data[start:stop].decode() for _, start, stop in tokens]
+        found = located(places, kind, chosen)
+        for (value, _, _), again in zip(tokens, found, strict=True):
+            assert value in [other for other, _, _ in again]
+
+
+@given(st.lists(texts_to_form, min_size=1, max_size=3), kinds, options)
+def test_locate_tokens__places_ascend_and_are_disjoint(strings, kind, chosen):
+    """But for tokens of the same changed piece."""
+    strings = known(strings, chosen)
+    if kind == "bytes":
+        chosen = Options(casefold=False)
+    for string, tokens in zip(strings, located(strings, kind, chosen), strict=True):
+        changed = oracle.changed_bytes(string, chosen.unicode_form)
+        for _, start, stop in tokens:
+            assert 0 <= start < stop <= oracle.byte_length(string)
+        for (_, start, stop), (_, next_start, next_stop) in pairwise(tokens):
+            assert start <= next_start
+            assert stop <= next_stop
+            assert set(range(next_start, stop)) <= changed
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "chosen", "expected"),
+    [
+        ("words", "It's naïve!", Options(), ["It", "s", "naïve"]),
+        ("words", "STRAẞE İx", Options(), ["STRAẞE", "İx"]),
+        ("words", "日本 cafe\u0301", Options(unicode_form="NFC"), ["日", "本", "cafe\u0301"]),
+        ("words", "ﬁx Ⅳ.½", Options(unicode_form="NFKC"), ["ﬁx", "Ⅳ", "½", "½"]),
+        ("characters", "ﬁ\u1100\u1161", Options(unicode_form="NFKC"), ["ﬁ", "ﬁ", "\u1100\u1161"]),
+        ("words", "cafe\u0301 x", Options(strip_accents=True), ["cafe\u0301", "x"]),
+        ("whitespace", "a-b\0c\u2003d", Options(), ["a-b", "c", "d"]),
+    ],
+)
+def test_locate_tokens__examples(kind, text, chosen, expected):
+    (tokens,) = located([text], kind, chosen)
+    assert [text.encode()[start:stop].decode() for _, start, stop in tokens] == expected
+
+
+KNOWN = [
+    chr(c)
+    for c in [*range(0xD800), *range(0xE000, 0x34000), *range(0xE0000, 0xE0200), 0xF0000, 0x10FFFD]
+    if unicodedata.category(chr(c)) != "Cn"
+]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+def test_form_texts__every_character_among_joining_ones(form):
+    """Pieces joined are what the whole text becomes, whatever stands on either side."""
+    around = [
+        "\u0301\u0327",
+        "a",
+        "\u1100",
+        "\u1161",
+        "\u11a8",
+        "\u09c7",
+        "\u09be",
+        "\u3099",
+        "\uac00",
+    ]
+    normalisation = Normalisation(unicode_form=form)
+    for left in around:
+        strings = [f"e{left}{c}{right}" for c in KNOWN for right in ("\u0323\u0301", "\u1161", "a")]
+        texts = make_texts(strings)
+        formed = form_texts(texts, normalisation)
+        found = formed.texts.to_arrow()
+        whole = normalisation.apply_form(texts.to_arrow())
+        assert found.equals(whole.cast(found.type))
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+def test_form_table__as_oracle(form):
+    table = form_table(form)
+    wrong = [
+        f"U+{ord(c):04X}"
+        for c in KNOWN
+        if table[ord(c)] != oracle.starts_piece(c, form) * (1 + unicodedata.is_normalized(form, c))
+    ]
+    assert wrong[:20] == []
+
+
+@pytest.fixture(scope="module")
+def tokenizer_files(tmp_path_factory):
+    """A tokenizer of bytes, which cuts characters in pieces, and one of words with a prefix."""
+    folder = tmp_path_factory.mktemp("files")
+    sample = ["the cat sat on the mat", "Hello the cat", "été 漢字 the ss fi straße"] * 5
+    by_bytes = tokenizers.Tokenizer(tokenizers.models.BPE())
+    by_bytes.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=330,
+        show_progress=False,
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+    )
+    by_bytes.train_from_iterator(sample, trainer)
+    by_bytes.save(str(folder / "bytes.json"))
+    by_words = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    by_words.normalizer = tokenizers.normalizers.NFKC()
+    by_words.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    by_words.train_from_iterator(
+        sample,
+        tokenizers.trainers.UnigramTrainer(
+            vocab_size=60, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False
+        ),
+    )
+    by_words.save(str(folder / "words.json"))
+    return [folder / "bytes.json", folder / "words.json"]
+
+
+@given(st.lists(texts_to_form, min_size=1, max_size=4), options, st.integers(0, 1))
+def test_locate_tokens__of_a_tokenizer_file(tokenizer_files, strings, chosen, which):
+    """The library's places, taken back through folding and through normalisation."""
+    path = tokenizer_files[which]
+    strings = known(strings, chosen)
+    library = tokenizers.Tokenizer.from_file(str(path))
+    for string, tokens in zip(strings, located(strings, path, chosen, lead="é"), strict=True):
+        characters = oracle.normalised_characters(string, chosen.unicode_form)
+        normal = "".join(c for c, _, _ in characters)
+        edges = [oracle.byte_length(normal[:i]) for i in range(len(normal))]
+        folded = "".join(fold(c, chosen) for c in normal)
+        offsets = library.encode(folded, add_special_tokens=False).offsets
+        for (_, start, stop), (a, b) in zip(tokens, offsets, strict=True):
+            assert 0 <= start <= stop <= oracle.byte_length(string)
+            if a < b:
+                first, beyond = oracle.place_of_folded(normal, a, b, chosen)
+                last = max(i for i, edge in enumerate(edges) if edge < beyond)
+                assert start == characters[edges.index(first)][1]
+                assert stop == characters[last][2]
+
+
+def test_locate_tokens__of_a_tokenizer_file__example(tokenizer_files):
+    text = "the STRAẞE cafe\u0301 字"
+    for chosen in (
+        Options(casefold=False),
+        Options(),
+        Options(strip_accents=True),
+        Options(unicode_form="NFC"),
+    ):
+        (tokens,) = located([text], tokenizer_files[0], chosen)
+        parts = [text.encode()[start:stop].decode() for _, start, stop in tokens]
+        assert parts[0] == "the"
+        assert parts[-1] in ("字", " 字")
+        joined = chosen.strip_accents or chosen.unicode_form == "NFC"
+        assert any("e\u0301" in part for part in parts) == joined
+        assert parts.count("ẞ") + parts.count("Aẞ") + parts.count("ẞE") > 0
+
+
+def test_locate_tokens__of_no_texts(tokenizer_files):
+    for kind in ("words", "whitespace", "characters", "bytes", *tokenizer_files):
+        for form in (None, "NFC"):
+            chosen = Options(casefold=False, unicode_form=form)
+            assert located([], kind, chosen) == []
+            assert located([""], kind, chosen) == [[]]
+
+
+def test_locate_tokens__of_a_function():
+    tokenizer = make_tokenizer(str.split, Normalisation())
+    message = r"^passages need a tokenizer that tells where each token stands, got the function "
+    with pytest.raises(InvalidParameterError, match=message):
+        tokenizer.locate_tokens(make_texts(["a"]))
+
+
+@given(st.lists(texts_to_form, max_size=5), kinds, st.integers(0, 5))
+def test_locate_tokens__texts_do_not_know_their_neighbours(strings, kind, cut):
+    chosen = Options(casefold=False, unicode_form=None if kind == "bytes" else "NFC")
+    strings = known(strings, chosen)
+    whole = located(strings, kind, chosen)
+    assert whole == located(strings[:cut], kind, chosen) + located(strings[cut:], kind, chosen)
