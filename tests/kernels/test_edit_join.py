@@ -16,9 +16,10 @@ from neardup.kernels import edit_join as kernels
 from neardup.kernels.postings import count_common
 from neardup.matching import edit_join, pieces
 from neardup.matching.edit_join import EditThreshold
+from neardup.matching.postings import group_records
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
-from tests.oracles import edits
+from tests.oracles import edits, joins
 from tests.oracles.shingles import shingle_tuples
 
 QGRAMS = range(1, 6)
@@ -135,17 +136,67 @@ class Probe:
             [len(row) for row in grams],
         )
 
+    def groups(self):
+        sides = np.array(self.sides, np.uint8) if self.sides else None
+        return group_records(len(self.lengths), sides)
+
     def postings(self):
-        """Rows of token, string, place in it and rest behind that."""
+        """Rows of key, string, place in it and rest behind that; the last token is in them all."""
+        groups = self.groups()
         return sorted(
-            (token, k, place, self.lengths[k] - place)
+            (token * groups.n_groups + int(groups.of_records[k]), k, place, self.lengths[k] - place)
             for k, row in enumerate(self.grams)
-            for token, place in row[: self.indexing[k]]
+            for token, place in [*row[: self.indexing[k]], (self.n_tokens, 0)]
         )
 
+    def may_pair(self, x, y):
+        return not self.sides or joins.may_pair(self.sides[x], self.sides[y], is_directed=False)
+
     def fitting(self):
-        """Pairs (x, y) of which y comes first and is long enough."""
-        return [(x, y) for x in range(len(self.lengths)) for y in range(self.first_partner[x], x)]
+        """Pairs (x, y) of which y comes first, is long enough, and of another collection."""
+        return [
+            (x, y)
+            for x in range(len(self.lengths))
+            for y in range(self.first_partner[x], x)
+            if self.may_pair(x, y)
+        ]
+
+    def met(self, x):
+        """Strings that x's lookups meet, of its own collection only itself, as often as they do."""
+        return [
+            y
+            for token, _ in self.grams[x][: self.probing[x]] or [(self.n_tokens, 0)]
+            for y, row in enumerate(self.grams)
+            for other, _ in [*row[: self.indexing[y]], (self.n_tokens, 0)]
+            if token == other and self.may_pair(x, y)
+        ]
+
+    def n_hits(self):
+        return sum(len(self.met(x)) for x in range(len(self.lengths)))
+
+    def arrays(self):
+        """What the kernels take of q-grams, groups and the index, by name."""
+        groups, rows = self.groups(), self.postings()
+        sizes = [len(row) for row in self.grams]
+        n_keys = (self.n_tokens + 1) * groups.n_groups
+        posting_starts = [sum(row[0] < key for row in rows) for key in range(n_keys + 1)]
+        return {
+            "first_partner": np.array(self.first_partner, np.int64),
+            "gram_tokens": np.array([token for row in self.grams for token, _ in row], np.int32),
+            "gram_places": np.array([place for row in self.grams for _, place in row], np.int32),
+            "gram_starts": np.cumsum([0, *sizes])[:-1].astype(np.int64),
+            "gram_sizes": np.array(sizes, np.int64),
+            "n_tokens": self.n_tokens,
+            "n_groups": groups.n_groups,
+            "first_group": groups.first,
+            "last_group": groups.last,
+            "posting_starts": np.array(posting_starts, np.int64),
+            **{
+                name: np.array([row[i] for row in rows], np.int32)
+                for i, name in enumerate(("records", "places", "rests"), 1)
+                for name in [f"posting_{name}"]
+            },
+        }
 
     def with_common_gram(self, is_fitting=lambda x, y, place, other: True):
         """Fitting pairs that have a q-gram of x's prefix in y's, at places that are fitting."""
@@ -160,11 +211,7 @@ class Probe:
     def run(self, room=1000):
         """Candidates (x, y), with the output full after ``room`` of them, and counts."""
         n = len(self.lengths)
-        rows = self.postings()
-        grams = [pair for row in self.grams for pair in row]
-        sizes = [len(row) for row in self.grams]
-        starts = np.cumsum([0, *sizes])[:-1]
-        posting_starts = [sum(row[0] < t for row in rows) for t in range(self.n_tokens + 1)]
+        given = self.arrays()
         last_seen = np.full(n, -1, np.int32)
         counts = np.zeros(kernels.N_COUNTS, np.int64)
         found, start = [], 0
@@ -175,17 +222,22 @@ class Probe:
                 n,
                 np.array(self.lengths, np.int64),
                 np.array(self.allowed, np.int64),
-                np.array(self.first_partner, np.int64),
+                given["first_partner"],
                 np.array(self.parities, np.uint64).reshape(-1, 2),
-                np.array(self.sides, np.uint8),
-                np.array([token for token, _ in grams], np.int32),
-                np.array([place for _, place in grams], np.int32),
-                np.array(starts, np.int64),
-                np.array(sizes, np.int64),
+                given["gram_tokens"],
+                given["gram_places"],
+                given["gram_starts"],
+                given["gram_sizes"],
+                given["n_tokens"],
                 self.qgram,
                 np.array(self.probing, np.int64),
-                np.array(posting_starts, np.int64),
-                *(np.array([row[i] for row in rows], np.int32) for i in (1, 2, 3)),
+                given["n_groups"],
+                given["first_group"],
+                given["last_group"],
+                given["posting_starts"],
+                given["posting_records"],
+                given["posting_places"],
+                given["posting_rests"],
                 last_seen,
                 left,
                 right,
@@ -358,10 +410,13 @@ def test_probe_strings__length_alone():
     """Without q-grams to look up, all strings of fitting length are candidates, by length."""
     for generator, _, probe in random_probes(6):
         probe.probing = [0] * len(probe.lengths)
+        # No edits at all touch no q-gram, however long.
+        probe.allowed = [99] * len(probe.lengths)
         expected = sorted(probe.fitting())
         n = len(expected)
-        assert probe.run() == (expected, [n, n, n, n, n])
-        assert probe.run(generator.randrange(4)) == (expected, [n, n, n, n, n])
+        counts = [len(probe.lengths) ** 2, n, n, n, n]
+        assert probe.run() == (expected, counts)
+        assert probe.run(generator.randrange(4)) == (expected, counts)
 
 
 def test_probe_strings__common_gram_alone():
@@ -376,13 +431,9 @@ def test_probe_strings__common_gram_alone():
         n = len(probe.with_common_gram()) + len(short)
         found, counts = probe.run(generator.choice([0, 1, 5, 50]))
         assert set(found) == probe.with_common_gram() | short
-        rows = probe.postings()
-        looked_up = [
-            (x, token) for x, row in enumerate(probe.grams) for token, _ in row[: probe.probing[x]]
-        ]
-        hits = [(x, row[1]) for x, token in looked_up for row in rows if row[0] == token]
+        hits = [(x, y) for x in range(len(probe.lengths)) for y in probe.met(x)]
         fitting = [(x, y) for x, y in hits if probe.first_partner[x] <= y < x]
-        assert counts == [len(hits) + len(short), len(fitting) + len(short), n, n, n]
+        assert counts == [len(hits), len(fitting), n, n, n]
 
 
 def test_probe_strings__position_alone():
@@ -437,8 +488,8 @@ def test_probe_strings__parity_alone(is_short):
 
 def test_probe_strings__count_alone():
     """As many common q-grams, copies counted, as no edit touches."""
-    n_pruned = 0
-    for _, qgram, probe in random_probes(10, 25):
+    n_pruned, n_pruned_of_all = 0, 0
+    for generator, qgram, probe in random_probes(10, 25):
         # Strings that are looked up have more q-grams than all edits together touch.
         probe.probing = [
             len(row) if len(row) > qgram * most else 0
@@ -449,16 +500,25 @@ def test_probe_strings__count_alone():
         places = [[(token, 0) for token, _ in row] for row in probe.grams]
         tokens = [Counter(token for token, _ in row) for row in probe.grams]
         probe.grams = places
-        candidates = {(x, y) for x, y in probe.with_common_gram() if probe.probing[x]}
+        # Some are compared with all although they could be looked up.
+        probe.probing = [generator.choice([0, length, length]) for length in probe.probing]
+        candidates = {
+            (x, y)
+            for x, y in probe.fitting()
+            if not probe.probing[x] or (x, y) in probe.with_common_gram()
+        }
         expected = {
             (x, y)
             for x, y in candidates
             if (tokens[x] & tokens[y]).total() >= tokens[x].total() - qgram * probe.allowed[x]
         }
-        n_pruned += len(candidates) - len(expected)
-        found, _ = probe.run()
-        assert {(x, y) for x, y in found if probe.probing[x]} == expected
-    assert n_pruned > 0
+        pruned = candidates - expected
+        n_pruned += len(pruned)
+        n_pruned_of_all += sum(probe.probing[x] == 0 for x, _ in pruned)
+        found, counts = probe.run()
+        assert set(found) == expected
+        assert counts[2:] == [len(candidates), len(candidates), len(expected)]
+    assert n_pruned > n_pruned_of_all > 0
 
 
 @pytest.mark.parametrize("is_short", [False, True])
@@ -468,16 +528,56 @@ def test_probe_strings__sides_alone(is_short):
         probe.sides = [generator.randint(1, 3) for _ in range(n)]
         probe.grams, probe.n_tokens = [[(0, 0)] for _ in range(n)], 1
         probe.indexing, probe.probing = [1] * n, [0 if is_short else 1] * n
-        sides = probe.sides
-        expected = [(x, y) for x, y in probe.fitting() if {1, 2} <= {*to_sides(sides, x, y)}]
+        found, counts = probe.run(generator.choice([0, 2, 50]))
+        assert sorted(found) == probe.fitting()
+        assert counts == [probe.n_hits(), *[len(probe.fitting())] * 4]
+
+
+def test_probe_strings__sides_and_other_tokens():
+    """A token's postings are read, of the groups looked up, and none of the tokens beside it."""
+    for generator, _, probe in random_probes(16, 25):
+        probe.sides = [generator.randint(1, 3) for _ in probe.lengths]
+        probe.probing = [generator.randint(0, len(row)) for row in probe.grams]
+        probe.indexing = [generator.randint(0, len(row)) for row in probe.grams]
+        probe.allowed = [99] * len(probe.lengths)
+        compared = {(x, y) for x, y in probe.fitting() if probe.probing[x] == 0}
         found, counts = probe.run()
-        assert sorted(found) == expected
-        assert counts[1:] == [len(probe.fitting()), *[len(expected)] * 3]
+        assert set(found) == probe.with_common_gram() | compared
+        n_fitting = sum(
+            probe.first_partner[x] <= y < x for x in range(len(probe.lengths)) for y in probe.met(x)
+        )
+        assert counts == [probe.n_hits(), n_fitting, *[len(found)] * 3]
 
 
-def to_sides(sides, x, y):
-    """The collections of two strings, of which each may be in both."""
-    return [side for k in (x, y) for side in ((1, 2) if sides[k] == 3 else (sides[k],))]
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_drop_long_lookups__by_definition(two_sided):
+    """More postings of fitting strings, in the groups looked up, than there are such strings."""
+    outcomes = Counter()
+    for generator, _, probe in random_probes(17, 60):
+        n = len(probe.lengths)
+        if two_sided:
+            probe.sides = [generator.randint(1, 3) for _ in range(n)]
+        probe.first_partner = sorted(generator.randint(0, x) for x in range(n))
+        probe.probing = [generator.randint(0, len(row)) for row in probe.grams]
+        probe.indexing = [generator.randint(0, len(row)) for row in probe.grams]
+        expected = []
+        for x, prefix in enumerate(probe.probing):
+            fitting = [y for pair, y in probe.fitting() if pair == x]
+            n_read = sum(probe.first_partner[x] <= y < x for y in probe.met(x))
+            is_long = prefix > 0 and n_read > len(fitting)
+            expected.append(0 if is_long else prefix)
+            # Which of the two counts decides: all postings, or those of fitting strings alone.
+            if prefix:
+                outcomes[is_long, len(probe.met(x)) > len(fitting)] += 1
+            outcomes["as many"] += prefix > 0 and n_read == len(fitting) > 0
+        probing = np.array(probe.probing, np.int64)
+        given = probe.arrays()
+        for name in ("gram_places", "gram_sizes", "posting_places", "posting_rests"):
+            del given[name]
+        kernels.drop_long_lookups(*given.values(), probing)
+        assert probing.tolist() == expected
+    assert outcomes.keys() == {(True, True), (False, True), (False, False), "as many"}
+    assert min(outcomes.values()) > 0
 
 
 def test_probe_strings__full_output():
@@ -502,7 +602,7 @@ def test_probe_strings__full_in_the_middle_of_a_string():
         assert probe.run(room) == (expected, [16, 6, 6, 6, 6])
     short = replace(probe, probing=[0] * 4)
     for room in range(8):
-        assert short.run(room) == (expected, [6, 6, 6, 6, 6])
+        assert short.run(room) == (expected, [16, 6, 6, 6, 6])
 
 
 def true_pairs(generator, n):
@@ -537,7 +637,10 @@ def test_index_grams__prefixes_of_true_pairs_meet(qgram):
         allowed = np.array([distance + (k > x) for k in range(len(strings))], np.int64)
         first = np.searchsorted(lengths, lengths - allowed).astype(np.int64)
         tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
-        grams, probing, index = edit_join._index_grams(tokens, lengths, allowed, first, qgram)
+        groups = group_records(len(strings), None)
+        grams, probing, index = edit_join._index_grams(
+            tokens, lengths, allowed, first, qgram, groups
+        )
         assert first[x] <= y
         # Too short to be looked up is only what edits may touch all over.
         assert (probing[x] == 0) == (max(len(long) - qgram + 1, 1) <= qgram * distance)
@@ -569,7 +672,7 @@ def test_join_strings__as_oracle(qgram, threshold):
     generator = random.Random(f"{qgram} {threshold}")
     for n_sides in (0, 0, 0, 0, 3, 3):
         strings = random_strings(generator, generator.randint(6, 14))
-        sides = [generator.randint(1, n_sides) for _ in strings] if n_sides else None
+        sides = [generator.randint(0, n_sides) for _ in strings] if n_sides else None
         assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
 
 
@@ -585,7 +688,9 @@ def test_join_strings__special_strings(qgram):
 
 @pytest.mark.parametrize("strings", [[], [""], ["", ""], ["a"], ["", "a", ""]])
 def test_join_strings__nothing(strings):
-    assert joined(strings, 3) == ([], edit_join.EditJoinCounts(0, 0, 0, 0, 0, 0))
+    # A string that is compared with all meets itself, too.
+    n_hits = len([string for string in strings if string])
+    assert joined(strings, 3) == ([], edit_join.EditJoinCounts(n_hits, 0, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(

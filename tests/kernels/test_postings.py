@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import accumulate
+from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels import postings as kernels
 from neardup.matching import postings
 from tests.arrays import as_uint64, make_sets, ragged, random_sets, random_words
+from tests.oracles import joins
 
 # Values that fall on the same slot of 16: the first, one in the middle, the last (so that the
 # search for a free one goes over the end), values that differ in little, and large ones.
@@ -158,6 +159,62 @@ def test_index_prefixes__by_definition():
         assert index.starts.tolist() == in_front
         assert index.records.tolist() == [record for _, record, _ in expected]
         assert index.places.tolist() == [place for _, _, place in expected]
+
+
+@pytest.mark.parametrize("is_directed", [False, True])
+def test_group_records__looked_up_are_those_of_the_other_collection(is_directed):
+    """All of them and no others; of itself a record of both is a partner, as in any self-join."""
+    sides = [1, 2, 3, 3, 2, 1, 2, 3]
+    groups = postings.group_records(8, np.array(sides, np.uint8), is_directed=is_directed)
+    assert groups.n_groups == 3
+    assert {*groups.of_records.tolist()} == {0, 1, 2}
+    for x, y in product(range(8), repeat=2):
+        is_found = bool(groups.first[x] <= groups.of_records[y] < groups.last[x])
+        assert is_found == joins.may_pair(sides[x], sides[y], is_directed=is_directed)
+    for found in (groups.of_records, groups.first, groups.last):
+        assert found.flags.c_contiguous
+        assert found.dtype == np.uint8
+
+
+def test_group_records__of_a_self_join():
+    groups = postings.group_records(3, None)
+    found = (groups.n_groups, groups.of_records.tolist(), groups.first.tolist())
+    assert (*found, groups.last.tolist()) == (1, [0, 0, 0], [0, 0, 0], [1, 1, 1])
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_index_groups__by_definition(two_sided):
+    """By token, then by group, then by record; a record without tokens is in a group, too."""
+    generator = random.Random(8)
+    for _ in range(30):
+        values, starts, sizes = records_of(random_records(generator))
+        records = postings.rank_records(values, starts, sizes)
+        n = len(sizes)
+        sides = np.array([generator.randint(1, 3) for _ in range(n)], np.uint8)
+        groups = postings.group_records(n, sides if two_sided else None)
+        prefixes = [generator.randint(0, size) for size in sizes.tolist()]
+        index = postings.index_groups(records, np.array(prefixes, np.int64), groups)
+        expected = sorted(
+            (int(records.tokens[records.starts[k] + place]), int(groups.of_records[k]), k, place)
+            for k, prefix in enumerate(prefixes)
+            for place in range(prefix)
+        )
+        keys = [*product(range(records.n_tokens), range(groups.n_groups)), (records.n_tokens, 0)]
+        assert index.starts.tolist() == [sum(row[:2] < key for row in expected) for key in keys]
+        assert index.records.tolist() == [record for _, _, record, _ in expected]
+        assert index.places.tolist() == [place for _, _, _, place in expected]
+
+
+def test_index_groups__too_many(monkeypatch):
+    records = postings.rank_records(*records_of([[5, 6], [7, 6]]))
+    prefixes = np.array([2, 2], np.int64)
+    two_sided = postings.group_records(2, np.array([1, 2], np.uint8))
+    monkeypatch.setattr(postings, "_MOST", 9)
+    postings.index_groups(records, prefixes, two_sided)
+    monkeypatch.setattr(postings, "_MOST", 8)
+    postings.index_groups(records, prefixes, postings.group_records(2, None))
+    with pytest.raises(InvalidParameterError, match="more than 2 different tokens in two"):
+        postings.index_groups(records, prefixes, two_sided)
 
 
 def test_sort_records__equal_tokens_keep_their_order():

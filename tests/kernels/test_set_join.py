@@ -4,13 +4,14 @@ import random
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate, count
+from itertools import accumulate, count, product
 
 import numpy as np
 import pytest
 
 from neardup.kernels import set_join
 from neardup.matching.measures import Measure, make_join_measure
+from neardup.matching.postings import group_records
 from neardup.matching.set_join import ALGORITHMS, JoinCounts, _partner_ranges, join_sets
 from tests.arrays import make_sets
 from tests.oracles import joins
@@ -102,12 +103,19 @@ class Probe:
         return [
             y
             for y in range(self.first_partner[x], self.last_partner[x])
-            if y != x
-            if not self.sides
-            or joins.may_pair(
-                self.sides[x], self.sides[y], is_directed=self.measure == "containment"
-            )
+            if y != x and self.may_pair(x, y)
         ]
+
+    def may_pair(self, x, y):
+        is_directed = self.measure == "containment"
+        return not self.sides or joins.may_pair(
+            self.sides[x], self.sides[y], is_directed=is_directed
+        )
+
+    def n_hits(self):
+        """Count what probing prefixes meet in the other collection, of any size, or themselves."""
+        pairs = product(range(len(self.records)), repeat=2)
+        return sum(len(self.meetings(x, y)) for x, y in pairs if self.may_pair(x, y))
 
     def pairs(self):
         return [(x, y) for x in range(len(self.records)) for y in self.partners(x)]
@@ -155,13 +163,19 @@ class Probe:
         """Results, with the output full after ``room`` of them, and counts."""
         n = len(self.records)
         lengths = [len(record) for record in self.records]
+        groups = group_records(
+            n,
+            np.array(self.sides, np.uint8) if self.sides else None,
+            is_directed=self.measure == "containment",
+        )
+        own = groups.of_records.tolist()
         rows = sorted(
-            (token, k, j)
+            (token * groups.n_groups + own[k], k, j)
             for k, record in enumerate(self.records)
             for j, token in enumerate(record[: self.indexing[k]])
         )
         tokens = [token for record in self.records for token in record]
-        n_tokens = max(tokens, default=-1) + 1
+        n_keys = (max(tokens, default=-1) + 1) * groups.n_groups
         # A token in front that no record has.
         starts = [*accumulate(lengths, initial=1)][:-1]
         threshold = self.threshold
@@ -185,8 +199,10 @@ class Probe:
                 np.array(self.indexing, np.int64),
                 np.array(self.first_partner, np.int64),
                 np.array(self.last_partner, np.int64),
-                np.array(self.sides, np.uint8),
-                np.array([sum(row[0] < t for row in rows) for t in range(n_tokens + 1)], np.int64),
+                groups.n_groups,
+                groups.first,
+                groups.last,
+                np.array([sum(row[0] < k for row in rows) for k in range(n_keys + 1)], np.int64),
                 np.array([row[1] for row in rows], np.int32),
                 np.array([row[2] for row in rows], np.int32),
                 shared,
@@ -248,7 +264,7 @@ def test_join_sets__as_oracle(measure, algorithm, two_sided):
     generator = random.Random(f"{measure} {two_sided}")
     for _ in range(12):
         sets = random_sets(generator, generator.randint(1, 12))
-        sides = [generator.randint(1, 3) for _ in sets] if two_sided else None
+        sides = [generator.randrange(4) for _ in sets] if two_sided else None
         threshold = threshold_of(generator, measure)
         found, counts = joined(
             sets,
@@ -518,8 +534,17 @@ def test_probe_records__sides_alone(measure, algorithm):
         found, counts = probe.run(algorithm)
         assert found == probe.results()
         n_met = sum(len(probe.meetings(x, y)) for x, y in probe.pairs())
+        assert counts[set_join.HITS] == probe.n_hits()
         assert counts[set_join.AFTER_SIZE] == n_met
         assert len(probe.pairs()) <= n_fitting
+        # Nor are postings of other groups read where the range of partners leaves some out.
+        for x in range(len(probe.records)):
+            bounds = sorted(generator.choices(range(len(probe.records) + 1), k=2))
+            probe.first_partner[x], probe.last_partner[x] = bounds
+        found, counts = probe.run(algorithm)
+        assert found == probe.results()
+        assert counts[set_join.HITS] == probe.n_hits()
+        assert counts[set_join.AFTER_SIZE] == sum(len(probe.meetings(*p)) for p in probe.pairs())
 
 
 @pytest.mark.parametrize("side", [1, 2])
@@ -527,7 +552,7 @@ def test_probe_records__sides_alone(measure, algorithm):
 def test_probe_records__one_side_only(measure, side):
     for _, probe in random_probes(measure, 3):
         probe.sides = [side] * len(probe.records)
-        assert probe.run("ppjoin")[0] == []
+        assert probe.run("ppjoin") == ([], [0] * set_join.RESULTS)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

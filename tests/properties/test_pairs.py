@@ -31,7 +31,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
     if measure == "overlap":
         threshold = Fraction(data.draw(st.integers(1, 6)))
     sides = data.draw(
-        st.none() | st.lists(st.integers(1, 3), min_size=len(sets), max_size=len(sets))
+        st.none() | st.lists(st.integers(0, 3), min_size=len(sets), max_size=len(sets))
     )
     pairs, _ = set_join.join_sets(
         make_sets(sets),
@@ -96,6 +96,6 @@ def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
 
 @pytest.mark.parametrize("limit", [1, 9, 44])
 def test_find_pairs__limit(limit):
-    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs: 45;"):
+    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs?: 45;"):
         neardup.find_pairs(["a b c"] * 10, limit=limit)
     assert len(neardup.find_pairs(["a b c"] * 10, limit=45).pairs) == 45

@@ -174,12 +174,6 @@ def sort_records(
 
 
 @inlined
-def are_of_both(x_side: Int, y_side: Int) -> bool:
-    """Whether one record is of the left collection (bit 1) and the other of the right (bit 2)."""
-    return ((x_side & 1) & (y_side >> 1)) | ((x_side >> 1) & (y_side & 1)) != 0
-
-
-@inlined
 def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
     """First position in [start, stop) of an ascending range whose value is at least ``least``."""
     while start < stop:

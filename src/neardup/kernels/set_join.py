@@ -4,7 +4,8 @@ Records are sorted by size, each a sorted run of token ranks, the rarest token f
 only one record has come first of all and never match, so they are left out of the runs. A record is
 indexed under the tokens of its indexing prefix and looks partners up with those of its probing
 prefix, once all are indexed: for symmetric measures among the records before it, so that every
-pair comes up once. Blocks of records can be probed at the same time.
+pair comes up once, and of two collections among those of the other one. Blocks of records can be
+probed at the same time.
 
 References
 ----------
@@ -20,7 +21,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
-from neardup.kernels.postings import are_of_both, count_common, first_at_least
+from neardup.kernels.postings import count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
@@ -145,14 +146,6 @@ def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
 suffix_distance = _suffix_bound(_suffix_bound(_size_difference))
 
 
-@inlined
-def _may_pair(x_side: Int, y_side: Int, measure: Int) -> bool:
-    """Whether two records belong to different collections; a contained one to the left."""
-    if measure == CONTAINMENT:
-        return (x_side & 1) != 0 and (y_side & 2) != 0
-    return are_of_both(x_side, y_side)
-
-
 @kernel
 def probe_records(
     start: int,
@@ -169,7 +162,9 @@ def probe_records(
     indexing: ConstInt64s,
     first_partner: ConstInt64s,
     last_partner: ConstInt64s,
-    sides: ConstBytes,
+    n_groups: int,
+    first_group: ConstBytes,
+    last_group: ConstBytes,
     posting_starts: ConstInt64s,
     posting_records: ConstInt32s,
     posting_places: ConstInt32s,
@@ -184,16 +179,16 @@ def probe_records(
 
     Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
     ``starts[x]`` in ``tokens``, and prefixes are counted in those. Partners of x lie in
-    ``first_partner[x]`` to ``last_partner[x]``, exclusive. ``sides`` tells where two collections
-    are joined: 1 for a record of the left one, 2 of the right one, 3 of both; it is empty for a
-    self-join. ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are this
-    worker's own. Pairs go to ``right`` (x), ``left`` (its partner) and ``overlaps``.
+    ``first_partner[x]`` to ``last_partner[x]`` and in the groups ``first_group[x]`` to
+    ``last_group[x]``, all exclusive; the postings of a token in a group have the key
+    ``token * n_groups + group``. ``shared`` (n, all zero, and zero again afterwards) and
+    ``touched`` (n) are this worker's own. Pairs go to ``right`` (x), ``left`` (its partner) and
+    ``overlaps``.
 
     Returns the first record not probed, which is below ``stop`` if the next one's partners might
     not fit into the output, and the number of pairs.
     """
     n_pairs = np.int64(0)
-    two_sided = sides.shape[0] > 0
     for x in range(start, stop):
         x_size, x_start, x_stop = sizes[x], starts[x], starts[x] + lengths[x]
         n_touched = np.int64(0)
@@ -203,48 +198,47 @@ def probe_records(
         y_size = np.int64(-1)
         required: Int = 0
         for i in range(probing[x]):
-            token = tokens[x_start + i]
-            end = posting_starts[token + 1]
-            k = first_at_least(posting_records, posting_starts[token], end, first_partner[x])
-            hits += end - posting_starts[token]
-            while k < end and posting_records[k] < last_partner[x]:
-                y = np.int64(posting_records[k])
-                place = np.int64(posting_places[k])
-                k += 1
-                if y == x:
-                    continue
-                if two_sided and not _may_pair(sides[x], sides[y], measure):
-                    continue
-                after_size += 1
-                seen = shared[y]
-                if seen == _PRUNED:
-                    continue
-                if seen == 0:
-                    touched[n_touched] = y
-                    n_touched += 1
-                if algorithm != ALL_PAIRS:
-                    if sizes[y] != y_size:
-                        y_size = sizes[y]
-                        required = required_overlap(measure, x_size, y_size, p, q)
-                    if seen + min(lengths[x] - i, lengths[y] - place) < required:
-                        shared[y] = _PRUNED
+            first_key = np.int64(tokens[x_start + i]) * n_groups
+            for key in range(first_key + first_group[x], first_key + last_group[x]):
+                end = posting_starts[key + 1]
+                k = first_at_least(posting_records, posting_starts[key], end, first_partner[x])
+                hits += end - posting_starts[key]
+                while k < end and posting_records[k] < last_partner[x]:
+                    y = np.int64(posting_records[k])
+                    place = np.int64(posting_places[k])
+                    k += 1
+                    if y == x:
                         continue
-                    after_position += 1
-                    if algorithm == PPJOIN_PLUS and seen == 0:
-                        limit = lengths[x] + lengths[y] - 2 * required - (i + place)
-                        distance = suffix_distance(
-                            tokens,
-                            x_start + i + 1,
-                            x_stop,
-                            starts[y] + place + 1,
-                            starts[y] + lengths[y],
-                            limit,
-                        )
-                        if distance > limit:
+                    after_size += 1
+                    seen = shared[y]
+                    if seen == _PRUNED:
+                        continue
+                    if seen == 0:
+                        touched[n_touched] = y
+                        n_touched += 1
+                    if algorithm != ALL_PAIRS:
+                        if sizes[y] != y_size:
+                            y_size = sizes[y]
+                            required = required_overlap(measure, x_size, y_size, p, q)
+                        if seen + min(lengths[x] - i, lengths[y] - place) < required:
                             shared[y] = _PRUNED
                             continue
-                    after_suffix += 1
-                shared[y] = seen + 1
+                        after_position += 1
+                        if algorithm == PPJOIN_PLUS and seen == 0:
+                            limit = lengths[x] + lengths[y] - 2 * required - (i + place)
+                            distance = suffix_distance(
+                                tokens,
+                                x_start + i + 1,
+                                x_stop,
+                                starts[y] + place + 1,
+                                starts[y] + lengths[y],
+                                limit,
+                            )
+                            if distance > limit:
+                                shared[y] = _PRUNED
+                                continue
+                        after_suffix += 1
+                    shared[y] = seen + 1
         if n_pairs + n_touched > left.shape[0]:
             for m in range(n_touched):
                 shared[touched[m]] = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from threading import Lock
@@ -17,8 +17,11 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels import edit_join, shingles
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
 from neardup.matching.postings import (
+    Groups,
     Postings,
     RankedRecords,
+    group_records,
+    index_groups,
     index_prefixes,
     number_values,
     rank_records,
@@ -57,12 +60,12 @@ class EditThreshold:
 class EditJoinCounts:
     """What each filter let through.
 
-    ``hits`` postings under the q-grams looked up, and strings beside those that are too short for
-    q-grams; ``after_length`` of those, the ones of fitting length that come first;
-    ``after_position`` pairs, of different collections, with a common q-gram at fitting places;
-    ``after_parity`` of those that so few edits may lie between by the parities of their tokens;
-    ``verified`` those with enough common q-grams, whose distance is worked out; ``results`` pairs
-    within the distance.
+    ``hits`` postings under the q-grams looked up, and all strings beside each that is not looked
+    up, of two collections those of the other one; ``after_length`` of those, the ones of fitting
+    length that come first; ``after_position`` pairs with a common q-gram at fitting places, or of
+    a string not looked up; ``after_parity`` of those that so few edits may lie between by the
+    parities of their tokens; ``verified`` those with enough common q-grams, whose distance is
+    worked out; ``results`` pairs within the distance.
     """
 
     hits: int
@@ -93,7 +96,7 @@ def join_strings(
         Most edits: insertions, deletions and substitutions of one token.
     sides
         For a join of two collections (n,): 1 for a string of the left one, 2 of the right one, 3
-        of both. Only pairs of different collections are found.
+        of both, 0 of neither. Only pairs of different collections are found.
     qgram
         Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
     workers
@@ -117,6 +120,9 @@ def join_strings(
 
     Notes
     -----
+    A string is not looked up by q-grams, but compared with all of fitting length, where it has so
+    few that edits may touch them all, or such frequent ones that it would meet more strings.
+
     Memory about 50 bytes a token, 12 a pair found, and for each worker 4 bytes a string. Results do
     not depend on ``workers``.
 
@@ -127,7 +133,8 @@ def join_strings(
     constraints.
     """
     all_lengths = np.diff(strings.offsets)
-    order = np.flatnonzero(all_lengths > 0)
+    is_wanted = all_lengths > 0 if sides is None else (all_lengths > 0) & (sides > 0)
+    order = np.flatnonzero(is_wanted)
     order = order[np.argsort(all_lengths[order], kind="stable")]
     lengths = all_lengths[order]
     n = len(order)
@@ -136,11 +143,12 @@ def join_strings(
     if qgram is None:
         qgram = choose_qgram(lengths, allowed)
     first_partner: Int64s = np.searchsorted(lengths, lengths - allowed).astype(np.int64)
-    grams, probing, index = _index_grams(ordered, lengths, allowed, first_partner, qgram)
+    groups = group_records(n, None if sides is None else sides[order])
+    grams, probing, index = _index_grams(ordered, lengths, allowed, first_partner, qgram, groups)
+    _drop_long_lookups(grams, first_partner, groups, index, probing)
     rests = (lengths[index.records] - index.places).astype(np.int32)
     parities: Uint64s = np.empty((n, 2), np.uint64)
     edit_join.string_parities(ordered.values, ordered.offsets, parities)
-    ordered_sides = np.empty(0, np.uint8) if sides is None else sides[order]
 
     counts: Int64s = np.zeros(edit_join.N_COUNTS, np.int64)
     lock = Lock()
@@ -155,13 +163,16 @@ def join_strings(
             allowed,
             first_partner,
             parities,
-            ordered_sides,
             grams.tokens,
             grams.places,
             grams.starts,
             grams.sizes,
+            grams.n_tokens,
             qgram,
             probing,
+            groups.n_groups,
+            groups.first,
+            groups.last,
             index.starts,
             index.records,
             index.places,
@@ -213,12 +224,18 @@ def _take(strings: TokenLists, order: Int64s, lengths: Int64s) -> TokenLists:
 
 
 def _index_grams(
-    strings: TokenLists, lengths: Int64s, allowed: Int64s, first_partner: Int64s, qgram: int
+    strings: TokenLists,
+    lengths: Int64s,
+    allowed: Int64s,
+    first_partner: Int64s,
+    qgram: int,
+    groups: Groups,
 ) -> tuple[RankedRecords, Int64s, Postings]:
     """Rank the q-grams of all strings and index those that a longer partner may look up.
 
     Gives the q-grams, how many of each string's are looked up (0 if all of them may be hit by
-    edits), and the index, whose places are those in the strings.
+    edits), and the index, whose places are those in the strings. One token more, behind the last
+    q-gram's, is in all strings, at place 0.
     """
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
@@ -232,9 +249,44 @@ def _index_grams(
     indexing = _prefix_lengths(grams, allowed[longest], qgram)
     # All q-grams of a string that is too short to be looked up, in case a longer one is not.
     indexing[indexing == 0] = n_grams[indexing == 0]
-    index = index_prefixes(grams.tokens, grams.starts, indexing, grams.n_tokens)
+    index = index_groups(grams, indexing, groups)
     places = grams.places[grams.starts[index.records] + index.places]
-    return grams, probing, replace(index, places=places)
+    of_all = _index_all(groups)
+    return (
+        grams,
+        probing,
+        Postings(
+            np.concatenate([index.starts, index.starts[-1] + of_all.starts[1:]]),
+            np.concatenate([index.records, of_all.records]),
+            np.concatenate([places, of_all.places]),
+        ),
+    )
+
+
+def _index_all(groups: Groups) -> Postings:
+    """Index strings under one token that they all have, at place 0."""
+    n = len(groups.of_records)
+    numbers = np.arange(n, dtype=np.int64)
+    ones = np.ones(n, np.int64)
+    return index_prefixes(groups.of_records.astype(np.int32), numbers, ones, groups.n_groups)
+
+
+def _drop_long_lookups(
+    grams: RankedRecords, first_partner: Int64s, groups: Groups, index: Postings, probing: Int64s
+) -> None:
+    """Have strings compared with all of fitting length where that is faster than looking up."""
+    edit_join.drop_long_lookups(
+        first_partner,
+        grams.tokens,
+        grams.starts,
+        grams.n_tokens,
+        groups.n_groups,
+        groups.first,
+        groups.last,
+        index.starts,
+        index.records,
+        probing,
+    )
 
 
 def _prefix_lengths(grams: RankedRecords, allowed: Int64s, qgram: int) -> Int64s:

@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import postings, shingles
-from neardup.tables import Int32s, Int64s, ShingleSets, Uint64s
+from neardup.tables import Bytes, Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12
 _MOST = 2**31 - 1
@@ -34,15 +34,45 @@ class RankedRecords:
 
 
 @dataclass(frozen=True)
-class Postings:
-    """Inverted index: token t is in ``records[starts[t] : starts[t + 1]]``, ascending.
+class Groups:
+    """Records by collection: those of the left one only, of both, and of the right one only.
 
-    ``places`` tells where in the record's run it stands.
+    Record r is in group ``of_records[r]``, its partners are in ``first[r]`` to ``last[r]``,
+    exclusive. A collection that is joined with itself is one group.
+    """
+
+    n_groups: int
+    of_records: Bytes
+    first: Bytes
+    last: Bytes
+
+
+@dataclass(frozen=True)
+class Postings:
+    """Inverted index: key k is in ``records[starts[k] : starts[k + 1]]``, ascending.
+
+    Keys are ``token * n_groups + group``, so that a token's postings in adjacent groups have
+    adjacent keys; with one group the key is the token. ``places`` tells where in the record's run
+    the token stands.
     """
 
     starts: Int64s
     records: Int32s
     places: Int32s
+
+
+def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
+    """Group records by their sides: 1 for left, 2 for right, 3 for both; None for a self-join.
+
+    In a directed join only records of the left collection look for partners.
+    """
+    if sides is None:
+        zeros: Bytes = np.zeros(n_records, np.uint8)
+        return Groups(1, zeros, zeros, zeros + np.uint8(1))
+    is_left, is_right = sides & np.uint8(1), sides >> np.uint8(1)
+    if is_directed:
+        return Groups(3, 1 + is_right - is_left, np.ones_like(sides), 1 + 2 * is_left)
+    return Groups(3, 1 + is_right - is_left, 1 - is_right, 2 + is_left)
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
@@ -131,3 +161,27 @@ def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: i
     places: Int32s = np.empty(int(posting_starts[-1]), np.int32)
     postings.fill_postings(tokens, starts, prefixes, posting_starts.copy(), records, places)
     return Postings(posting_starts, records, places)
+
+
+def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Postings:
+    """Index each record under the first ``prefixes[r]`` tokens of its run, by token and group.
+
+    Memory 8 bytes a posting and 8 a key; while it works 5 a token more, if there are groups.
+
+    Raises
+    ------
+    InvalidParameterError
+        For more than 2^31 keys.
+    """
+    n_keys = records.n_tokens * groups.n_groups
+    if n_keys > _MOST:
+        message = (
+            f"more than {_MOST // groups.n_groups:,} different tokens in two collections; "
+            "cut them into parts"
+        )
+        raise InvalidParameterError(message)
+    keys = records.tokens
+    if groups.n_groups > 1:
+        keys = keys * np.int32(groups.n_groups)
+        keys += np.repeat(groups.of_records, records.sizes)
+    return index_prefixes(keys, records.starts, prefixes, n_keys)

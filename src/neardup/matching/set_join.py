@@ -12,7 +12,7 @@ import numpy as np
 from neardup.kernels import set_join
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
-from neardup.matching.postings import index_prefixes, rank_sets
+from neardup.matching.postings import group_records, index_groups, rank_sets
 from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
 
 Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
@@ -28,10 +28,11 @@ DEFAULT_ALGORITHM: Algorithm = "ppjoin"
 class JoinCounts:
     """What each filter let through.
 
-    ``hits`` postings under the tokens of probing prefixes; ``after_size`` of those whose record
-    has a fitting size, comes first and belongs to the other collection; ``after_position`` and
-    ``after_suffix`` (both 0 for All-Pairs) those that the two filters let pass; ``verified`` pairs
-    whose overlap was counted to the end, ``results`` those at the threshold.
+    ``hits`` postings under the tokens of probing prefixes, of two collections those of the other
+    one; ``after_size`` of those whose record has a fitting size and comes first;
+    ``after_position`` and ``after_suffix`` (both 0 for All-Pairs) those that the two filters let
+    pass; ``verified`` pairs whose overlap was counted to the end, ``results`` those at the
+    threshold.
     """
 
     hits: int
@@ -62,7 +63,7 @@ def join_sets(
         Any; for ``containment`` the first of a pair is the one that lies in the other.
     sides
         For a join of two collections (n,): 1 for a set of the left one, 2 of the right one, 3 of
-        both. Only pairs of sets of different collections are found.
+        both, 0 of neither. Only pairs of sets of different collections are found.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
         suffix. All find the same pairs.
@@ -86,10 +87,11 @@ def join_sets(
     Notes
     -----
     Memory: 20 bytes an element while they are ranked, then 8; 8 bytes a posting (the indexing
-    prefixes), 12 a pair found, and for each worker 8 bytes a set. Results do not depend on
-    ``workers``.
+    prefixes), 8 a distinct element that several sets have (24 if two collections are joined), 12 a
+    pair found, and for each worker 8 bytes a set. Results do not depend on ``workers``.
     """
-    order = np.flatnonzero(sets.sizes > 0)
+    is_wanted = sets.sizes > 0 if sides is None else (sets.sizes > 0) & (sides > 0)
+    order = np.flatnonzero(is_wanted)
     order = order[np.argsort(sets.sizes[order], kind="stable")]
     records = rank_sets(sets, order)
     sizes = sets.sizes[order]
@@ -100,8 +102,10 @@ def join_sets(
     first_partner, last_partner = _partner_ranges(sizes, least, measure)
     # Prefixes start with the tokens that no other record has, which are not in the runs.
     probing, indexing = (records.shorten(prefixes, sizes) for prefixes in (probing, indexing))
-    index = index_prefixes(records.tokens, records.starts, indexing, records.n_tokens)
-    record_sides = np.empty(0, np.uint8) if sides is None else sides[order]
+    is_directed = measure.name == "containment"
+    # Of a containment the one that looks is the one contained.
+    groups = group_records(n, None if sides is None else sides[order], is_directed=is_directed)
+    index = index_groups(records, indexing, groups)
 
     counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
     lock = Lock()
@@ -130,7 +134,9 @@ def join_sets(
             indexing,
             first_partner,
             last_partner,
-            record_sides,
+            groups.n_groups,
+            groups.first,
+            groups.last,
             index.starts,
             index.records,
             index.places,
@@ -154,7 +160,6 @@ def join_sets(
         if progress is not None:
             progress(stop)
     counts[set_join.RESULTS] = n_results
-    is_directed = measure.name == "containment"
     pairs = _pairs(found, order, is_directed=is_directed)
     return pairs, JoinCounts(*(int(count) for count in counts))
 
