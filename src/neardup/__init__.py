@@ -5,6 +5,7 @@ The public names, and where they live:
 - ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
 - ``DeduplicationResult`` (pipelines.result): its result.
 - ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
 
@@ -28,6 +29,7 @@ from neardup.errors import (
     OutputExistsError,
     ReadError,
     ResultLimitError,
+    SketchMismatchError,
     WriteError,
 )
 from neardup.version import __version__
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from neardup.pipelines.deduplicate import deduplicate
     from neardup.pipelines.pair_result import PairResult
     from neardup.pipelines.pairs import find_pairs
+    from neardup.pipelines.passage_index import PassageIndex
     from neardup.pipelines.result import DeduplicationResult
     from neardup.text.normalise import Normalisation
 
@@ -52,8 +55,10 @@ __all__ = [
     "Normalisation",
     "OutputExistsError",
     "PairResult",
+    "PassageIndex",
     "ReadError",
     "ResultLimitError",
+    "SketchMismatchError",
     "WriteError",
     "__version__",
     "choose_banding",
@@ -66,6 +71,7 @@ _HOMES = {
     "DeduplicationResult": "neardup.pipelines.result",
     "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.pipelines.pair_result",
+    "PassageIndex": "neardup.pipelines.passage_index",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
     "find_pairs": "neardup.pipelines.pairs",

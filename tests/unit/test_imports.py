@@ -60,6 +60,8 @@ def test_public_names__live_where_they_say():
 
 def test_public_names__errors_are_what_callers_expect():
     builtin = {
+        "IndexFormatError": ValueError,
+        "IndexLockedError": RuntimeError,
         "InvalidInputError": ValueError,
         "InvalidParameterError": ValueError,
         "MissingExtraError": ImportError,

@@ -11,18 +11,20 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import spell_options
-from neardup.errors import InvalidParameterError, NeardupError
+from neardup.cli.options import SpellingGroup
+from neardup.errors import NeardupError
 from neardup.version import __version__
 
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
+    "index": ("neardup.cli.index", "Keep documents in a passage index: build, add, remove."),
+    "search": ("neardup.cli.search", "Find the passages of an index that are similar to queries."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(SpellingGroup):
     """A group that loads a command's module when the command is used."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -31,11 +33,6 @@ class _LazyGroup(click.Group):
         except KeyboardInterrupt:
             # Caught before click, which would print an empty line.
             raise click.Abort from None
-        except InvalidParameterError as error:
-            command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            if command is None:
-                raise
-            raise InvalidParameterError(spell_options(error, command)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -19,6 +19,9 @@ _LABELS = {
     "compare": "reading candidates",
     "choose": "comparing",
     "join": "joining",
+    "count": "counting tokens",
+    "windows": "hash functions",
+    "search": "searching",
     "write": "writing",
 }
 
@@ -39,7 +42,6 @@ class Display:
             TextColumn("{task.description:<18}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("documents"),
             Elapsed(),
             console=Console(stderr=True),
         )

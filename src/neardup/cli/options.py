@@ -62,6 +62,13 @@ def text_options(tokenizer_default: str = "words", ngram_default: str = "5") -> 
             show_default=True,
             help="Shingles as a set, or each copy as an element of its own (multiset).",
         ),
+        normalisation_options,
+    )
+
+
+def normalisation_options(function: F) -> F:
+    """Options about differences between tokens that do not count."""
+    return _group(
         click.option(
             "--casefold/--no-casefold",
             default=None,
@@ -72,7 +79,45 @@ def text_options(tokenizer_default: str = "words", ngram_default: str = "5") -> 
         ),
         click.option("--strip-accents", is_flag=True, help="Accents do not count."),
         click.option("--fold-digits", is_flag=True, help="Digits of all scripts are the same."),
-    )
+    )(function)
+
+
+def passage_options(function: F) -> F:
+    """Options about what passages are made of, and how they are hashed."""
+    return _group(
+        click.option(
+            "--min-tokens",
+            type=int,
+            default=50,
+            show_default=True,
+            help="Tokens of the shortest passage that is found for certain.",
+        ),
+        click.option("--num-perm", type=int, default=64, show_default=True, help="Hash functions."),
+        click.option(
+            "--tf",
+            type=click.Choice(["binary", "raw", "log", "squared", "saturating"]),
+            default="binary",
+            show_default=True,
+            help="What a token weighs by how often a passage has it; binary: once is enough.",
+        ),
+        click.option(
+            "--idf",
+            type=click.Choice(["unary", "standard", "smooth", "probabilistic"]),
+            default="unary",
+            show_default=True,
+            help="What it weighs by how few documents have it; unary: all the same.",
+        ),
+        click.option(
+            "--seed", type=int, default=42, show_default=True, help="Selects the hash functions."
+        ),
+        click.option(
+            "--tokenizer",
+            default="words",
+            show_default=True,
+            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+        ),
+        normalisation_options,
+    )(function)
 
 
 def matching_options(function: F) -> F:
@@ -134,3 +179,18 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
         return str(error)
     pattern = rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-]|\.\w)"
     return re.sub(pattern, lambda found: options[found[0]], str(error))
+
+
+class SpellingGroup(click.Group):
+    """A group whose commands' errors name their options as they are written."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was chosen."""
+        try:
+            return super().invoke(ctx)
+        except InvalidParameterError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if command is None:
+                raise
+            spelled = spell_options(error, command)
+            raise InvalidParameterError(spelled, *error.parameters) from error

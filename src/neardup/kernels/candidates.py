@@ -72,7 +72,7 @@ def list_starts(
 
 
 @kernel
-def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges: Int64Rows) -> int:
+def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges: Int64Rows) -> Int:
     """Find the ranges of starts that at least ``least`` windows allow.
 
     ``firsts`` and ``lasts`` of the windows, each in ascending order; ``ranges`` receives first and
@@ -132,7 +132,7 @@ def windows_in_range(
     wide_rows: ConstInt64s,
     wide_spans: ConstUint32Rows,
     corners: Int64Rows,
-) -> int:
+) -> Int:
     """List the windows that allow a start from ``first`` to ``last``, cut to these starts.
 
     ``corners`` (4, room) receives a, b, c, d of each. Returns how many there are, whether they fit

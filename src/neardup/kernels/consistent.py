@@ -33,11 +33,11 @@ from neardup.kernels.hashing import GOLDEN, mix64
 from neardup.kernels.logarithm import ln
 from neardup.kernels.types import (
     ConstFloats,
+    ConstInt64s,
     ConstUint64s,
     Floats,
     Int,
     Int32s,
-    Int64s,
     Uint64s,
 )
 
@@ -106,7 +106,7 @@ def _identity(base: np.uint64, k: np.float64) -> np.uint64:
 @helper
 def list_weighted(
     type_hashes: ConstUint64s,
-    type_starts: Int64s,
+    type_starts: ConstInt64s,
     n_types: int,
     log_weights: ConstFloats,
     seed: np.uint64,
@@ -118,11 +118,11 @@ def list_weighted(
     """List the active values of a text's tokens under one seed: token by token, counts ascending.
 
     Type t stands for a distinct token of hash ``type_hashes[t]`` that the text has f times, where f
-    = ``type_starts[t + 1] - type_starts[t]``; the logarithm of its weight when counted x times is
-    ``log_weights[type_starts[t] + x - 1]`` and never falls with x. The value at x is active if it
-    is less than those at all smaller counts; every weight but 0 has one. For each active value the
-    outputs get its order and identity, its type and its count x. They need room for
-    ``type_starts[n_types] - type_starts[0]`` values; returns how many there are.
+    = ``type_starts[t + 1] - type_starts[t]`` is at least 1; the logarithm of its weight when
+    counted x times is ``log_weights[type_starts[t] + x - 1]``, and never falls with x. The value at
+    x is active if it is less than those at all smaller counts; the weight 0 has none. For each
+    active value the outputs get its order and identity, its type and its count x. They need room
+    for ``type_starts[n_types] - type_starts[0]`` values; returns how many there are.
 
     Time O(a log f) for a type with a active values.
     """

@@ -19,11 +19,12 @@ def group_occurrences(
     type_starts: Int64s,
     positions: Int32s,
 ) -> Int:
-    """Number the different tokens of each text in order of appearance and list their positions.
+    """Give the different tokens of each text numbers, and list their positions.
 
-    ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. The types of text d are
-    ``type_offsets[d]`` to ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and stands
-    at ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text, ascending.
+    ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. The types of text d, by
+    first appearance, are ``type_offsets[d]`` to ``type_offsets[d + 1]``; type k has the hash
+    ``type_hashes[k]`` and stands at ``positions[type_starts[k] : type_starts[k + 1]]``, counted
+    from 1 in its text, ascending.
     ``type_hashes`` and ``numbers`` have room for every token, ``type_starts`` for one more;
     ``slots`` is scratch: a power of two, at least twice the longest text.
 
@@ -36,7 +37,8 @@ def group_occurrences(
         n_slots = np.int64(2)
         while n_slots < 2 * (stop - start):
             n_slots *= 2
-        slots[:n_slots] = -1
+        for k in range(n_slots):
+            slots[k] = -1
         mask = n_slots - 1
         first = n_types
         for i in range(start, stop):

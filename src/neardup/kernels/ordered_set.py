@@ -25,9 +25,13 @@ def words_needed(size: int) -> tuple[int, int, int]:
 @inlined
 def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
     """Empty the set, which held numbers below ``size``."""
-    bits[: (size >> 6) + 1] = 0
-    words[: (size >> 12) + 1] = 0
-    blocks[: (size >> 18) + 1] = 0
+    # Loops compile sooner than assignments to slices.
+    for k in range((size >> 6) + 1):
+        bits[k] = 0
+    for k in range((size >> 12) + 1):
+        words[k] = 0
+    for k in range((size >> 18) + 1):
+        blocks[k] = 0
 
 
 @inlined

@@ -78,28 +78,30 @@ def _measure_rows(
     """
     counts, tokens = search.counts, search.tokens
     # The state is that of tokens[first:behind].
-    first, behind = np.int64(0), np.int64(0)
-    total, shared = np.int64(0), np.int64(0)
-    reached = np.int64(-1)
+    first: Int = 0
+    behind: Int = 0
+    total: Int = 0
+    shared: Int = 0
+    reached: Int = -1
     for row in range(start, stop):
         if ends[row] <= limit:
             continue
         ends[row] = -1
-        low = max(search.lows[row], row + max(search.min_tokens, np.int64(1)) - 1)
+        low = max(search.lows[row], row + search.min_tokens - 1)
         if is_maximal:
             low = max(low, reached + 1)
         high = min(search.highs[row], limit)
         if low > high:
             continue
-        # Begin at the end of the row that is nearer to where the row before was left.
+        # Begin at the end of the row that is nearer to where the row before was left, or anew if
+        # that takes fewer steps: then the row lies to the right, and so does its walk.
         rightwards = abs(low + 1 - behind) <= abs(high + 1 - behind)
         target = low + 1 if rightwards else high + 1
-        if row >= behind or row - first + abs(target - behind) > behind - first + low + 1 - row:
+        if row - first + abs(target - behind) > behind - first + low + 1 - row:
             for k in range(first, behind):
                 counts[tokens[k]] = 0
             first = behind = np.int64(row)
             total = shared = np.int64(0)
-            rightwards, target = True, low + 1
         while behind < target:
             total, shared = _turn(behind, 1, total, shared, search)
             behind += 1
@@ -110,7 +112,9 @@ def _measure_rows(
             total, shared = _turn(first, -1, total, shared, search)
             first += 1
 
-        end, overlap, union = np.int64(-1), np.int64(0), np.int64(1)
+        # What the next best cell must reach, or surpass.
+        end: Int = -1
+        overlap, union = search.p, search.q
         for step in range(high - low + 1):
             if step > 0 and rightwards:
                 total, shared = _turn(behind, 1, total, shared, search)
@@ -119,18 +123,15 @@ def _measure_rows(
                 behind -= 1
                 total, shared = _turn(behind, -1, total, shared, search)
             either = total + search.query_total - shared
-            if shared == 0 or compare_products(shared, search.q, either, search.p) < 0:
+            order = compare_products(shared, union, overlap, either)
+            if shared == 0 or order < 0 or (order == 0 and behind - 1 < end):
                 continue
-            if is_maximal:
-                is_better = behind - 1 > end
-            else:
-                order = compare_products(shared, union, overlap, either)
-                is_better = order > 0 or (order == 0 and behind - 1 > end)
-            if is_better:
-                end, overlap, union = behind - 1, shared, either
-            if is_maximal and not rightwards:
+            end, overlaps[row], unions[row] = behind - 1, shared, either
+            if not is_maximal:
+                overlap, union = shared, either
+            elif not rightwards:
                 break
-        ends[row], overlaps[row], unions[row] = end, overlap, union
+        ends[row] = end
         reached = max(reached, end)
     for k in range(first, behind):
         counts[tokens[k]] = 0
@@ -179,7 +180,7 @@ def pick_passages(
     q: int,
     counts: Int32s,
     passages: Int64Rows,
-) -> int:
+) -> Int:
     """Choose sub-texts that do not overlap: each time the most similar one of those left.
 
     Of several the longest is chosen, and of those the first. The arguments are those of
@@ -255,7 +256,7 @@ def maximal_passages(
     q: int,
     counts: Int32s,
     passages: Int64Rows,
-) -> int:
+) -> Int:
     """Find the candidates that reach similarity p/q and are part of no other one that does.
 
     Candidates are the sub-texts tokens[i], ..., tokens[j] of at least ``min_tokens`` tokens with
@@ -263,7 +264,8 @@ def maximal_passages(
     sub-text weighs ``scaled_weight(term_weights[f], type_weights[type])`` there, and
     ``query_weights[type]`` in the query, whose tokens weigh ``query_total`` together.
     ``term_weights[0]`` is 0, and the table goes as far as any count of a type in ``tokens``.
-    ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive.
+    ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive,
+    ``min_tokens`` not negative; empty sub-texts are never found.
 
     Rows of ``passages`` get i, j, and the shared weight and that of the union, by ascending i.
     Returns the number of passages; those that do not fit are only counted.

@@ -9,6 +9,7 @@ from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
+    Int,
     Int32s,
     Int64s,
 )
@@ -19,8 +20,8 @@ from neardup.kernels.wide import compare_products
 @kernel
 def number_region(
     tokens: ConstInt32s, n_query_types: int, known: Int32s, numbers: Int32s, types: Int32s
-) -> int:
-    """Number the tokens of a region: those of the query keep their numbers, others come behind.
+) -> Int:
+    """Give a region's tokens numbers: those of the query keep theirs, others come behind.
 
     ``known`` has the number of each entry of the vocabulary that the query has, -1 for the others,
     and is left so. ``types`` receives the entry of each further number. Returns how many numbers
@@ -108,4 +109,5 @@ def narrow_rows(
                 total += scaled_weight(term_weights[counts[token]], weight)
             else:
                 behind = np.int64(row + 1)
-        counts[:] = 0
+        for k in range(counts.shape[0]):
+            counts[k] = 0

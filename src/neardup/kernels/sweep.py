@@ -110,7 +110,7 @@ def sweep_windows(
     end_lasts: ConstInt64s,
     wanted: int,
     rectangles: Int64Rows,
-) -> int:
+) -> Int:
     """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
 
     Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
@@ -159,7 +159,8 @@ def sweep_windows(
     starts, stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
     old_starts, old_stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
     owners, old_owners = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
-    n_old, n_rectangles = np.int64(0), np.int64(0)
+    n_old: Int = 0
+    n_rectangles: Int = 0
 
     entered, left = np.int64(0), np.int64(0)
     tree_entered, tree_left = np.int64(0), np.int64(0)
@@ -188,7 +189,7 @@ def sweep_windows(
             tree_left += 1
             if is_in_tree[w]:
                 _add(leaves[w], leaves[n_windows + w], -1, added, least, most)
-        n_runs = np.int64(0)
+        n_runs: Int = 0
         if most[1] >= wanted:
             n_runs = _find_runs(wanted, added, least, most, nodes, counts, starts, stops)
         last = lasts[leaving[left]]

@@ -25,7 +25,7 @@ def pack_places(
     samples: Int64s,
     far_places: Int64s,
     far_values: Int64s,
-) -> int:
+) -> Int:
     """Pack where tokens start and stop in their texts.
 
     ``samples`` gets the start of tokens 0, 64, 128 and so on of all texts. ``far_places`` gets
@@ -66,7 +66,7 @@ def _read(value: Int, far_places: ConstInt64s, far_values: ConstInt64s, place: I
             low = middle + 1
         else:
             high = middle
-    return far_values[low]
+    return np.int64(far_values[low])
 
 
 @kernel

@@ -18,8 +18,8 @@ from neardup.kernels.types import (
 
 # Weights are multiples of 1 / SCALE.
 SCALE = 1 << 20
-# The greatest weight in these units, 2^30 before scaling; so each is exact in floating point, and no
-# sum of weights overflows 63 bits. Inverse frequencies are below 2^5, so that a token of f
+# The greatest weight in these units, 2^30 before scaling; so each is exact in floating point, and
+# no sum of weights overflows 63 bits. Inverse frequencies are below 2^5, so that a token of f
 # occurrences weighs at most 2^25 f where a frequency is f or less: 2^37 occurrences, of all tokens
 # of both texts, are safe. Squared, it is at most min(2^25 f^2, 2^50) <= 2^37.5 f: 2^25 are safe.
 MOST_WEIGHT = 1 << 50

@@ -31,7 +31,7 @@ def order_windows(
     next_row: Int64s,
     ordered_starts: Uint32s,
     ordered_spans: Uint32Rows,
-) -> int:
+) -> Int:
     """Write windows by rank of their key; those of one key keep their order.
 
     ``numbers`` gives each window's key, ``ranks`` each key's rank, ``next_row`` where the windows
@@ -62,7 +62,7 @@ def pack_spans(
         for k in range(3):
             span = spans[row, k]
             is_wide |= span >= WIDE
-            packed[row, k] = np.uint16(min(np.int64(span), WIDE))
+            packed[row, k] = np.uint16(min(np.int64(span), np.int64(WIDE)))
         if is_wide:
             wide_rows[n_wide] = row
             wide_spans[n_wide] = spans[row]

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames, Source
+from neardup.errors import InvalidInputError
+from neardup.files.rows import Source
 from neardup.passages.documents import DocumentBlock, ReadOptions, join_blocks, read_documents
-from neardup.passages.scheme import PassageScheme, make_passage_scheme, restore_scheme
+from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.segment import PassageSegment, read_segment, write_segment
+from neardup.passages.storage.checksums import FileRecord
 from neardup.passages.storage.extras import load_extra, load_removed, write_extra, write_removed
-from neardup.passages.storage.folder import create_index, read_current, remove_orphans
-from neardup.passages.storage.lock import write_lock
-from neardup.passages.storage.manifest import Manifest, SegmentRecord, load_manifest, store_manifest
+from neardup.passages.storage.folder import changing, create_index, read_current
+from neardup.passages.storage.manifest import Manifest, SegmentRecord, store_manifest
 from neardup.passages.storage.segments import open_segment
 from neardup.passages.weighting import DocumentFrequencies, count_documents
-from neardup.progress import Progress, no_progress
+from neardup.progress import Progress
 from neardup.tables import TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
-from neardup.workers import count_workers
 
-# A segment is written when so many tokens have come together; it takes some 40 bytes each meanwhile.
+# A segment is written when so many tokens have come together; each takes some 60 bytes meanwhile.
 SEGMENT_TOKENS = 1 << 24
 
 
@@ -127,9 +123,7 @@ def add_documents(
     ReadError, WriteError, IndexFormatError
         If files cannot be read or written, or are damaged.
     """
-    with write_lock(folder):
-        manifest = load_manifest(folder)
-        remove_orphans(folder, manifest)
+    with changing(folder) as manifest:
         index = read_index(folder, tokenizer, workers)
         scheme, frequencies = index.scheme, index.frequencies
         files = dict(manifest.files)
@@ -180,9 +174,7 @@ def remove_documents(folder: Path, ids: Iterable[str]) -> int:
         If there is no document of one of the ids.
     """
     wanted = pa.array(sorted(set(ids)), pa.large_string())
-    with write_lock(folder):
-        manifest = load_manifest(folder)
-        remove_orphans(folder, manifest)
+    with changing(folder) as manifest:
         records, found = [], []
         for record in manifest.segments:
             table = open_segment(folder, record).table("documents")
@@ -209,9 +201,7 @@ def compact_index(
 
     The answers stay the same. Gives the number of segments. Documents are not tokenised again.
     """
-    with write_lock(folder):
-        manifest = load_manifest(folder)
-        remove_orphans(folder, manifest)
+    with changing(folder) as manifest:
         index = read_index(folder, tokenizer, workers)
         blocks = (
             _stored_block(segment, removed)
@@ -221,7 +211,7 @@ def compact_index(
         for block in _gather(blocks, segment_tokens):
             if not len(block):
                 continue
-            name = _free_name(manifest, len(records), generation=manifest.generation + 1)
+            name = _free_name(manifest, len(records))
 
             def report(done: int) -> None:
                 progress("windows", done, index.scheme.num_perm)
@@ -237,28 +227,47 @@ def compact_index(
                     report=report,
                 )
             )
-        stored = _store(folder, manifest, records, manifest.files)
-        remove_orphans(folder, stored)
+        _store(folder, manifest, records, manifest.files)
         return len(records)
+
+
+def describe_index(folder: Path, index: OpenIndex) -> dict[str, Any]:
+    """Tell what an index holds, in plain values."""
+    manifest = index.manifest
+    records = manifest.segments
+    of_texts = sum(segment.files["documents.arrow"].size for segment in records)
+    of_all = sum(record.size for segment in records for record in segment.files.values())
+    n_tokens = sum(segment.n_tokens for segment in records)
+    return {
+        "folder": str(folder),
+        "documents": index.n_documents,
+        "removed_documents": sum(map(len, index.removed)),
+        "tokens": n_tokens,
+        "windows": sum(len(segment.windows.starts) for segment in index.segments),
+        "segments": len(records),
+        "bytes": of_all + sum(record.size for record in manifest.files.values()),
+        "bytes_of_texts": of_texts,
+        "scheme": dict(manifest.scheme),
+        "generation": manifest.generation,
+        "created_with": manifest.created_with,
+    }
 
 
 def _store(
     folder: Path,
     manifest: Manifest,
     records: Sequence[SegmentRecord],
-    files: Any,
-) -> Manifest:
-    stored = replace(
-        manifest, generation=manifest.generation + 1, segments=tuple(records), files=files
+    files: Mapping[str, FileRecord],
+) -> None:
+    generation = manifest.generation + 1
+    store_manifest(
+        folder, replace(manifest, generation=generation, segments=tuple(records), files=files)
     )
-    store_manifest(folder, stored)
-    return stored
 
 
-def _free_name(manifest: Manifest, number: int, generation: int | None = None) -> str:
+def _free_name(manifest: Manifest, number: int) -> str:
     """Name a segment by the generation that it comes with and its number."""
-    generation = manifest.generation + 1 if generation is None else generation
-    return f"g{generation:06d}-{number:04d}"
+    return f"g{manifest.generation + 1:06d}-{number:04d}"
 
 
 def _gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
@@ -288,7 +297,7 @@ def _known_ids(index: OpenIndex) -> pa.Array:
     parts = [pa.array([], pa.large_string())]
     for segment, removed in zip(index.segments, index.removed, strict=True):
         parts.append(_kept(segment.ids, removed).combine_chunks())
-    return pa.concat_arrays([part for part in parts])
+    return pa.concat_arrays(parts)
 
 
 def _kept(column: pa.ChunkedArray, removed: Uint32s) -> pa.ChunkedArray:
@@ -357,7 +366,7 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
 _N_DOCUMENTS = "frequencies-documents"
 
 
-def _store_frequencies(folder: Path, frequencies: DocumentFrequencies) -> dict[str, Any]:
+def _store_frequencies(folder: Path, frequencies: DocumentFrequencies) -> dict[str, FileRecord]:
     n_documents = np.array([frequencies.n_documents], np.int64)
     return {
         **write_extra(folder, "frequencies-hashes", frequencies.hashes),

@@ -186,7 +186,7 @@ class SegmentSearcher:
                 corners = np.empty((4, 2 * n), np.int64)
             if n < 0:
                 continue
-            rectangles = _sweep(*(np.ascontiguousarray(corner[:n]) for corner in corners), hits)
+            rectangles = _sweep(corners[:, :n], hits)
             if not len(rectangles):
                 continue
             if region and first > end:
@@ -250,7 +250,7 @@ class SegmentSearcher:
             )
             if n <= room:
                 break
-            room = n
+            room = int(n)
         found = found[:n]
         return found[:, 0] + origin, found[:, 1] + origin + 1, found[:, 2], found[:, 3]
 
@@ -267,11 +267,12 @@ class SegmentSearcher:
 _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(4)))
 
 
-def _sweep(firsts: Int64s, lasts: Int64s, ends: Int64s, last_ends: Int64s, hits: int) -> Int64s:
+def _sweep(corners: Int64s, hits: int) -> Int64s:
+    firsts, lasts, end_firsts, end_lasts = (np.ascontiguousarray(corner) for corner in corners)
     room = 4 * len(firsts)
     while True:
         rectangles: Int64s = np.empty((room, 4), np.int64)
-        n = sweep.sweep_windows(firsts, lasts, ends, last_ends, hits, rectangles)
+        n = sweep.sweep_windows(firsts, lasts, end_firsts, end_lasts, hits, rectangles)
         if n <= room:
             return rectangles[:n]
-        room = n
+        room = int(n)

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import IndexFormatError
-from neardup.kernels import spans as span_kernels
 from neardup.kernels import token_places, weights
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
@@ -28,7 +27,7 @@ from neardup.passages.windows import (
     multiset_windows,
     weighted_windows,
 )
-from neardup.tables import Bytes, Floats, Int32s, Int64s, Texts, TokenLists, Uint32s, Uint64s
+from neardup.tables import Bytes, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.workers import map_ordered
 
 _SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
@@ -202,7 +201,7 @@ def _write_documents(writer: SegmentWriter, block: DocumentBlock) -> None:
         )
         if n_far <= room:
             break
-        room = n_far
+        room = int(n_far)
     writer.add("gaps", gaps)
     writer.add("lengths", lengths)
     writer.add("samples", samples)
@@ -266,11 +265,3 @@ def _check_ascending(stored: Segment, name: str, array: npt.NDArray[Any], last: 
 def _misfit(stored: Segment, name: str) -> IndexFormatError:
     message = "the file does not fit to the others of its segment; build the index again"
     return IndexFormatError(message, path=str(stored.path / name))
-
-
-def character_places(text: Texts, places: Int64s) -> Int64s:
-    """Turn ascending places in the bytes of one text into places in its characters."""
-    characters: Int64s = np.empty(len(places), np.int64)
-    ends: Int64s = np.array([0, len(places)], np.int64)
-    span_kernels.count_characters(text.data, text.offsets, places, ends, characters)
-    return characters

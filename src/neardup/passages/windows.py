@@ -67,7 +67,7 @@ class WindowLists:
 
 
 def group_occurrences(token_lists: TokenLists) -> Occurrences:
-    """Number the different tokens of each text and list where they stand.
+    """Give the different tokens of each text numbers and list where they stand.
 
     Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 20 afterwards.
     """
@@ -100,12 +100,12 @@ def multiset_windows(
     sets.
     """
     n = texts.longest + 3
-    scratch = (
+    scratch: tuple[Any, ...] = (
         *(np.empty(n, dtype) for dtype in (np.uint64, np.uint64, *[np.int32] * 4)),
         *_skyline(n),
     )
 
-    def list_from(first_text: int, *columns: Any) -> tuple[int, int]:
+    def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
         return windows.multiset_windows(
             texts.offsets,
             texts.type_offsets,
@@ -132,13 +132,16 @@ def weighted_windows(
     positions; minus infinity for none.
     """
     n = texts.longest + 3
-    scratch = (
+    scratch: tuple[Any, ...] = (
         *(np.empty(n, dtype) for dtype in (np.uint64, np.uint64, np.int32, np.int32)),
         *_skyline(n),
     )
 
-    def list_from(first_text: int, *columns: Any) -> tuple[int, int]:
-        return windows.weighted_windows(
+    # Its kernels are compiled when it is imported, and only few indexes need them.
+    from neardup.kernels import weighted_windows as kernels
+
+    def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
+        return kernels.weighted_windows(
             texts.offsets,
             texts.type_offsets,
             texts.type_hashes,
@@ -161,7 +164,7 @@ def _skyline(size: int) -> tuple[Uint64s | Int32s, ...]:
     return (*bits, np.empty(size, np.int32))
 
 
-def _list_all(texts: Occurrences, list_from: Callable[..., tuple[int, int]]) -> WindowLists:
+def _list_all(texts: Occurrences, list_from: Callable[..., tuple[Any, Any]]) -> WindowLists:
     """List the windows of all texts, with more room for those that do not fit."""
     room = len(texts.positions) // _SHARE_OF_WINDOWS + _SPARE_WINDOWS
     parts: list[tuple[Uint64s, Uint32s, Uint32s]] = []

@@ -6,11 +6,12 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from neardup.errors import IndexFormatError, OutputExistsError, ReadError, WriteError
+from neardup.errors import IndexFormatError, NeardupError, OutputExistsError, ReadError, WriteError
 from neardup.passages.storage.extras import EXTRA, REMOVED
 from neardup.passages.storage.files import part_of, sync_folder, translated
 from neardup.passages.storage.lock import HOLDER, LOCK, write_lock
@@ -63,11 +64,12 @@ def create_index(folder: Path, manifest: Manifest) -> None:
                     (folder / MANIFEST).unlink(missing_ok=True)
                     raise
         except BaseException:
-            with contextlib.suppress(OSError):
-                # Only where no other process can be at work.
-                if has_failed:
-                    (folder / LOCK).unlink(missing_ok=True)
-                for path in missing:
+            # Only where no other process can be at work; folders go only if they are empty.
+            if has_failed:
+                with contextlib.suppress(OSError):
+                    (folder / LOCK).unlink()
+            for path in missing:
+                with contextlib.suppress(OSError):
                     path.rmdir()
             raise
 
@@ -110,19 +112,61 @@ def read_current(folder: Path, open_files: Callable[[Manifest], T]) -> T:
             manifest = current
 
 
-def remove_orphans(folder: Path, manifest: Manifest) -> list[Path]:
-    """Remove segments, arrays and temporary files that the manifest does not name.
+@contextmanager
+def changing(folder: Path) -> Iterator[Manifest]:
+    """Hold the write lock, give the manifest, and clean up before and afterwards.
 
-    The caller holds the write lock, and ``manifest`` is the one that is stored. Files under names
-    that neardup does not give are left alone. Readers that have mapped a file keep it; Windows
-    refuses to remove a file that is mapped, and it goes with a later call.
+    The block writes new files under names not in use and stores a manifest::
+
+        with changing(folder) as old:
+            record = ...
+            store_manifest(folder, replace(old, generation=old.generation + 1, segments=...))
+
+    Raises
+    ------
+    ReadError, IndexFormatError
+        As ``load_manifest``.
+    IndexLockedError, WriteError
+        As ``write_lock``.
+    """
+    with write_lock(folder):
+        old = load_manifest(folder)
+        remove_orphans(folder, old)
+        try:
+            yield old
+        except BaseException:
+            # Nobody knows which of the two manifests a crash would leave now.
+            with contextlib.suppress(NeardupError):
+                remove_orphans(folder, load_manifest(folder), old)
+            raise
+        remove_orphans(folder, load_manifest(folder))
+
+
+def remove_orphans(folder: Path, *manifests: Manifest) -> list[Path]:
+    """Remove segments, arrays and temporary files that none of the manifests names.
+
+    The caller holds the write lock, and the manifest that is stored is among them; of two, either
+    may be the one that a crash of the machine would leave. Files under
+    names that neardup does not give are left alone. Readers that have mapped a file keep it;
+    Windows refuses to remove a file that is mapped, and it goes with a later call.
 
     Returns
     -------
     What was removed.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be made sure that the manifest is on the disk; nothing is removed then.
     """
+    orphans = list(_orphans(folder, manifests))
+    if orphans and len(manifests) == 1:
+        # A writer may have been killed just after the manifest got its name. After a crash of the
+        # machine, the old manifest must not be back while its files are gone.
+        with translated(folder):
+            sync_folder(folder)
     removed = []
-    for path in _orphans(folder, manifest):
+    for path in orphans:
         with contextlib.suppress(OSError):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -132,12 +176,15 @@ def remove_orphans(folder: Path, manifest: Manifest) -> list[Path]:
     return removed
 
 
-def _orphans(folder: Path, manifest: Manifest) -> Iterator[Path]:
-    arrays = {f"{record.removed.name}.npy" for record in manifest.segments if record.removed}
+def _orphans(folder: Path, manifests: Sequence[Manifest]) -> Iterator[Path]:
+    records = [record for manifest in manifests for record in manifest.segments]
     places = {
-        SEGMENTS: (_FOLDER_NAME, {record.name for record in manifest.segments}),
-        REMOVED: (_ARRAY_NAME, arrays),
-        EXTRA: (_ARRAY_NAME, set(manifest.files)),
+        SEGMENTS: (_FOLDER_NAME, {record.name for record in records}),
+        REMOVED: (
+            _ARRAY_NAME,
+            {f"{record.removed.name}.npy" for record in records if record.removed},
+        ),
+        EXTRA: (_ARRAY_NAME, {name for manifest in manifests for name in manifest.files}),
     }
     for place, (pattern, named) in places.items():
         if (folder / place).is_dir():

@@ -1,0 +1,270 @@
+"""``neardup index``: documents kept so that passages of them are found."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.options import SpellingGroup, input_options, passage_options, run_options
+from neardup.cli.wording import counted
+
+if TYPE_CHECKING:
+    from neardup.passages.index import Addition
+
+_EPILOG = """\b
+Examples:
+  neardup index build idx corpus/*.jsonl.zst
+  neardup index add idx new.jsonl
+  neardup index remove idx --ids withdrawn.txt
+  neardup index compact idx
+  neardup index info idx
+"""
+
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+_tokenizer = click.option(
+    "--tokenizer", help="The tokenizer.json file that the index was made with, if it was one."
+)
+
+
+@click.group("index", cls=SpellingGroup, epilog=_EPILOG)
+def command() -> None:
+    """Keep documents in an index of passages.
+
+    The index is a folder. It is read by `neardup search` and `neardup align`, also while it is
+    being changed; one command at a time may change it. Whatever happens to that command, the index
+    is as before it or as after.
+    """
+
+
+@command.command("build")
+@_folder
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@passage_options
+@input_options
+@click.option("--overwrite", is_flag=True, help="Replace the folder if it exists.")
+@run_options
+def build(
+    folder: Path,
+    inputs: tuple[str, ...],
+    text_column: str,
+    id_column: str | None,
+    lines: bool,
+    on_error: str,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Make an index of the documents of INPUT.
+
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. DIR must
+    not exist.
+
+    With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
+    as they are when documents are added later.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.files.resolve import resolve_paths
+    from neardup.outputs.folder import check_apart, new_folder
+    from neardup.passages.index import add_documents, create
+    from neardup.passages.scheme import make_passage_scheme
+    from neardup.workers import count_workers
+
+    scheme = make_passage_scheme(**options)
+    n_workers = count_workers(workers)
+    sources = resolve_paths(inputs, lines=lines)
+    check_apart(folder, (source.origin for source in sources))
+    start = time.perf_counter()
+    with Display(quiet=quiet) as display, new_folder(folder, overwrite=overwrite) as scratch:
+        create(scratch, scheme)
+        addition = add_documents(
+            scratch,
+            sources,
+            _read_options(text_column, id_column, on_error),
+            tokenizer=options["tokenizer"],
+            workers=n_workers,
+            progress=display.report,
+        )
+    _tell(addition, folder, time.perf_counter() - start, quiet=quiet, as_json=as_json)
+
+
+@command.command("add")
+@_folder
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@_tokenizer
+@input_options
+@run_options
+def add(
+    folder: Path,
+    inputs: tuple[str, ...],
+    tokenizer: str | None,
+    text_column: str,
+    id_column: str | None,
+    lines: bool,
+    on_error: str,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Add the documents of INPUT, all of them or none.
+
+    Their ids must not be in the index yet.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.files.resolve import resolve_paths
+    from neardup.passages.index import add_documents
+    from neardup.workers import count_workers
+
+    start = time.perf_counter()
+    with Display(quiet=quiet) as display:
+        addition = add_documents(
+            folder,
+            resolve_paths(inputs, lines=lines),
+            _read_options(text_column, id_column, on_error),
+            tokenizer=tokenizer,
+            workers=count_workers(workers),
+            progress=display.report,
+        )
+    _tell(addition, folder, time.perf_counter() - start, quiet=quiet, as_json=as_json)
+
+
+@command.command("remove")
+@_folder
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option(
+    "--ids",
+    "id_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File with one id a line; - for standard input.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def remove(
+    folder: Path, ids: tuple[str, ...], id_file: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Take documents out, all of them or none.
+
+    They are not found any more; `neardup index compact` frees the room that they take.
+    """
+    from neardup.passages.index import remove_documents
+
+    wanted = [*ids, *_read_ids(id_file)]
+    if not wanted:
+        message = "name the documents to remove, or give a file of ids with --ids"
+        raise click.UsageError(message)
+    n_removed = remove_documents(folder, wanted)
+    if as_json:
+        say(json.dumps({"removed": n_removed}))
+    elif not quiet:
+        say(f"{counted(n_removed, 'document')} removed; `neardup index compact` frees their room")
+
+
+@command.command("compact")
+@_folder
+@_tokenizer
+@run_options
+def compact(
+    folder: Path, tokenizer: str | None, workers: int | None, quiet: bool, as_json: bool
+) -> None:
+    """Write the index anew without removed documents, in as few segments as possible.
+
+    Answers stay the same. Needs room for both versions while it runs.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.passages.index import compact_index
+    from neardup.workers import count_workers
+
+    with Display(quiet=quiet) as display:
+        n_segments = compact_index(
+            folder,
+            tokenizer=tokenizer,
+            workers=count_workers(workers),
+            progress=display.report,
+        )
+    if as_json:
+        say(json.dumps({"segments": n_segments}))
+    elif not quiet:
+        say(f"{folder} now has {counted(n_segments, 'segment')}")
+
+
+@command.command("info")
+@_folder
+@_tokenizer
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
+    """Check every byte of an index and say what it holds."""
+    from neardup.passages.index import describe_index, read_index
+
+    found = describe_index(folder, read_index(folder, tokenizer))
+    if as_json:
+        say(json.dumps(found, ensure_ascii=False))
+        return
+    removed = found["removed_documents"]
+    of_windows = (found["bytes"] - found["bytes_of_texts"]) / max(found["tokens"], 1)
+    lines = [
+        f"{counted(found['documents'], 'document')}, {counted(found['tokens'], 'token')} in "
+        f"{counted(found['segments'], 'segment')}"
+        + (f"; {counted(removed, 'document')} removed" if removed else ""),
+        f"{found['bytes'] / 1e6:,.1f} MB, {of_windows:.1f} bytes a token without the texts",
+        *(f"{name}: {value}" for name, value in found["scheme"].items()),
+    ]
+    say("\n".join(lines))
+
+
+def _read_options(text_column: str, id_column: str | None, on_error: str) -> Any:
+    from neardup.files.rows import ColumnNames
+    from neardup.passages.documents import ReadOptions
+
+    return ReadOptions(ColumnNames(text_column, id_column), on_error == "skip")
+
+
+def _read_ids(file: Path | None) -> list[str]:
+    from neardup.errors import ReadError
+
+    if file is None:
+        return []
+    try:
+        with click.open_file(str(file), encoding="utf-8") as stream:
+            return [line.rstrip("\r\n") for line in stream if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text; give one id a line"
+        raise ReadError(str(reason), path=str(file)) from None
+
+
+def _tell(addition: Addition, folder: Path, seconds: float, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        summary = {
+            "documents": addition.n_documents,
+            "tokens": addition.n_tokens,
+            "empty_documents": addition.n_empty,
+            "short_documents": addition.n_short,
+            "skipped_rows": [
+                {"file": file, "row": row, "reason": reason}
+                for file, row, reason in addition.skipped
+            ],
+            "seconds": round(seconds, 3),
+        }
+        say(json.dumps(summary, ensure_ascii=False))
+        return
+    if quiet:
+        return
+    lines = [
+        f"{counted(addition.n_documents, 'document')} with "
+        f"{counted(addition.n_tokens, 'token')} added to {folder} in {seconds:.1f} s"
+    ]
+    if addition.n_empty:
+        lines.append(f"{counted(addition.n_empty, 'document')} without tokens, never found")
+    if addition.n_short:
+        lines.append(
+            f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
+            "found; a smaller number includes them"
+        )
+    if addition.skipped:
+        lines.append(f"{counted(len(addition.skipped), 'bad row')} skipped; --json lists them")
+    say("\n".join(lines))

@@ -1,0 +1,166 @@
+"""``neardup search``: the passages of an index that are similar to queries."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.options import input_options, run_options
+from neardup.cli.wording import counted, plural
+
+if TYPE_CHECKING:
+    from neardup.pipelines.search import SearchSummary
+
+_EPILOG = """\b
+Examples:
+  neardup search idx questions.jsonl -o hits.jsonl
+  neardup search idx passage.txt --threshold 0.6 -o hits.csv
+  neardup search idx questions.jsonl --maximal -o spans.parquet
+"""
+
+
+@click.command("search", epilog=_EPILOG)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to create: .parquet, .csv or .jsonl.",
+)
+@click.option(
+    "--threshold",
+    default="0.8",
+    show_default=True,
+    metavar="T",
+    help="Least similarity, in (0, 1]; an exact decimal.",
+)
+@click.option(
+    "--recall",
+    default="0.99",
+    show_default=True,
+    metavar="P",
+    help="Least probability that a passage at the threshold is found.",
+)
+@click.option(
+    "--maximal",
+    is_flag=True,
+    help="All passages at the threshold that are part of no longer one, instead of the most "
+    "similar ones that do not overlap.",
+)
+@click.option(
+    "--all-windows",
+    is_flag=True,
+    help="All candidates as ranges of starts and ends, not compared exactly.",
+)
+@click.option("--no-text", is_flag=True, help="Leave out the passages' texts.")
+@click.option(
+    "--tokenizer", help="The tokenizer.json file that the index was made with, if it was one."
+)
+@input_options
+@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
+@run_options
+def command(
+    folder: Path,
+    queries: tuple[str, ...],
+    output: Path,
+    threshold: str,
+    recall: str,
+    maximal: bool,
+    all_windows: bool,
+    no_text: bool,
+    tokenizer: str | None,
+    text_column: str,
+    id_column: str | None,
+    lines: bool,
+    on_error: str,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Find the passages in the index DIR that are similar to queries.
+
+    QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`; every
+    document of theirs is a query, and is looked for as a whole.
+
+    Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity; places are
+    characters of the original texts, ends exclusive. JSON lines also carry query_text and doc_text.
+    """
+    if maximal and all_windows:
+        message = "choose either --maximal or --all-windows"
+        raise click.UsageError(message)
+    announce_compilation(quiet=quiet)
+    from neardup.files.resolve import resolve_paths
+    from neardup.files.rows import ColumnNames
+    from neardup.outputs.folder import check_apart
+    from neardup.outputs.tables import check_table_file, write_table
+    from neardup.passages.documents import ReadOptions
+    from neardup.passages.index import read_index
+    from neardup.pipelines.search import SearchOptions, search_sources
+    from neardup.workers import count_workers
+
+    check_table_file(output, overwrite=overwrite)
+    n_workers = count_workers(workers)
+    sources = resolve_paths(queries, lines=lines)
+    check_apart(output, [*(source.origin for source in sources), str(folder)])
+    options = SearchOptions(
+        threshold=threshold,
+        recall=recall,
+        report="maximal" if maximal else "windows" if all_windows else "best",
+        with_text=output.suffix == ".jsonl" and not no_text and not all_windows,
+        read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+    )
+    index = read_index(folder, tokenizer, n_workers)
+    start = time.perf_counter()
+    with Display(quiet=quiet) as display:
+        table, summary = search_sources(index, sources, options, n_workers, display.report)
+        write_table(table, output, overwrite=overwrite)
+    seconds = time.perf_counter() - start
+    if as_json:
+        say(json.dumps(_as_json(summary, seconds), ensure_ascii=False))
+    elif not quiet:
+        say(_report(summary, index.scheme.min_tokens, output, seconds))
+
+
+def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:
+    return {
+        "queries": summary.n_queries,
+        "found_queries": summary.n_found,
+        "passages": summary.n_passages,
+        "empty_queries": summary.n_empty,
+        "short_queries": summary.n_short,
+        "least_hits": summary.least_hits,
+        "predicted_recall": summary.predicted_recall,
+        "skipped_rows": [
+            {"file": file, "row": row, "reason": reason} for file, row, reason in summary.skipped
+        ],
+        "seconds": round(seconds, 3),
+    }
+
+
+def _report(summary: SearchSummary, min_tokens: int, output: Path, seconds: float) -> str:
+    lines = [
+        f"{counted(summary.n_queries, 'query', 'queries')}: "
+        f"{counted(summary.n_passages, 'passage')} of {summary.n_found:,}",
+        f"a passage at the threshold is found with probability {summary.predicted_recall:.4f}",
+    ]
+    if summary.n_short:
+        lines.append(
+            f"warning: {counted(summary.n_short, 'query', 'queries')} "
+            f"{plural(summary.n_short, 'has', 'have')} fewer tokens than the index's min-tokens "
+            f"({min_tokens}); only passages of {min_tokens} tokens or more are found for "
+            f"{plural(summary.n_short, 'it', 'them')}. An index of shorter ones finds more"
+        )
+    if summary.n_empty:
+        empty = counted(summary.n_empty, "query", "queries")
+        lines.append(f"{empty} without tokens, similar to nothing")
+    if summary.skipped:
+        lines.append(f"{counted(len(summary.skipped), 'bad row')} skipped; --json lists them")
+    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -1,0 +1,214 @@
+"""Alignment: all that long documents share with those of an index, as passages of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from neardup.kernels import weights
+from neardup.passages.chains import (
+    Hit,
+    chain_hits,
+    group_hits,
+    hull,
+    widest_gap,
+    window_starts,
+)
+from neardup.passages.documents import DocumentBlock
+from neardup.passages.ends import refine_ends
+from neardup.passages.index import OpenIndex
+from neardup.passages.lookup import Found, Lookup
+from neardup.passages.query import make_queries
+from neardup.passages.search import SearchPlan
+from neardup.passages.segment import inverse_frequencies
+from neardup.passages.tables import Matches
+from neardup.passages.weighting import term_frequencies
+from neardup.tables import Int64s, TokenLists, Uint64s
+
+# Windows of a query looked up at a time; what is found for them is in memory together.
+_WINDOWS_AT_A_TIME = 1 << 14
+
+
+@dataclass(frozen=True)
+class AlignmentPlan:
+    """How shared passages are found.
+
+    Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
+    are chained over gaps of up to ``gap`` tokens. Passages of fewer than ``min_tokens`` tokens in
+    both texts are left out, as are windows found in more than ``max_documents`` documents.
+    """
+
+    search: SearchPlan
+    length: int
+    step: int
+    gap: int
+    min_tokens: int
+    max_documents: int | None = None
+
+
+@dataclass
+class AlignmentCounts:
+    """What happened on the way: windows looked up, those left out as too frequent, their hits."""
+
+    windows: int = 0
+    frequent_windows: int = 0
+    hits: int = 0
+
+
+class Aligner:
+    """Finds what the documents of a block share with those of an index."""
+
+    def __init__(self, index: OpenIndex, plan: AlignmentPlan, workers: int) -> None:
+        self.counts = AlignmentCounts()
+        self._index, self._plan = index, plan
+        self._lookup = Lookup(index, workers)
+        sizes = [len(segment.ids) for segment in index.segments]
+        self._first_documents = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def align(self, block: DocumentBlock) -> Matches:
+        """Find all shared passages, in the order of the queries and of places in them."""
+        rows: list[tuple[int, int, Hit, float]] = []
+        for query in range(len(block)):
+            start, stop = (int(offset) for offset in block.tokens.offsets[query : query + 2])
+            tokens = block.tokens.values[start:stop]
+            found = [
+                (query, document, hit, similarity)
+                for document, hit, similarity in self._align_one(tokens)
+            ]
+            rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
+        hits = [row[2] for row in rows]
+        return Matches(
+            np.array([row[0] for row in rows], np.int64),
+            np.array([hit.query_start for hit in hits], np.int64),
+            np.array([hit.query_stop for hit in hits], np.int64),
+            np.array([row[1] for row in rows], np.int64),
+            np.array([hit.start for hit in hits], np.int64),
+            np.array([hit.stop for hit in hits], np.int64),
+            np.array([row[3] for row in rows], np.float64),
+        )
+
+    def _align_one(self, tokens: Uint64s) -> Iterator[tuple[int, Hit, float]]:
+        starts = window_starts(len(tokens), self._plan.length, self._plan.step)
+        found = self._find_windows(tokens, starts)
+        ends = np.minimum(starts + self._plan.length, len(tokens))
+        hits = [
+            Hit(*places)
+            for places in zip(
+                starts[found.queries].tolist(),
+                ends[found.queries].tolist(),
+                found.starts.tolist(),
+                found.stops.tolist(),
+                strict=True,
+            )
+        ]
+        for document, of_document in group_hits(found.documents, hits):
+            others = self._document_tokens(document)
+            for chain in chain_hits(of_document, self._plan.gap):
+                for hit, similarity in self._settle(tokens, others, chain):
+                    longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
+                    if longer >= self._plan.min_tokens:
+                        yield document, hit, similarity
+
+    def _find_windows(self, tokens: Uint64s, starts: Int64s) -> Found:
+        """Look up the windows of a query that start at ``starts``."""
+        parts = []
+        for first in range(0, len(starts), _WINDOWS_AT_A_TIME):
+            chosen = starts[first : first + _WINDOWS_AT_A_TIME]
+            sizes = np.minimum(self._plan.length, len(tokens) - chosen)
+            offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            places = np.repeat(chosen - offsets[:-1], sizes) + np.arange(offsets[-1])
+            lists = TokenLists(tokens[places], offsets)
+            index = self._index
+            queries = list(make_queries(lists, index.scheme, index.frequencies, first))
+            parts.append(self._lookup.find(queries, self._plan.search))
+        found = Found(
+            *(
+                np.concatenate([getattr(part, name) for part in parts])
+                for name in ("queries", "documents", "starts", "stops", "similarities")
+            )
+        )
+        self.counts.windows += len(starts)
+        found = self._without_frequent(found)
+        self.counts.hits += len(found)
+        return found
+
+    def _without_frequent(self, found: Found) -> Found:
+        """Leave out windows that too many documents have."""
+        if self._plan.max_documents is None or not len(found):
+            return found
+        pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
+        windows, n_documents = np.unique(pairs[0], return_counts=True)
+        frequent = windows[n_documents > self._plan.max_documents]
+        self.counts.frequent_windows += len(frequent)
+        keep = ~np.isin(found.queries, frequent)
+        return Found(
+            found.queries[keep],
+            found.documents[keep],
+            found.starts[keep],
+            found.stops[keep],
+            found.similarities[keep],
+        )
+
+    def _document_tokens(self, document: int) -> Uint64s:
+        number = int(np.searchsorted(self._first_documents, document, side="right")) - 1
+        segment = self._index.segments[number]
+        local = document - int(self._first_documents[number])
+        start, stop = segment.offsets[local], segment.offsets[local + 1]
+        return segment.vocabulary[segment.tokens[start:stop]]
+
+    def _settle(
+        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
+    ) -> Iterator[tuple[Hit, float]]:
+        """Make one passage of a chain if it is as similar as asked for, else of its parts."""
+        whole = hull(chain)
+        refined = refine_ends(tokens, others, whole, self._plan.length)
+        for hit in dict.fromkeys([refined, whole]):
+            shared, either = self._compare(tokens, others, hit)
+            if shared * self._plan.search.threshold.denominator >= (
+                either * self._plan.search.threshold.numerator
+            ):
+                yield hit, shared / either
+                return
+        if len(chain) > 1:
+            cut = widest_gap(chain)
+            yield from self._settle(tokens, others, chain[:cut])
+            yield from self._settle(tokens, others, chain[cut:])
+
+    def _compare(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> tuple[int, int]:
+        """Weigh what two passages share, and what either has."""
+        scheme = self._index.scheme
+        query = tokens[hit.query_start : hit.query_stop]
+        document = others[hit.start : hit.stop]
+        hashes, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
+        inverses = inverse_frequencies(hashes, scheme, self._index.frequencies)
+        of_both = []
+        for part in (numbers[: len(query)], numbers[len(query) :]):
+            counts = np.bincount(part, minlength=len(hashes)).astype(np.int64)
+            table = term_frequencies(scheme.weighting.tf, int(counts.max()))
+            weighed: Int64s = np.empty(len(hashes), np.int64)
+            weights.fill_weights(counts, table, inverses, weighed)
+            of_both.append(weighed)
+        shared, either = np.minimum(*of_both).sum(), np.maximum(*of_both).sum()
+        return int(shared), max(int(either), 1)
+
+
+def make_alignment_plan(
+    search: SearchPlan, min_tokens: int, max_documents: int | None = None
+) -> AlignmentPlan:
+    """Choose windows for an index: its shortest passage, one beginning every half of it."""
+    length = search.min_tokens
+    step = max(length // 2, 1)
+    return AlignmentPlan(search, length, step, length, min_tokens, max_documents)
+
+
+def certain_length(plan: AlignmentPlan) -> int:
+    """Give the length in tokens from which a shared passage is sure to hold a whole window."""
+    return plan.length + plan.step - 1
+
+
+def windows_for(min_tokens: int) -> int:
+    """Give the length of windows so that passages of ``min_tokens`` hold one of them whole."""
+    return max(int(Fraction(2, 3) * (min_tokens + 1)), 1)

@@ -1,0 +1,60 @@
+"""Ends of shared passages moved to where the texts begin and cease to agree."""
+
+from __future__ import annotations
+
+from rapidfuzz.distance import Levenshtein
+
+from neardup.passages.chains import Hit
+from neardup.tables import Uint64s
+
+
+def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
+    """Move the four ends of a passage to those of the best alignment near them.
+
+    Parameters
+    ----------
+    query, document
+        Tokens of the whole texts.
+    hit
+        A passage that was found, with ends that may be some tokens off.
+    reach
+        Tokens on both sides of an end that are looked at.
+
+    Notes
+    -----
+    Around each pair of ends both texts are aligned by edit distance. A token that both have counts
+    1, an edit -1; from inside the passage outwards the end goes where the sum is greatest, the
+    nearest of several. Cost reach^2 / 16 steps or so (RapidFuzz works on 64 cells at a time).
+    """
+    inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
+    if inner < 1:
+        return hit
+    left = _outward(
+        query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
+        document[max(hit.start - reach, 0) : hit.start + inner][::-1],
+    )
+    right = _outward(
+        query[hit.query_stop - inner : hit.query_stop + reach],
+        document[hit.stop - inner : hit.stop + reach],
+    )
+    refined = Hit(
+        hit.query_start + inner - left[0],
+        hit.query_stop - inner + right[0],
+        hit.start + inner - left[1],
+        hit.stop - inner + right[1],
+    )
+    is_empty = refined.query_start >= refined.query_stop or refined.start >= refined.stop
+    return hit if is_empty else refined
+
+
+def _outward(query: Uint64s, document: Uint64s) -> tuple[int, int]:
+    """Tell how many tokens of two texts to take so that most agree and fewest do not."""
+    best, best_ends, score = 0, (0, 0), 0
+    for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
+        if edit.tag == "equal":
+            score += edit.src_end - edit.src_start
+            if score > best:
+                best, best_ends = score, (edit.src_end, edit.dest_end)
+        else:
+            score -= max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
+    return best_ends

@@ -1,0 +1,43 @@
+"""Places in texts as users count them: in characters, not bytes or tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.kernels import spans
+from neardup.tables import Int64s, Texts
+
+
+def character_spans(
+    texts: pa.Array | pa.ChunkedArray, documents: Int64s, starts: Int64s, stops: Int64s
+) -> tuple[Int64s, Int64s]:
+    """Turn spans of bytes of some documents' texts into spans of characters.
+
+    Parameters
+    ----------
+    texts
+        The texts of all documents.
+    documents
+        Which document each span is of (n,).
+    starts, stops
+        Bytes, counted from the start of the text, on edges of characters (n,).
+
+    Notes
+    -----
+    Cost: one look at each named text up to its last span.
+    """
+    named, which = np.unique(documents, return_inverse=True)
+    chosen = texts.take(pa.array(named))
+    if isinstance(chosen, pa.ChunkedArray):
+        chosen = chosen.combine_chunks()
+    which = np.concatenate([which, which])
+    positions = np.concatenate([starts, stops])
+    order = np.lexsort((positions, which))
+    offsets = np.searchsorted(which[order], np.arange(len(named) + 1)).astype(np.int64)
+    counts: Int64s = np.empty(len(positions), np.int64)
+    found = Texts.from_arrow(chosen)
+    spans.count_characters(found.data, found.offsets, positions[order], offsets, counts)
+    characters: Int64s = np.empty(len(positions), np.int64)
+    characters[order] = counts
+    return characters[: len(starts)], characters[len(starts) :]

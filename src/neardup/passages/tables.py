@@ -1,0 +1,112 @@
+"""Passages as tables for users: ids, places in characters, similarities, and the texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.passages.documents import DocumentBlock
+from neardup.passages.index import OpenIndex
+from neardup.passages.places import character_spans
+from neardup.tables import Floats, Int64s
+
+_FIELDS = (
+    ("query_id", pa.large_string()),
+    ("query_start", pa.int64()),
+    ("query_end", pa.int64()),
+    ("doc_id", pa.large_string()),
+    ("doc_start", pa.int64()),
+    ("doc_end", pa.int64()),
+    ("similarity", pa.float64()),
+)
+SCHEMA = pa.schema(_FIELDS)
+SCHEMA_WITH_TEXT = pa.schema(
+    [*_FIELDS, ("query_text", pa.large_string()), ("doc_text", pa.large_string())]
+)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Passages of queries and of documents that belong together; arrays have a row for each.
+
+    All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
+    counted through all segments.
+    """
+
+    queries: Int64s
+    query_starts: Int64s
+    query_stops: Int64s
+    documents: Int64s
+    starts: Int64s
+    stops: Int64s
+    similarities: Floats
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+def match_table(
+    matches: Matches, queries: DocumentBlock, index: OpenIndex, *, with_text: bool
+) -> pa.Table:
+    """Spell out matches; ``queries`` are the documents that they count from 0."""
+    first_tokens = queries.tokens.offsets[matches.queries]
+    query_starts, query_stops = character_spans(
+        queries.texts,
+        matches.queries,
+        queries.spans.starts[first_tokens + matches.query_starts],
+        queries.spans.stops[first_tokens + matches.query_stops - 1],
+    )
+    ids: list[str] = [""] * len(matches)
+    texts: list[str] = [""] * len(matches)
+    doc_starts, doc_stops = np.empty_like(matches.starts), np.empty_like(matches.stops)
+    first = 0
+    for segment in index.segments:
+        rows = np.flatnonzero(
+            (matches.documents >= first) & (matches.documents < first + len(segment.ids))
+        )
+        documents = matches.documents[rows] - first
+        first += len(segment.ids)
+        if not len(rows):
+            continue
+        origins = segment.offsets[documents]
+        starts, _ = segment.byte_places(origins + matches.starts[rows], documents)
+        _, stops = segment.byte_places(origins + matches.stops[rows] - 1, documents)
+        doc_starts[rows], doc_stops[rows] = character_spans(segment.texts, documents, starts, stops)
+        chosen = segment.ids.take(pa.array(documents)).to_pylist()
+        for row, identifier in zip(rows.tolist(), chosen, strict=True):
+            ids[row] = identifier
+        if with_text:
+            _cut(texts, rows, segment.texts, documents, doc_starts, doc_stops)
+    columns = [
+        queries.ids.take(pa.array(matches.queries)),
+        query_starts,
+        query_stops,
+        pa.array(ids, pa.large_string()),
+        doc_starts,
+        doc_stops,
+        matches.similarities,
+    ]
+    if not with_text:
+        return pa.table(columns, SCHEMA)
+    query_texts: list[str] = [""] * len(matches)
+    everything = np.arange(len(matches))
+    _cut(query_texts, everything, queries.texts, matches.queries, query_starts, query_stops)
+    return pa.table([*columns, query_texts, texts], SCHEMA_WITH_TEXT)
+
+
+def _cut(
+    pieces: list[str],
+    rows: Int64s,
+    texts: pa.Array | pa.ChunkedArray,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> None:
+    """Cut the passages of some rows out of their documents' texts."""
+    last, text = -1, ""
+    for row, document in zip(rows.tolist(), documents.tolist(), strict=True):
+        if document != last:
+            last, text = document, texts[document].as_py()
+        pieces[row] = text[starts[row] : stops[row]]

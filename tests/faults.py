@@ -1,0 +1,134 @@
+"""Failing, or being killed, at any call by which a file comes into being."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+CALLS = ("write", "fsync", "replace", "rename", "mkdir", "open")
+
+
+@contextmanager
+def at_calls(act: Callable[[int], None]) -> Iterator[list[str]]:
+    """Call ``act`` with a running number before each call; give the list of the calls.
+
+    Nothing is really forced to the disk.
+    """
+    calls: list[str] = []
+
+    def wrapped(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*arguments: Any, **options: Any) -> Any:
+            # Folders are opened to be emptied, too, which a full disk allows.
+            if name != "open" or arguments[1] & (os.O_CREAT | os.O_RDWR):
+                calls.append(name)
+                act(len(calls) - 1)
+            return None if name == "fsync" else function(*arguments, **options)
+
+        return wrapper
+
+    open_path = Path.open
+
+    def opened(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if mode not in ("r", "rb"):
+            calls.append("open")
+            act(len(calls) - 1)
+        return open_path(path, mode, *arguments, **options)
+
+    patches = [patch(f"os.{name}", wrapped(name, getattr(os, name))) for name in CALLS]
+    patches.append(patch.object(Path, "open", opened))
+    for each in patches:
+        each.start()
+    try:
+        yield calls
+    finally:
+        for each in patches:
+            each.stop()
+
+
+def kill_everywhere(folder: Path, step: int = 1) -> None:
+    """Kill a writer before each ``step``-th of its calls in turn, in a process of its own.
+
+    What is left must be the old index or the new one, and the next writer must find nothing in its
+    way. This process starts no threads, for it forks.
+    """
+    import shutil
+
+    from tests import indexes
+
+    in_child(lambda: indexes.build(folder / "good"))
+    with open(folder / "count", "w") as file:
+        in_child(lambda: file.write(str(count_calls(folder))) and file.flush())
+    n_calls = int((folder / "count").read_text())
+    print(n_calls)  # noqa: T201
+    target = folder / "index"
+    for position in range(0, n_calls + 1, step):
+        shutil.copytree(folder / "good", target)
+        killed = in_child(partial(change_until, target, position), signal.SIGKILL)
+        assert killed == (position < n_calls)
+        in_child(partial(survives, target, killed))
+        shutil.rmtree(target)
+
+
+def count_calls(folder: Path) -> int:
+    import shutil
+
+    from tests import indexes
+
+    shutil.copytree(folder / "good", folder / "counted")
+    with at_calls(lambda _: None) as calls:
+        indexes.change(folder / "counted")
+    return len(calls)
+
+
+def change_until(folder: Path, position: int) -> None:
+    from tests import indexes
+
+    def act(number: int) -> None:
+        if number == position:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with at_calls(act):
+        indexes.change(folder)
+
+
+def survives(folder: Path, was_killed: bool) -> None:
+    from tests import indexes
+
+    generation = indexes.check(folder)
+    assert generation in ((2, 3) if was_killed else (3,))
+    with at_calls(lambda _: None):
+        assert indexes.change(folder).generation == generation + 1
+    assert indexes.check(folder) == generation + 1
+    indexes.check_names(folder)
+
+
+def in_child(work: Callable[[], Any], expected_signal: int | None = None) -> bool:
+    """Do something in a forked process; tell whether it was killed as expected."""
+    process = os.fork()
+    if not process:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+            os._exit(1)
+    _, status = os.waitpid(process, 0)
+    if expected_signal is not None and os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == expected_signal
+        return True
+    assert os.WIFEXITED(status), status
+    assert os.WEXITSTATUS(status) == 0, status
+    return False
+
+
+if __name__ == "__main__":
+    kill_everywhere(Path(sys.argv[1]), *map(int, sys.argv[2:]))

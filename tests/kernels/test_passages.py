@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log, log1p
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels.passages import maximal_passages, pick_passages
+from neardup.kernels.wide import compare_products, wide_product
+from tests.oracles import passages as oracle
+
+TERM_WEIGHTS = {
+    "raw": lambda f: float(f),
+    "binary": lambda f: float(f > 0),
+    "log": lambda f: log1p(f),
+    "squared": lambda f: float(f * f),
+    "saturating": lambda f: f / (f + 1.2) * 2.2,
+}
+PLAIN = ("raw", "binary")
+THRESHOLDS = [Fraction(n, d) for d in range(1, 7) for n in range(1, d + 1)]
+# Numerators and denominators whose products with weights go over 64 bits.
+THRESHOLDS += [Fraction(2**61 // 3, 2**61), Fraction(4 * 10**17 + 1, 5 * 10**17)]
+
+
+@dataclass
+class Case:
+    """A search as the kernels and the oracle take it."""
+
+    tokens: list[int]
+    rows: list[tuple[int, int]]
+    min_tokens: int
+    term_weights: list[float]
+    type_weights: list[float]
+    scale: float
+    query: dict[int, int]
+    query_total: int
+    threshold: Fraction
+
+    @classmethod
+    def of(cls, tokens, query_tokens, threshold, *, rows=None, min_tokens=1, tf="raw", idf=None):
+        """A search for query tokens, of which those from 100 on are not in the text."""
+        longest = max(len(tokens), len(query_tokens))
+        term_weights = [TERM_WEIGHTS[tf](f) for f in range(longest + 1)]
+        n_types = max(tokens, default=-1) + 1
+        type_weights = [1.0] * n_types if idf is None else idf[:n_types]
+        scale = 1.0 if idf is None and tf in PLAIN else 2.0**20
+        weigh = oracle.make_weigh(term_weights, [*type_weights, *[1.0] * 200], scale)
+        weights = {kind: weigh(kind, n) for kind, n in Counter(query_tokens).items()}
+        total = sum(weights.values())
+        return cls(
+            tokens,
+            [(i, len(tokens) - 1) for i in range(len(tokens))] if rows is None else rows,
+            min_tokens,
+            term_weights,
+            type_weights,
+            scale,
+            {kind: weight for kind, weight in weights.items() if kind < n_types},
+            total,
+            Fraction(threshold),
+        )
+
+    def run(self, kernel, room=None):
+        room = len(self.rows) if room is None else room
+        n_types = len(self.type_weights)
+        counts = np.zeros(n_types, np.int32)
+        passages = np.full((room + 1, 4), -7, np.int64)
+        lows, highs = np.array(self.rows, np.int64).reshape(-1, 2).T
+        n = kernel(
+            np.array(self.tokens, np.int32),
+            np.ascontiguousarray(lows),
+            np.ascontiguousarray(highs),
+            self.min_tokens,
+            np.array(self.term_weights),
+            np.array(self.type_weights, np.float64),
+            self.scale,
+            np.array([self.query.get(kind, 0) for kind in range(n_types)], np.int64),
+            self.query_total,
+            self.threshold.numerator,
+            self.threshold.denominator,
+            counts,
+            passages[:room],
+        )
+        assert not counts.any()
+        assert (passages[min(n, room) :] == -7).all()
+        return [tuple(row) for row in passages[: min(n, room)].tolist()], n
+
+    def cells(self):
+        return oracle.similar_cells(
+            self.tokens,
+            self.rows,
+            self.min_tokens,
+            oracle.make_weigh(self.term_weights, self.type_weights, self.scale),
+            self.query,
+            self.query_total,
+            self.threshold,
+        )
+
+
+@st.composite
+def cases(draw, longest=16):
+    n_types = draw(st.integers(1, 6))
+    kinds = st.integers(0, n_types - 1)
+    tokens = draw(st.lists(kinds, max_size=longest))
+    query = draw(st.lists(kinds | st.integers(100, 101), max_size=7))
+    if tokens and draw(st.booleans()):  # a copy, perhaps with a change
+        start = draw(st.integers(0, len(tokens) - 1))
+        query = tokens[start : start + draw(st.integers(1, 8))] + query[:1]
+    n = len(tokens)
+    rows = None
+    if draw(st.booleans()):
+        edge = st.integers(-2, n + 1)
+        gap = st.just((n + 2, -1))
+        rows = draw(st.lists(gap | st.tuples(edge, edge), max_size=n))
+    weights = st.sampled_from([0.0, 1.0, log(2), log(100 / 7), 12.5])
+    weights |= st.integers(0, 40).map(lambda eighths: eighths / 8 * 2.0**-20)  # halves round up
+    # Prefer thresholds that some sub-text reaches exactly.
+    case = Case.of(
+        tokens,
+        query,
+        draw(st.sampled_from(THRESHOLDS)),
+        rows=rows,
+        min_tokens=draw(st.integers(0, 5)),
+        tf=draw(st.sampled_from(list(TERM_WEIGHTS))),
+        idf=draw(st.none() | st.lists(weights, min_size=n_types, max_size=n_types)),
+    )
+    if draw(st.booleans()):
+        case.threshold = Fraction(1, 1000)
+        reached = sorted({Fraction(*similarity) for similarity in case.cells().values()})
+        if reached:
+            case.threshold = draw(st.sampled_from(reached))
+    return case
+
+
+@given(case=cases())
+def test_pick_passages__oracle(case):
+    expected = oracle.picked(case.cells())
+    assert case.run(pick_passages) == (expected, len(expected))
+
+
+@given(case=cases())
+def test_maximal_passages__oracle(case):
+    expected = oracle.maximal(case.cells())
+    assert case.run(maximal_passages) == (expected, len(expected))
+
+
+@given(case=cases(), room=st.integers(0, 3))
+def test_passages__room(case, room):
+    for kernel, choose in ((pick_passages, oracle.picked), (maximal_passages, oracle.maximal)):
+        expected = choose(case.cells())
+        assert case.run(kernel, room) == (expected[:room], len(expected))
+
+
+@pytest.mark.parametrize("tokens", [[0] * 60, [0, 1] * 30, [0, 1, 2, 0, 3, 1] * 10])
+@pytest.mark.parametrize("threshold", ["4/5", "1/2", "1"])
+def test_passages__repetitive_text(tokens, threshold):
+    case = Case.of(tokens, tokens[2:12], threshold)
+    assert case.run(pick_passages)[0] == oracle.picked(case.cells())
+    assert case.run(maximal_passages)[0] == oracle.maximal(case.cells())
+
+
+@pytest.mark.parametrize("n_before", range(4))
+def test_pick_passages__longest_of_equal(n_before):
+    # Whether the row's walk goes to the right or to the left; type 1 counts nothing.
+    tokens = [2] * n_before + [0, 1, 1, 1]
+    rows = [(n_before, n_before + 3)] * (n_before + 1)
+    case = Case.of(tokens, [0], "1", rows=rows, idf=[1.0, 0.0, 1.0])
+    assert case.run(pick_passages)[0] == [(n_before, n_before + 3, 2**20, 2**20)]
+
+
+def test_pick_passages__longest_of_equal_rows():
+    case = Case.of([1, 0, 1, 1, 1], [0], "1", rows=[(1, 1), (1, 4)], idf=[1.0, 0.0])
+    assert case.run(pick_passages)[0] == [(1, 4, 2**20, 2**20)]
+
+
+def test_passages__rows_far_apart():
+    # Too far for a walk, so that the second row is begun anew.
+    tokens = [0, 1, 2, *[3] * 9, 0, 1, 2, 2]
+    rows = [(2, 3), *[(9, 0)] * 11, (14, 15)]
+    for kernel in (pick_passages, maximal_passages):
+        found = Case.of(tokens, [0, 1, 2], "1", rows=rows).run(kernel)[0]
+        assert found == [(0, 2, 3, 3), (12, 14, 3, 3)]
+
+
+def test_passages__weights_are_rounded_half_up():
+    # Weights of 1/2, 3/2 and 5/2 units: 1, 2 and 3.
+    case = Case.of([0, 0, 0], [0, 0, 0], "1/3", tf="raw", idf=[2.0**-21])
+    case.query, case.query_total = {0: 2}, 2
+    assert case.run(maximal_passages)[0] == [(0, 2, 2, 2)]
+    case = Case.of([0, 1, 2], [0, 1, 2], "1", idf=[0.5 * 2.0**-20, 1.45 * 2.0**-20, 2.0**-19])
+    assert case.query_total == 1 + 1 + 2
+    assert case.run(maximal_passages)[0] == [(0, 2, 4, 4)]
+
+
+def test_pick_passages__most_similar_first():
+    # The copy with a change at the left reaches into the exact one; what is left of it is enough.
+    case = Case.of([0, 1, 2, 3, 0, 1, 2, 3, 4, 9], [0, 1, 2, 3, 4], "3/5")
+    assert case.run(pick_passages)[0] == [(0, 3, 4, 5), (4, 8, 5, 5)]
+
+
+def test_pick_passages__cut_off_before_a_better_one():
+    # Of the first, 0 to 4 is best; but 3 to 7 is better, so 0 to 2 remains.
+    case = Case.of([0, 1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 0], "1/2", rows=[(1, 4)])
+    assert case.run(pick_passages)[0] == [(0, 4, 4, 7)]
+    case.rows = [(1, 4), (9, 0), (9, 0), (6, 6)]
+    assert case.run(pick_passages)[0] == [(3, 6, 4, 6)]
+    case.threshold = Fraction(1, 7)
+    assert case.run(pick_passages)[0] == [(0, 2, 2, 7), (3, 6, 4, 6)]
+
+
+def test_passages__threshold_reached_exactly():
+    tokens, query = [0, 1, 2, 3], [0, 1, 2, 3, 100]
+    for kernel in (pick_passages, maximal_passages):
+        assert Case.of(tokens, query, "4/5").run(kernel)[0] == [(0, 3, 4, 5)]
+        above = Fraction(4, 5) + Fraction(1, 10**17)
+        assert Case.of(tokens, query, above).run(kernel)[0] == []
+
+
+def test_passages__nothing():
+    for kernel in (pick_passages, maximal_passages):
+        assert Case.of([], [1, 2], "1/2").run(kernel) == ([], 0)
+        assert Case.of([0, 1, 2], [], "1/2").run(kernel) == ([], 0)
+        # Tokens that count nothing are never similar, not even to a query of nothing.
+        assert Case.of([0, 0], [0], "1/2", idf=[0.0]).run(kernel) == ([], 0)
+
+
+def test_passages__large_weights():
+    # Products of weights and thresholds of more than 64 bits, of which only the lowest differ.
+    case = Case.of([0, 1, 2], [0, 1], "1/2", idf=[2.0**39, 2.0**38, 3.0 * 2**-20])
+    union = 3 * 2**58
+    assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]
+    case.threshold = Fraction(union, union + 3)
+    assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]
+    case.threshold = Fraction(union, union + 2)
+    assert case.run(maximal_passages)[0] == [(0, 1, union, union)]
+    assert case.run(pick_passages)[0] == [(0, 1, union, union)]
+
+
+numbers = st.integers(0, 2**63 - 1) | st.integers(0, 2**32) | st.integers(2**62, 2**62 + 2)
+
+
+@given(a=numbers, b=numbers)
+def test_wide_product__oracle(a, b):
+    upper, lower = wide_product(np.int64(a), np.int64(b))
+    assert int(upper) * 2**64 + int(lower) == a * b
+
+
+@given(a=numbers, b=numbers, c=numbers, d=numbers, are_close=st.booleans())
+def test_compare_products__oracle(a, b, c, d, are_close):
+    if are_close and c > 0:
+        d = min(a * b // c, 2**63 - 1)
+    for w, x, y, z in ((a, b, c, d), (a, b, b, a), (a, b, a, b), (c, d, a, b)):
+        expected = (w * x > y * z) - (w * x < y * z)
+        assert compare_products(np.int64(w), np.int64(x), np.int64(y), np.int64(z)) == expected

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels.sweep import sweep_windows
+from tests.oracles import passages as oracle
+
+
+def swept(windows, wanted, room=None):
+    """What the kernel writes, and what it returns."""
+    columns = np.array(windows, np.int64).reshape(-1, 4).T
+    room = 16 * len(windows) ** 2 + 4 if room is None else room
+    rectangles = np.full((room + 1, 4), -7, np.int64)
+    n = sweep_windows(*(np.ascontiguousarray(c) for c in columns), wanted, rectangles[:room])
+    assert (rectangles[min(n, room) :] == -7).all()
+    return [tuple(row) for row in rectangles[: min(n, room)].tolist()], n
+
+
+@st.composite
+def window_lists(draw, largest=14):
+    corner = st.lists(st.integers(0, largest), min_size=4, max_size=4).map(sorted)
+    windows = draw(st.lists(corner.map(tuple), max_size=12))
+    # Some start where others end, so that windows leave and enter at the same position.
+    if windows and draw(st.booleans()):
+        windows += [
+            (b + 1, b + 1 + draw(st.integers(0, 3)), c + 6, d + 6)
+            for _, b, c, d in draw(st.lists(st.sampled_from(windows), max_size=4))
+        ]
+    return windows
+
+
+@given(windows=window_lists(), wanted=st.integers(1, 5))
+def test_sweep_windows__oracle(windows, wanted):
+    expected = oracle.rectangles(windows, wanted)
+    assert swept(windows, wanted) == (expected, len(expected))
+
+
+@given(windows=window_lists(), wanted=st.integers(1, 5))
+def test_sweep_windows__each_cell_once(windows, wanted):
+    rectangles, _ = swept(windows, wanted)
+    cells = [cell for rectangle in rectangles for cell in oracle.cells_of(rectangle)]
+    assert len(cells) == len(set(cells))
+    assert set(cells) == oracle.covered_cells(windows, wanted)
+
+
+@given(windows=window_lists(), wanted=st.integers(1, 3), room=st.integers(0, 6))
+def test_sweep_windows__room(windows, wanted, room):
+    expected = oracle.rectangles(windows, wanted)
+    rectangles, n = swept(windows, wanted, room)
+    assert n == len(expected)
+    # Those that are written are complete, although they may end after the room has.
+    assert rectangles == expected[:room]
+
+
+@given(windows=window_lists(), wanted=st.integers(1, 4), seed=st.randoms(use_true_random=False))
+def test_sweep_windows__order_of_windows(windows, wanted, seed):
+    shuffled = windows.copy()
+    seed.shuffle(shuffled)
+    assert swept(shuffled, wanted) == swept(windows, wanted)
+
+
+@pytest.mark.parametrize(
+    ("windows", "wanted", "expected"),
+    [
+        ([], 1, []),
+        ([(2, 3, 5, 9)], 1, [(2, 3, 5, 9)]),
+        ([(2, 3, 5, 9)], 2, []),
+        # One window ends where the next begins: one rectangle, if the ends are the same.
+        ([(0, 3, 7, 9), (4, 6, 7, 9)], 1, [(0, 6, 7, 9)]),
+        ([(0, 3, 7, 9), (4, 6, 7, 8)], 1, [(0, 3, 7, 9), (4, 6, 7, 8)]),
+        ([(0, 3, 7, 9), (5, 6, 7, 9)], 1, [(0, 3, 7, 9), (5, 6, 7, 9)]),
+        # Two runs of ends, of which one goes on.
+        (
+            [(0, 5, 9, 20), (0, 5, 9, 11), (3, 5, 15, 20), (0, 2, 17, 17)],
+            2,
+            [(0, 5, 9, 11), (0, 2, 17, 17), (3, 5, 15, 20)],
+        ),
+        # Ends that touch, but not in the same position of the start.
+        ([(0, 0, 5, 6), (0, 0, 7, 8), (1, 1, 5, 8)], 1, [(0, 1, 5, 8)]),
+    ],
+)
+def test_sweep_windows__examples(windows, wanted, expected):
+    assert oracle.rectangles(windows, wanted) == expected
+    assert swept(windows, wanted)[0] == expected
+
+
+def test_sweep_windows__far_away():
+    window = (2**32, 2**33, 2**33, 2**40)
+    assert swept([window, window], 2)[0] == [window]
+
+
+def test_sweep_windows__repeated_text():
+    # Every start has two windows over the same ends; the same cells are covered at every place.
+    n = 300
+    windows = [(i, i, i + 5, i + 9) for i in range(n)] + [(i, i, i + 8, i + 12) for i in range(n)]
+    assert swept(windows, 2, n)[0] == [(i, i, i + 8, i + 9) for i in range(n)]

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.kernels import weights
+from neardup.kernels.logarithm import logarithms
+from tests.arrays import JUNK, as_uint64, random_words
+
+UNIT = 2.0**-20
+
+
+def weigh(frequency, inverse):
+    found = np.empty(1, np.int64)
+    weights.fill_weights(np.array([1]), np.array([0.0, frequency]), np.array([inverse]), found)
+    return int(found[0])
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        (0, 0),
+        (0.49999999999999994, 0),
+        (0.5, 1),
+        (1, 1),
+        (1.5, 2),
+        (2.5, 3),
+        (2.4999999999999996, 2),
+        (2.0**49 + 0.5, 2**49 + 1),
+        (-0.5, 0),
+        (-1, 0),
+        (-(2.0**70), 0),
+        (-math.inf, 0),
+        (2.0**50 - 0.5, 2**50),
+        (2.0**50, 2**50),
+        (2.0**50 + 1, 2**50),
+        (math.inf, 2**50),
+    ],
+)
+def test_scaled_weight__is_rounded_half_up_and_capped(units, expected):
+    assert weigh(units * UNIT, 1.0) == weigh(1.0, units * UNIT) == expected
+
+
+def test_scaled_weight__as_fractions():
+    generator = random.Random(1)
+    for _ in range(200):
+        frequency, inverse = generator.uniform(0, 1000), generator.choice((-1, 1, 30)) * 0.731
+        exact = Fraction(frequency * inverse) * 2**20
+        assert weigh(frequency, inverse) == max(0, math.floor(exact + Fraction(1, 2)))
+
+
+def test_fill_log_weights__of_a_larger_table():
+    frequencies = np.array([np.nan, 1.0, 2.0, 3.0])
+    starts = np.array([2, 5, 6, 8, 99])
+    found = np.full(10, np.nan)
+    weights.fill_log_weights(starts, 3, frequencies, np.array([0.5, 0.0, 0.5 * UNIT]), found)
+    expected = np.empty(3)
+    logarithms(np.array([2.0**19, 2.0**20, 3 * 2.0**19]), expected)
+    assert found[2:5].tolist() == expected.tolist()
+    # Half a unit is rounded up to one, whose logarithm is 0.
+    assert found[5:8].tolist() == [-math.inf, 0.0, 0.0]
+    assert np.isnan(found[:2]).all()
+    assert np.isnan(found[8:]).all()
+
+
+def test_fill_log_weights__no_types():
+    found = np.full(2, np.nan)
+    weights.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
+    assert np.isnan(found).all()
+
+
+def merge(x, y):
+    room = len(x) + len(y)
+    hashes, counts = np.full(room, JUNK, np.uint64), np.full(room, -7, np.int64)
+    columns = [as_uint64(sorted(x)), np.array([x[h] for h in sorted(x)], np.int64)]
+    columns += [as_uint64(sorted(y)), np.array([y[h] for h in sorted(y)], np.int64)]
+    n = weights.merge_counts(*columns, hashes, counts)
+    assert (counts[n:] == -7).all()
+    return list(zip(hashes[:n].tolist(), counts[:n].tolist(), strict=True))
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (0, 3), (3, 0), (1, 1), (5, 9), (40, 40)])
+def test_merge_counts__adds_up(n, m):
+    generator = random.Random(n * m)
+    words = random_words(generator, 50)
+    x = {word: generator.randint(1, 9) for word in generator.sample(words, n)}
+    y = {word: generator.randint(1, 9) for word in generator.sample(words, m)}
+    assert merge(x, y) == sorted((h, x.get(h, 0) + y.get(h, 0)) for h in x.keys() | y.keys())
+    assert merge(x, x) == sorted((h, 2 * count) for h, count in x.items())

@@ -1,0 +1,107 @@
+"""Windows, similarities and passages by their definitions, over all sub-texts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+
+Cell = tuple[int, int]
+Window = tuple[int, int, int, int]
+Passage = tuple[int, int, int, int]
+Weigh = Callable[[int, int], int]
+
+
+def covered_cells(windows: Iterable[Window], wanted: int) -> set[Cell]:
+    """Sub-texts (first token, last token) that lie in at least ``wanted`` windows."""
+    cover = Counter(cell for window in windows for cell in cells_of(window))
+    return {cell for cell, count in cover.items() if count >= wanted}
+
+
+def cells_of(window: Window) -> list[Cell]:
+    first, last, end_first, end_last = window
+    return [(i, j) for i in range(first, last + 1) for j in range(end_first, end_last + 1)]
+
+
+def rectangles(windows: Sequence[Window], wanted: int) -> list[Window]:
+    """Cover those sub-texts column by column: runs of ends, and how far each stays the same."""
+    cells = covered_cells(windows, wanted)
+    by_start: dict[int, list[int]] = {}
+    for i, j in sorted(cells):
+        by_start.setdefault(i, []).append(j)
+    runs = {i: set(_runs(ends)) for i, ends in by_start.items()}
+    found = []
+    for i in sorted(runs):
+        for run in sorted(runs[i]):
+            if run not in runs.get(i - 1, ()):
+                last = i
+                while run in runs.get(last + 1, ()):
+                    last += 1
+                found.append((i, last, *run))
+    return found
+
+
+def _runs(ends: list[int]) -> list[Cell]:
+    firsts = [j for j in ends if j - 1 not in ends]
+    lasts = [j for j in ends if j + 1 not in ends]
+    return list(zip(firsts, lasts, strict=True))
+
+
+def make_weigh(term_weights: Sequence[float], type_weights: Sequence[float], scale: float) -> Weigh:
+    """Weight of a type by its count: floating-point products, rounded half up."""
+
+    def weigh(kind: int, count: int) -> int:
+        return math.floor(term_weights[count] * type_weights[kind] * scale + 0.5)
+
+    return weigh
+
+
+def similarity(
+    counts: Mapping[int, int], query: Mapping[int, int], query_total: int, weigh: Weigh
+) -> tuple[int, int]:
+    """Shared weight and weight of the union of a sub-text and a query."""
+    weights = {kind: weigh(kind, count) for kind, count in counts.items()}
+    kinds = weights.keys() | query.keys()
+    shared = sum(min(weights.get(kind, 0), query.get(kind, 0)) for kind in kinds)
+    largest = sum(max(weights.get(kind, 0), query.get(kind, 0)) for kind in kinds)
+    # Some of the query's types may not be in the text at all.
+    return shared, largest + query_total - sum(query.values())
+
+
+def similar_cells(
+    tokens: Sequence[int],
+    rows: Sequence[Cell],
+    min_tokens: int,
+    weigh: Weigh,
+    query: Mapping[int, int],
+    query_total: int,
+    threshold: Fraction,
+) -> dict[Cell, tuple[int, int]]:
+    """Candidates that reach the threshold, with what they share with the query, and the union."""
+    found = {}
+    for i, (low, high) in enumerate(rows):
+        for j in range(i, len(tokens)):
+            if low <= j <= high and j - i + 1 >= min_tokens:
+                shared, union = similarity(Counter(tokens[i : j + 1]), query, query_total, weigh)
+                if shared > 0 and Fraction(shared, union) >= threshold:
+                    found[i, j] = shared, union
+    return found
+
+
+def maximal(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
+    """Those that are not inside another one."""
+    return [
+        (i, j, *cells[i, j])
+        for i, j in sorted(cells)
+        if not any((a, b) != (i, j) and a <= i and j <= b for a, b in cells)
+    ]
+
+
+def picked(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
+    """The most similar (longest, first) one, then the same with all that do not overlap it."""
+    if not cells:
+        return []
+    i, j = min(cells, key=lambda c: (-Fraction(*cells[c]), c[0] - c[1], c[0]))
+    apart = {c: s for c, s in cells.items() if c[1] < i or j < c[0]}
+    return sorted([(i, j, *cells[i, j]), *picked(apart)])
