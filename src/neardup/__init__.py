@@ -5,6 +5,7 @@ The public names, and where they live:
 - ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
 - ``DeduplicationResult`` (pipelines.result): its result.
 - ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``align`` (pipelines.align): all passages that two collections share.
 - ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
@@ -36,6 +37,7 @@ from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
+    from neardup.pipelines.align import align
     from neardup.pipelines.deduplicate import deduplicate
     from neardup.pipelines.pair_result import PairResult
     from neardup.pipelines.pairs import find_pairs
@@ -61,6 +63,7 @@ __all__ = [
     "SketchMismatchError",
     "WriteError",
     "__version__",
+    "align",
     "choose_banding",
     "deduplicate",
     "find_pairs",
@@ -72,6 +75,7 @@ _HOMES = {
     "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.pipelines.pair_result",
     "PassageIndex": "neardup.pipelines.passage_index",
+    "align": "neardup.pipelines.align",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
     "find_pairs": "neardup.pipelines.pairs",

@@ -20,6 +20,7 @@ _COMMANDS = {
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
     "index": ("neardup.cli.index", "Keep documents in a passage index: build, add, remove."),
     "search": ("neardup.cli.search", "Find the passages of an index that are similar to queries."),
+    "align": ("neardup.cli.align", "Find the passages that two collections share."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 

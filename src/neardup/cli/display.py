@@ -22,6 +22,7 @@ _LABELS = {
     "count": "counting tokens",
     "windows": "hash functions",
     "search": "searching",
+    "align": "aligning",
     "write": "writing",
 }
 

@@ -76,7 +76,8 @@ def build(
     from neardup.passages.scheme import make_passage_scheme
     from neardup.workers import count_workers
 
-    scheme = make_passage_scheme(**options)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    scheme = make_passage_scheme(**chosen)
     n_workers = count_workers(workers)
     sources = resolve_paths(inputs, lines=lines)
     check_apart(folder, (source.origin for source in sources))

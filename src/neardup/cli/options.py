@@ -88,33 +88,33 @@ def passage_options(function: F) -> F:
         click.option(
             "--min-tokens",
             type=int,
-            default=50,
-            show_default=True,
-            help="Tokens of the shortest passage that is found for certain.",
+            help="Tokens of the shortest passage that is found for certain.  [default: 50]",
         ),
-        click.option("--num-perm", type=int, default=64, show_default=True, help="Hash functions."),
+        scheme_options,
+    )(function)
+
+
+def scheme_options(function: F) -> F:
+    """Options about tokens, what they weigh, and hash functions of passages."""
+    return _group(
+        click.option("--num-perm", type=int, help="Hash functions.  [default: 64]"),
         click.option(
             "--tf",
             type=click.Choice(["binary", "raw", "log", "squared", "saturating"]),
-            default="binary",
-            show_default=True,
-            help="What a token weighs by how often a passage has it; binary: once is enough.",
+            help="What a token weighs by how often a passage has it; binary: once is enough.  "
+            "[default: binary]",
         ),
         click.option(
             "--idf",
             type=click.Choice(["unary", "standard", "smooth", "probabilistic"]),
-            default="unary",
-            show_default=True,
-            help="What it weighs by how few documents have it; unary: all the same.",
+            help="What it weighs by how few documents have it; unary: all the same.  "
+            "[default: unary]",
         ),
-        click.option(
-            "--seed", type=int, default=42, show_default=True, help="Selects the hash functions."
-        ),
+        click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]"),
         click.option(
             "--tokenizer",
-            default="words",
-            show_default=True,
-            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
+            "[default: words]",
         ),
         normalisation_options,
     )(function)

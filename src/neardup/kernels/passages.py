@@ -184,7 +184,7 @@ def pick_passages(
     """Choose sub-texts that do not overlap: each time the most similar one of those left.
 
     Of several the longest is chosen, and of those the first. The arguments are those of
-    ``maximal_passages``. Memory 57 to 89 bytes a row. Cost, beyond one walk over all cells: those
+    ``maximal_passages``. Memory 48 to 88 bytes a row. Cost, beyond one walk over all cells: those
     that begin left of a passage and reach into it are looked at again, without those that do.
     """
     n_rows, n_tokens = lows.shape[0], tokens.shape[0]

@@ -16,6 +16,7 @@ from neardup.passages.chains import (
     hull,
     widest_gap,
     window_starts,
+    without_inner,
 )
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.ends import refine_ends
@@ -106,11 +107,15 @@ class Aligner:
         ]
         for document, of_document in group_hits(found.documents, hits):
             others = self._document_tokens(document)
-            for chain in chain_hits(of_document, self._plan.gap):
-                for hit, similarity in self._settle(tokens, others, chain):
-                    longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
-                    if longer >= self._plan.min_tokens:
-                        yield document, hit, similarity
+            settled = [
+                (hit, similarity)
+                for chain in chain_hits(of_document, self._plan.gap)
+                for hit, similarity in self._settle(tokens, others, chain)
+            ]
+            for hit, similarity in without_inner(settled):
+                longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
+                if longer >= self._plan.min_tokens:
+                    yield document, hit, similarity
 
     def _find_windows(self, tokens: Uint64s, starts: Int64s) -> Found:
         """Look up the windows of a query that start at ``starts``."""

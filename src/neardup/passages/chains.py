@@ -93,6 +93,20 @@ def widest_gap(chain: Sequence[Hit]) -> int:
     return 1 + gaps.index(max(gaps))
 
 
+def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, float]]:
+    """Leave out passages that lie within another one in both texts; of equal ones one stays."""
+    ordered = sorted(passages, key=lambda row: (row[0].query_start, -row[0].query_stop))
+    kept: list[tuple[Hit, float]] = []
+    reaching: list[Hit] = []
+    for hit, similarity in ordered:
+        reaching = [outer for outer in reaching if outer.query_stop > hit.query_start]
+        if any(outer.joined(hit) == outer for outer in reaching):
+            continue
+        kept.append((hit, similarity))
+        reaching.append(hit)
+    return kept
+
+
 def hull(chain: Sequence[Hit]) -> Hit:
     """Give the parts that hold all hits of a chain."""
     whole = chain[0]

@@ -39,7 +39,7 @@ class PassageIndex:
     >>> _ = index.add(["Once upon a midnight dreary, while I pondered, weak and weary, I slept"])
     >>> hits = index.search("upon a midnight dreary while he pondered weak and weary", "0.7")
     >>> hits.select(["doc_id", "doc_start", "doc_end", "similarity"]).to_pylist()
-    [{'doc_id': '0', 'doc_start': 5, 'doc_end': 60, 'similarity': 0.8181818181818182}]
+    [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
     """
 
     def __init__(
@@ -119,17 +119,18 @@ class PassageIndex:
             If there is none; if it is damaged, or of a newer version.
         """
         opened = cls(folder, tokenizer=tokenizer)
-        opened._read()
+        opened.read()
         return opened
 
-    def _read(self) -> passage_index.OpenIndex:
+    def read(self) -> passage_index.OpenIndex:
+        """Give the index as it was opened or changed last, for the stages that read it."""
         if self._index is None:
             self._index = passage_index.read_index(self.folder, self._tokenizer)
         return self._index
 
     def __len__(self) -> int:
         """Count the documents."""
-        return self._read().n_documents
+        return self.read().n_documents
 
     def __repr__(self) -> str:
         """Tell the folder and how much is in it."""
@@ -137,7 +138,7 @@ class PassageIndex:
 
     def info(self) -> dict[str, Any]:
         """Tell what the index holds and how it was made."""
-        return passage_index.describe_index(self.folder, self._read())
+        return passage_index.describe_index(self.folder, self.read())
 
     def add(
         self,
@@ -264,4 +265,4 @@ class PassageIndex:
         )
         data = [queries] if isinstance(queries, str) else queries
         sources = resolve_inputs(data, lines=lines)
-        return search_sources(self._read(), sources, options, count_workers(workers), progress)[0]
+        return search_sources(self.read(), sources, options, count_workers(workers), progress)[0]
