@@ -21,6 +21,7 @@ _COMMANDS = {
     "index": ("neardup.cli.index", "Keep documents in a passage index: build, add, remove."),
     "search": ("neardup.cli.search", "Find the passages of an index that are similar to queries."),
     "align": ("neardup.cli.align", "Find the passages that two collections share."),
+    "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 

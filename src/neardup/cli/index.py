@@ -82,7 +82,10 @@ def build(
     sources = resolve_paths(inputs, lines=lines)
     check_apart(folder, (source.origin for source in sources))
     start = time.perf_counter()
-    with Display(quiet=quiet) as display, new_folder(folder, overwrite=overwrite) as scratch:
+    with (
+        Display(quiet=quiet) as display,
+        new_folder(folder, overwrite=overwrite, mark="manifest.json") as scratch,
+    ):
         create(scratch, scheme)
         addition = add_documents(
             scratch,

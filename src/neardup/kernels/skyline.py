@@ -32,6 +32,10 @@ from neardup.kernels.types import (
 )
 
 
+# Keys visited before the longest gap is looked for, which is done again when twice as many were.
+FIRST_LOOK = 512
+
+
 @inlined
 def open_text(n_tokens: Int, bits: Uint64s, words: Uint64s, blocks: Uint64s, ends: Int32s) -> None:
     """Start a text: the skyline has its two guards, and one gap between them."""
@@ -39,6 +43,17 @@ def open_text(n_tokens: Int, bits: Uint64s, words: Uint64s, blocks: Uint64s, end
     insert(bits, words, blocks, np.int64(0))
     insert(bits, words, blocks, n_tokens + 1)
     ends[0], ends[n_tokens + 1] = 0, n_tokens + 1
+
+
+@helper
+def longest_gap(bits: Uint64s, words: Uint64s, blocks: Uint64s, ends: Int32s, n_tokens: Int) -> Int:
+    """Give the number of tokens of the longest gap."""
+    longest, u = np.int64(0), np.int64(0)
+    while u <= n_tokens:
+        s = first_from(bits, words, blocks, u + 1)
+        longest = max(longest, np.int64(ends[s]) - 1 - u)
+        u = np.int64(s)
+    return longest
 
 
 @inlined
@@ -77,6 +92,7 @@ def claim(
     stop: Int,
     x: Int,
     min_tokens: Int,
+    longest: Int,
     base: Int,
     bits: Uint64s,
     words: Uint64s,
@@ -90,6 +106,7 @@ def claim(
 ) -> tuple[Int, Int]:
     """Visit the keys of x copies of a token that stands at ``places[start:stop]``.
 
+    No gap has more than ``longest`` tokens.
     Gives the numbers of open gaps and of windows; the latter goes on counting where the windows do
     not fit.
     """
@@ -98,6 +115,10 @@ def claim(
     last = stop - x + 1
     while i < last:
         p, q = np.int64(places[i]), np.int64(places[i + x - 1])
+        if q - p >= longest:
+            # No gap is so long, so it holds a key.
+            i += 1
+            continue
         s = first_from(bits, words, blocks, p)
         end = np.int64(ends[s])
         if end <= q:

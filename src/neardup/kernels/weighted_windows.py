@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.consistent import list_weighted
-from neardup.kernels.skyline import claim, open_text
+from neardup.kernels.skyline import FIRST_LOOK, claim, longest_gap, open_text
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
@@ -83,8 +83,13 @@ def weighted_windows(
             order[j] = number
         open_text(n_tokens, bits, words, blocks, ends)
         n_open = 1
+        longest, n_visited, next_look = np.int64(n_tokens), np.int64(0), np.int64(FIRST_LOOK)
         for rank in range(n):
             k = first_type + types[order[rank]]
+            n_visited += type_starts[k + 1] - type_starts[k]
+            if n_visited >= next_look:
+                longest = longest_gap(bits, words, blocks, ends, n_tokens)
+                next_look = 2 * n_visited
             n_open, n_windows = claim(
                 identities[order[rank]],
                 positions,
@@ -92,6 +97,7 @@ def weighted_windows(
                 type_starts[k + 1],
                 np.int64(copies[order[rank]]),
                 min_tokens,
+                longest,
                 offsets[text],
                 bits,
                 words,

@@ -7,7 +7,7 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.active import list_active
 from neardup.kernels.hashing import mix64
-from neardup.kernels.skyline import claim, open_text
+from neardup.kernels.skyline import FIRST_LOOK, claim, longest_gap, open_text
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
@@ -118,6 +118,7 @@ def multiset_windows(
         n_types = type_offsets[text + 1] - first_type
         open_text(n_tokens, bits, words, blocks, ends)
         n_open = 1
+        longest, n_visited, next_look = np.int64(n_tokens), np.int64(0), np.int64(FIRST_LOOK)
         low, high = np.uint64(0), _first_ceiling(n_tokens, min_tokens)
         while n_open > 0:
             n = list_active(
@@ -136,6 +137,10 @@ def multiset_windows(
             _sort_active(values, n, low, high, bucket_starts, sorted_values, order)
             for rank in range(n):
                 k = first_type + types[order[rank]]
+                n_visited += type_starts[k + 1] - type_starts[k]
+                if n_visited >= next_look and most_copies > 1:
+                    longest = longest_gap(bits, words, blocks, ends, n_tokens)
+                    next_look = 2 * n_visited
                 n_open, n_windows = claim(
                     mix64(sorted_values[rank]),
                     positions,
@@ -143,6 +148,7 @@ def multiset_windows(
                     type_starts[k + 1],
                     np.int64(copies[order[rank]]),
                     min_tokens,
+                    longest,
                     offsets[text],
                     bits,
                     words,

@@ -14,8 +14,10 @@ from pathlib import Path
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 
 
-def check_output(target: Path, *, overwrite: bool) -> None:
+def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -> None:
     """Make sure, before work starts, that a folder may be written.
+
+    ``mark`` is the file that shows that a folder is an earlier output of the same kind.
 
     Raises
     ------
@@ -35,7 +37,7 @@ def check_output(target: Path, *, overwrite: bool) -> None:
         if not overwrite:
             message = f"{target} exists; choose another name, or replace it with --overwrite"
             raise OutputExistsError(message)
-        if any(target.iterdir()) and not (target / "summary.json").is_file():
+        if any(target.iterdir()) and not (target / mark).is_file():
             message = f"{target} is no output of neardup and not empty; choose another name"
             raise OutputExistsError(message)
     with _translated(target):
@@ -77,7 +79,9 @@ def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
 
 
 @contextmanager
-def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(
+    target: Path, *, overwrite: bool = False, mark: str = "summary.json"
+) -> Iterator[Path]:
     """Give a temporary folder beside ``target``; on success it takes that name, else it goes.
 
     Raises
@@ -85,7 +89,7 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     OutputExistsError, WriteError
         As ``check_output``, and when writing fails, for example on a full disk.
     """
-    check_output(target, overwrite=overwrite)
+    check_output(target, overwrite=overwrite, mark=mark)
     missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
     with _translated(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +101,7 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             yield content
             if os.path.lexists(target):
                 # It may have come into being since the first check.
-                check_output(target, overwrite=overwrite)
+                check_output(target, overwrite=overwrite, mark=mark)
                 target.rename(scratch / "old")
             content.rename(target)
     finally:

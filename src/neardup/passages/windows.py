@@ -18,9 +18,9 @@ Uint16s = npt.NDArray[np.uint16]
 # Any number of copies of a token count.
 ALL_COPIES = 2**31 - 1
 
-# Windows that a text has for each token, more or less, and some for good measure; where there are
-# more, texts are done in several goes.
-_SHARE_OF_WINDOWS, _SPARE_WINDOWS = 8, 1 << 16
+# Room for windows, for each token at least and for each min_tokens of them, and some for good
+# measure; where there are more, texts are done in several goes, a large one from its start again.
+_LEAST_ROOM, _ROOM, _SPARE_ROOM = 8, 2, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def multiset_windows(
             *columns,
         )
 
-    return _list_all(texts, list_from)
+    return _list_all(texts, min_tokens, list_from)
 
 
 def weighted_windows(
@@ -155,7 +155,7 @@ def weighted_windows(
             *columns,
         )
 
-    return _list_all(texts, list_from)
+    return _list_all(texts, min_tokens, list_from)
 
 
 def _skyline(size: int) -> tuple[Uint64s | Int32s, ...]:
@@ -164,9 +164,12 @@ def _skyline(size: int) -> tuple[Uint64s | Int32s, ...]:
     return (*bits, np.empty(size, np.int32))
 
 
-def _list_all(texts: Occurrences, list_from: Callable[..., tuple[Any, Any]]) -> WindowLists:
+def _list_all(
+    texts: Occurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
+) -> WindowLists:
     """List the windows of all texts, with more room for those that do not fit."""
-    room = len(texts.positions) // _SHARE_OF_WINDOWS + _SPARE_WINDOWS
+    n_tokens = len(texts.positions)
+    room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
     parts: list[tuple[Uint64s, Uint32s, Uint32s]] = []
     done, n_texts = 0, len(texts.offsets) - 1
     while done < n_texts or not parts:

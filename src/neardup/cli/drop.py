@@ -1,0 +1,130 @@
+"""``neardup drop``: a collection without the documents that a table names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.options import input_options, run_options
+from neardup.cli.wording import counted
+
+_EPILOG = """\b
+Examples:
+  neardup drop corpus/*.jsonl --named-in hits.jsonl -o clean
+  neardup drop train.parquet --id-column id --named-in pairs.csv --column id_a -o clean
+  neardup drop pages/ --named-in ids.txt --missing ignore -o clean
+"""
+
+
+@click.command("drop", epilog=_EPILOG)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "--named-in",
+    required=True,
+    metavar="FILE",
+    help="Table with the ids of the documents to remove, as written by `neardup search`, "
+    "`neardup align` or `neardup pairs`, or a .txt file with one id a line.",
+)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to create."
+)
+@click.option("--column", help="Column of FILE with the ids.  [default: doc_id]")
+@click.option(
+    "--missing",
+    type=click.Choice(["raise", "ignore"]),
+    default="raise",
+    show_default=True,
+    help="An id in FILE that no document has ends the run, or is counted only.",
+)
+@input_options
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["same", "jsonl", "parquet"]),
+    default="same",
+    show_default=True,
+    help="Format of the rows written; same leaves every row as it came in.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output folder if it exists.")
+@run_options
+def command(
+    inputs: tuple[str, ...],
+    named_in: str,
+    output: Path,
+    column: str | None,
+    missing: str,
+    text_column: str,
+    id_column: str | None,
+    lines: bool,
+    on_error: str,
+    output_format: Any,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Remove the documents that a table names.
+
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Without
+    --id-column ids are made from file names and rows, so name INPUT as it was named when the ids
+    of FILE were made.
+
+    Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with id,
+    file and row of each removed document, and summary.json.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.files.convert import check_converted_names
+    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.files.rows import ColumnNames
+    from neardup.outputs.folder import check_apart, check_output
+    from neardup.pipelines.drop import DropOptions, drop_documents
+    from neardup.workers import count_workers
+
+    if named_in == STANDARD_INPUT and STANDARD_INPUT in inputs:
+        message = "INPUT and --named-in cannot both be standard input"
+        raise click.UsageError(message)
+    n_workers = count_workers(workers)
+    check_output(output, overwrite=overwrite)
+    sources = resolve_paths(inputs, lines=lines)
+    check_apart(output, [*(source.origin for source in sources), named_in])
+    check_converted_names(sources, output_format)
+    options = DropOptions(
+        column=column,
+        ignore_missing=missing == "ignore",
+        columns=ColumnNames(text_column, id_column),
+        skip_bad=on_error == "skip",
+        format=output_format,
+    )
+    with Display(quiet=quiet) as display:
+        summary = drop_documents(
+            sources,
+            named_in,
+            output,
+            options,
+            overwrite=overwrite,
+            workers=n_workers,
+            progress=display.report,
+        )
+    if as_json:
+        say(json.dumps(summary, ensure_ascii=False))
+    elif not quiet:
+        say(_report(summary, output))
+
+
+def _report(summary: dict[str, Any], output: Path) -> str:
+    lines = [
+        f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
+        f"{summary['documents_removed']:,} removed"
+    ]
+    if summary["missing_documents"]:
+        named = counted(summary["missing_documents"], "named document")
+        lines.append(f"{named} not there")
+    if summary["skipped_rows"]:
+        bad = counted(summary["skipped_rows"], "bad row")
+        lines.append(f"{bad} skipped and kept; see summary.json")
+    seconds = sum(summary["seconds"].values())
+    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
