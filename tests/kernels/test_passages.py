@@ -21,7 +21,8 @@ TERM_WEIGHTS = {
     "squared": lambda f: float(f * f),
     "saturating": lambda f: f / (f + 1.2) * 2.2,
 }
-PLAIN = ("raw", "binary")
+# What a token of weight 1 weighs.
+ONE = 2**20
 THRESHOLDS = [Fraction(n, d) for d in range(1, 7) for n in range(1, d + 1)]
 # Numerators and denominators whose products with weights go over 64 bits.
 THRESHOLDS += [Fraction(2**61 // 3, 2**61), Fraction(4 * 10**17 + 1, 5 * 10**17)]
@@ -36,7 +37,6 @@ class Case:
     min_tokens: int
     term_weights: list[float]
     type_weights: list[float]
-    scale: float
     query: dict[int, int]
     query_total: int
     threshold: Fraction
@@ -48,8 +48,7 @@ class Case:
         term_weights = [TERM_WEIGHTS[tf](f) for f in range(longest + 1)]
         n_types = max(tokens, default=-1) + 1
         type_weights = [1.0] * n_types if idf is None else idf[:n_types]
-        scale = 1.0 if idf is None and tf in PLAIN else 2.0**20
-        weigh = oracle.make_weigh(term_weights, [*type_weights, *[1.0] * 200], scale)
+        weigh = oracle.make_weigh(term_weights, [*type_weights, *[1.0] * 200])
         weights = {kind: weigh(kind, n) for kind, n in Counter(query_tokens).items()}
         total = sum(weights.values())
         return cls(
@@ -58,7 +57,6 @@ class Case:
             min_tokens,
             term_weights,
             type_weights,
-            scale,
             {kind: weight for kind, weight in weights.items() if kind < n_types},
             total,
             Fraction(threshold),
@@ -77,7 +75,6 @@ class Case:
             self.min_tokens,
             np.array(self.term_weights),
             np.array(self.type_weights, np.float64),
-            self.scale,
             np.array([self.query.get(kind, 0) for kind in range(n_types)], np.int64),
             self.query_total,
             self.threshold.numerator,
@@ -94,11 +91,16 @@ class Case:
             self.tokens,
             self.rows,
             self.min_tokens,
-            oracle.make_weigh(self.term_weights, self.type_weights, self.scale),
+            oracle.make_weigh(self.term_weights, self.type_weights),
             self.query,
             self.query_total,
             self.threshold,
         )
+
+
+def in_ones(*rows):
+    """Passages whose tokens weigh 1 each."""
+    return [(start, end, shared * ONE, either * ONE) for start, end, shared, either in rows]
 
 
 @st.composite
@@ -169,12 +171,12 @@ def test_pick_passages__longest_of_equal(n_before):
     tokens = [2] * n_before + [0, 1, 1, 1]
     rows = [(n_before, n_before + 3)] * (n_before + 1)
     case = Case.of(tokens, [0], "1", rows=rows, idf=[1.0, 0.0, 1.0])
-    assert case.run(pick_passages)[0] == [(n_before, n_before + 3, 2**20, 2**20)]
+    assert case.run(pick_passages)[0] == in_ones((n_before, n_before + 3, 1, 1))
 
 
 def test_pick_passages__longest_of_equal_rows():
     case = Case.of([1, 0, 1, 1, 1], [0], "1", rows=[(1, 1), (1, 4)], idf=[1.0, 0.0])
-    assert case.run(pick_passages)[0] == [(1, 4, 2**20, 2**20)]
+    assert case.run(pick_passages)[0] == in_ones((1, 4, 1, 1))
 
 
 def test_passages__rows_far_apart():
@@ -183,7 +185,7 @@ def test_passages__rows_far_apart():
     rows = [(2, 3), *[(9, 0)] * 11, (14, 15)]
     for kernel in (pick_passages, maximal_passages):
         found = Case.of(tokens, [0, 1, 2], "1", rows=rows).run(kernel)[0]
-        assert found == [(0, 2, 3, 3), (12, 14, 3, 3)]
+        assert found == in_ones((0, 2, 3, 3), (12, 14, 3, 3))
 
 
 def test_passages__weights_are_rounded_half_up():
@@ -199,23 +201,23 @@ def test_passages__weights_are_rounded_half_up():
 def test_pick_passages__most_similar_first():
     # The copy with a change at the left reaches into the exact one; what is left of it is enough.
     case = Case.of([0, 1, 2, 3, 0, 1, 2, 3, 4, 9], [0, 1, 2, 3, 4], "3/5")
-    assert case.run(pick_passages)[0] == [(0, 3, 4, 5), (4, 8, 5, 5)]
+    assert case.run(pick_passages)[0] == in_ones((0, 3, 4, 5), (4, 8, 5, 5))
 
 
 def test_pick_passages__cut_off_before_a_better_one():
     # Of the first, 0 to 4 is best; but 3 to 7 is better, so 0 to 2 remains.
     case = Case.of([0, 1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 0], "1/2", rows=[(1, 4)])
-    assert case.run(pick_passages)[0] == [(0, 4, 4, 7)]
+    assert case.run(pick_passages)[0] == in_ones((0, 4, 4, 7))
     case.rows = [(1, 4), (9, 0), (9, 0), (6, 6)]
-    assert case.run(pick_passages)[0] == [(3, 6, 4, 6)]
+    assert case.run(pick_passages)[0] == in_ones((3, 6, 4, 6))
     case.threshold = Fraction(1, 7)
-    assert case.run(pick_passages)[0] == [(0, 2, 2, 7), (3, 6, 4, 6)]
+    assert case.run(pick_passages)[0] == in_ones((0, 2, 2, 7), (3, 6, 4, 6))
 
 
 def test_passages__threshold_reached_exactly():
     tokens, query = [0, 1, 2, 3], [0, 1, 2, 3, 100]
     for kernel in (pick_passages, maximal_passages):
-        assert Case.of(tokens, query, "4/5").run(kernel)[0] == [(0, 3, 4, 5)]
+        assert Case.of(tokens, query, "4/5").run(kernel)[0] == in_ones((0, 3, 4, 5))
         above = Fraction(4, 5) + Fraction(1, 10**17)
         assert Case.of(tokens, query, above).run(kernel)[0] == []
 
@@ -230,8 +232,9 @@ def test_passages__nothing():
 
 def test_passages__large_weights():
     # Products of weights and thresholds of more than 64 bits, of which only the lowest differ.
-    case = Case.of([0, 1, 2], [0, 1], "1/2", idf=[2.0**39, 2.0**38, 3.0 * 2**-20])
-    union = 3 * 2**58
+    case = Case.of([0, 1, 2], [0, 1], "1/2", idf=[2.0**40, 2.0**29, 3.0 * 2**-20])
+    # The first weighs the most that there is.
+    union = 3 * 2**49
     assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]
     case.threshold = Fraction(union, union + 3)
     assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]

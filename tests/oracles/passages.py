@@ -48,11 +48,12 @@ def _runs(ends: list[int]) -> list[Cell]:
     return list(zip(firsts, lasts, strict=True))
 
 
-def make_weigh(term_weights: Sequence[float], type_weights: Sequence[float], scale: float) -> Weigh:
-    """Weight of a type by its count: floating-point products, rounded half up."""
+def make_weigh(term_weights: Sequence[float], type_weights: Sequence[float]) -> Weigh:
+    """Weight of a type by its count: floating-point products in units of 2^-20, half up."""
 
     def weigh(kind: int, count: int) -> int:
-        return math.floor(term_weights[count] * type_weights[kind] * scale + 0.5)
+        exact = Fraction(term_weights[count] * type_weights[kind]) * 2**20
+        return min(max(math.floor(exact + Fraction(1, 2)), 0), 2**50)
 
     return weigh
 

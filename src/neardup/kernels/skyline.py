@@ -31,7 +31,6 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-
 # Keys visited before the longest gap is looked for, which is done again when twice as many were.
 FIRST_LOOK = 512
 

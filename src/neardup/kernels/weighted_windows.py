@@ -88,7 +88,7 @@ def weighted_windows(
             k = first_type + types[order[rank]]
             n_visited += type_starts[k + 1] - type_starts[k]
             if n_visited >= next_look:
-                longest = longest_gap(bits, words, blocks, ends, n_tokens)
+                longest = np.int64(longest_gap(bits, words, blocks, ends, n_tokens))
                 next_look = 2 * n_visited
             n_open, n_windows = claim(
                 identities[order[rank]],

@@ -139,7 +139,7 @@ def multiset_windows(
                 k = first_type + types[order[rank]]
                 n_visited += type_starts[k + 1] - type_starts[k]
                 if n_visited >= next_look and most_copies > 1:
-                    longest = longest_gap(bits, words, blocks, ends, n_tokens)
+                    longest = np.int64(longest_gap(bits, words, blocks, ends, n_tokens))
                     next_look = 2 * n_visited
                 n_open, n_windows = claim(
                     mix64(sorted_values[rank]),
