@@ -1,7 +1,7 @@
 """All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.
 
 ``--report`` measures nothing and puts the tables of results.json into README.md, those of
-``linkage`` into docs/linkage.md.
+``linkage`` and ``alignment`` into their pages of docs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from measure import machine_facts
 from packages import cache_folder
 from peers import environment as peers_environment
 from sections import (
+    alignment,
     cluster,
     corpora,
     dedup,
@@ -31,10 +32,12 @@ from sections import (
     kernels,
     limits,
     linkage,
+    passages,
     peers,
     recall,
     start,
     whole_joins,
+    windows,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +45,10 @@ if TYPE_CHECKING:
 
 README = HERE / "README.md"
 # The tables of these sections are for users, and on pages of their own.
-PAGES = {"linkage": HERE.parent / "docs" / "linkage.md"}
+PAGES = {
+    "linkage": HERE.parent / "docs" / "linkage.md",
+    "alignment": HERE.parent / "docs" / "alignment.md",
+}
 
 
 class Section(Protocol):
@@ -70,6 +76,9 @@ SECTIONS: dict[str, Section] = {
     "edit_joins": edit_joins,
     "join_growth": join_growth,
     "linkage": linkage,
+    "alignment": alignment,
+    "windows": windows,
+    "passages": passages,
     "recall": recall,
 }
 WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "recall")

@@ -9,6 +9,9 @@ import json
 import os
 import re
 import shlex
+import struct
+from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,8 +24,13 @@ import pytest
 import neardup
 from neardup.cli import cli, run
 from neardup.kernels.hashing import hash_bytes, mix_words
+from neardup.kernels.logarithm import logarithms
+from neardup.kernels.weights import fill_weights
 from neardup.matching.bands import choose_banding
 from neardup.matching.measures import make_measure
+from neardup.passages.query import Query, make_queries
+from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.weighting import DocumentFrequencies, term_frequencies
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.normalise import Normalisation
@@ -33,7 +41,9 @@ from neardup.text.shingles import (
     shingle_lists,
 )
 from neardup.text.tokenizers import make_tokenizer
+from tests.kernels.test_consistent import KNOWN
 from tests.oracles import hashing as oracle
+from tests.oracles import weighted
 from tests.oracles.tokens import Options, tokenize
 
 ROOT = Path(__file__).parents[2]
@@ -186,6 +196,91 @@ def test_hashing_page__band_keys():
         assert band_keys(signature, band + 1, rows)[0, band] == key
 
 
+def bits_of(number: float) -> int:
+    return int.from_bytes(struct.pack(">d", number), "big")
+
+
+def queries_of(tokens: list[str], **options: object) -> list[Query]:
+    return list(make_queries(token_lists(tokens), make_passage_scheme(**options), None))
+
+
+def test_hashing_page__seeds_of_passages():
+    for seed, f, value in vectors("Seeds"):
+        start = oracle.mix(seed ^ oracle.GOLDEN)
+        assert oracle.mix((start + (f + 1) * oracle.GOLDEN) & oracle.ALL) == value
+        assert make_passage_scheme(seed=seed).seeds[f] == value
+
+
+def copy_value(token: int, seed: int, x: int) -> int:
+    return oracle.mix((oracle.mix(token ^ seed) + x * oracle.GOLDEN) & oracle.ALL)
+
+
+def test_hashing_page__copies():
+    for token, seed, x, value in vectors("Copies"):
+        assert copy_value(*hashed([token]), seed, x) == value
+        assert make_passage_scheme().seeds[0] == seed
+
+
+def test_hashing_page__weights():
+    rows = vectors("Weights")
+    assert len({row[0] for row in rows}) == 5
+    for tf, idf, f, n_documents, n, weight in rows:
+        exact = weighted.term_frequency(tf, f) * weighted.inverse_frequency(idf, n, n_documents)
+        assert weighted.scaled(exact) == weight
+        known = DocumentFrequencies(
+            np.array([1], np.uint64), np.array([max(n, 1)], np.int64), n_documents
+        )
+        inverse = known.idf_of(np.array([1 if n else 2], np.uint64), idf)
+        found = np.empty(1, np.int64)
+        fill_weights(np.array([f], np.int64), term_frequencies(tf, f), inverse, found)
+        assert found.tolist() == [weight]
+
+
+def test_hashing_page__logarithm():
+    for x, expected in vectors("Logarithm"):
+        number = struct.unpack(">d", x.to_bytes(8, "big"))[0]
+        found = np.empty(1)
+        logarithms(np.array([number]), found)
+        assert bits_of(found[0]) == expected
+        assert weighted.errors_in_last_bits(number, float(found[0])) < 1
+
+
+def test_hashing_page__consistent_weighted_sampling():
+    rows = vectors("Consistent weighted sampling")
+    assert set(map(tuple, rows)) <= set(KNOWN)
+    for token, seed, weight, order, identity in rows:
+        [[_, ln_a, expected]] = weighted.active(token, seed, [weight])
+        assert expected == identity
+        bits = bits_of(float(ln_a))
+        # Forty digits and the formula in floats may differ in the last bit.
+        assert abs((bits ^ (oracle.ALL if bits >> 63 else 1 << 63)) - order) <= 4
+
+
+def test_hashing_page__min_hashes_of_passages():
+    rows = vectors("Min-hashes of passages")
+    assert {row[1] for row in rows} == {"binary", "raw", "log", "squared", "saturating"}
+    for tokens, tf, *identities in rows:
+        [query] = queries_of(tokens, tf=tf)
+        assert query.keys[:2].tolist() == identities
+        counts = Counter(hashed(tokens))
+        for seed, identity in zip(
+            make_passage_scheme().seeds[:2].tolist(), identities, strict=True
+        ):
+            if tf in ("binary", "raw"):
+                values = [
+                    copy_value(token, seed, x)
+                    for token, count in counts.items()
+                    for x in range(1, (count if tf == "raw" else 1) + 1)
+                ]
+                assert oracle.mix(min(values)) == identity
+            else:
+                scaled = {
+                    token: weighted.scaled(weighted.term_frequency(tf, count))
+                    for token, count in counts.items()
+                }
+                assert weighted.minimum(seed, scaled) == identity
+
+
 # docs/guarantees.md
 
 
@@ -217,9 +312,22 @@ def test_guarantees_page__containment():
 # docs/command-line.md
 
 
+def all_commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Give a group and all commands below it, in the order in which they are defined."""
+    yield name, group
+    context = click.Context(group)
+    # A list of commands would be by name; that of a group that loads them late has their order.
+    for child in list(group.commands) or group.list_commands(context):
+        command = group.get_command(context, child)
+        if isinstance(command, click.Group):
+            yield from all_commands(command, f"{name} {child}")
+        else:
+            yield f"{name} {child}", command
+
+
 def commands() -> list[str]:
     """Give the command line of every help text."""
-    return ["neardup", *(f"neardup {name}" for name in cli.list_commands(click.Context(cli)))]
+    return [name for name, _ in all_commands(cli, "neardup")]
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -248,10 +356,9 @@ def test_command_line__no_help_of_removed_commands():
 
 def test_command_line__every_option():
     text = COMMAND_LINE.read_text(encoding="utf-8")
-    context = click.Context(cli)
-    for name in cli.list_commands(context):
-        block = text.split(f"$ neardup {name} --help\n")[1].split("```")[0]
-        for parameter in cli.get_command(context, name).params:
+    for name, command in all_commands(cli, "neardup"):
+        block = text.split(f"$ {name} --help\n")[1].split("```")[0]
+        for parameter in command.params:
             if isinstance(parameter, click.Option):
                 for option in (*parameter.opts, *parameter.secondary_opts):
                     assert re.search(rf"(?<!\S){re.escape(option)}\b", block), (name, option)

@@ -106,6 +106,7 @@ def command(
     from neardup.pipelines.search import SearchOptions, search_sources
     from neardup.workers import count_workers
 
+    _check_outside(output, folder)
     check_table_file(output, overwrite=overwrite)
     n_workers = count_workers(workers)
     sources = resolve_paths(queries, lines=lines)
@@ -127,6 +128,17 @@ def command(
         say(json.dumps(_as_json(summary, seconds), ensure_ascii=False))
     elif not quiet:
         say(_report(summary, index.scheme.min_tokens, output, seconds))
+
+
+def _check_outside(output: Path, folder: Path) -> None:
+    """Make sure that the output is no file of the index, which would be damaged by one more."""
+    import os
+
+    from neardup.errors import WriteError
+
+    if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
+        message = f"{output} is in the index {folder}; write it somewhere else"
+        raise WriteError(message)
 
 
 def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:

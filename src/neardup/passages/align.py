@@ -29,6 +29,10 @@ from neardup.passages.tables import Matches
 from neardup.passages.weighting import term_frequencies
 from neardup.tables import Int64s, TokenLists, Uint64s
 
+# Window lengths that may lie between two hits of a passage: about a paragraph that one text lacks.
+# On editions with known correspondence fewer leave passages in pieces; more hardly change them.
+_GAP_LENGTHS = 4
+
 # Windows of a query looked up at a time; what is found for them is in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
 
@@ -166,21 +170,60 @@ class Aligner:
 
     def _settle(
         self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
-    ) -> Iterator[tuple[Hit, float]]:
-        """Make one passage of a chain if it is as similar as asked for, else of its parts."""
+    ) -> list[tuple[Hit, float]]:
+        """Make passages of a chain that are as similar as asked for, as few as can be."""
+        passages: list[tuple[Hit, float]] = []
+        # Not by recursion: a chain may have thousands of hits, and lose one at a time.
+        parts = [chain]
+        while parts:
+            part = parts.pop()
+            settled = self._make_passage(tokens, others, part)
+            if settled is not None:
+                self._append_joined(tokens, others, passages, settled)
+            elif len(part) > 1:
+                cut = widest_gap(part)
+                parts += [part[cut:], part[:cut]]
+        return passages
+
+    def _make_passage(
+        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
+    ) -> tuple[Hit, float] | None:
+        """Make one passage of a chain, if that is as similar as asked for."""
         whole = hull(chain)
         refined = refine_ends(tokens, others, whole, self._plan.length)
         for hit in dict.fromkeys([refined, whole]):
-            shared, either = self._compare(tokens, others, hit)
-            if shared * self._plan.search.threshold.denominator >= (
-                either * self._plan.search.threshold.numerator
-            ):
-                yield hit, shared / either
-                return
-        if len(chain) > 1:
-            cut = widest_gap(chain)
-            yield from self._settle(tokens, others, chain[:cut])
-            yield from self._settle(tokens, others, chain[cut:])
+            similarity = self._similarity(tokens, others, hit)
+            if similarity is not None:
+                return hit, similarity
+        return None
+
+    def _append_joined(
+        self,
+        tokens: Uint64s,
+        others: Uint64s,
+        passages: list[tuple[Hit, float]],
+        last: tuple[Hit, float],
+    ) -> None:
+        """Append a passage, as one with those before it as long as that is similar enough.
+
+        A chain is parted at its gaps, and not always where it is least similar.
+        """
+        while passages:
+            both = passages[-1][0].joined(last[0])
+            similarity = self._similarity(tokens, others, both)
+            if similarity is None:
+                break
+            last = both, similarity
+            passages.pop()
+        passages.append(last)
+
+    def _similarity(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> float | None:
+        """Give the similarity of two passages; None if it is below the threshold."""
+        shared, either = self._compare(tokens, others, hit)
+        threshold = self._plan.search.threshold
+        if shared * threshold.denominator < either * threshold.numerator:
+            return None
+        return shared / either
 
     def _compare(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> tuple[int, int]:
         """Weigh what two passages share, and what either has."""
@@ -206,7 +249,7 @@ def make_alignment_plan(
     """Choose windows for an index: its shortest passage, one beginning every half of it."""
     length = search.min_tokens
     step = max(length // 2, 1)
-    return AlignmentPlan(search, length, step, length, min_tokens, max_documents)
+    return AlignmentPlan(search, length, step, _GAP_LENGTHS * length, min_tokens, max_documents)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

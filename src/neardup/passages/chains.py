@@ -85,12 +85,17 @@ def chain_hits(hits: Sequence[Hit], gap: int) -> list[list[Hit]]:
 
 
 def widest_gap(chain: Sequence[Hit]) -> int:
-    """Tell at which hit to part a chain: behind the widest gap, the first of several."""
+    """Tell at which hit to part a chain: behind the widest gap, of several the one in the middle.
+
+    Hits that overlap have no gap between them, so that a chain of them is halved.
+    """
     gaps = [
-        max(after.query_start - before.query_stop, after.start - before.stop)
+        max(after.query_start - before.query_stop, after.start - before.stop, 0)
         for before, after in pairwise(chain)
     ]
-    return 1 + gaps.index(max(gaps))
+    widest = max(gaps)
+    numbers = [number for number, gap in enumerate(gaps, 1) if gap == widest]
+    return min(numbers, key=lambda number: abs(2 * number - len(chain)))
 
 
 def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, float]]:

@@ -137,7 +137,9 @@ def add_documents(
                 stage="count",
             )
             frequencies = count_documents(block.tokens for block in blocks)
-            files.update(_store_frequencies(folder, frequencies))
+            # No documents decide nothing: with their frequencies, no token ever weighed anything.
+            if frequencies.n_documents:
+                files.update(_store_frequencies(folder, frequencies))
         addition = Addition()
         known = _known_ids(index)
         records = list(manifest.segments)
@@ -339,7 +341,9 @@ def _check_all_found(wanted: pa.Array, found: Sequence[pa.ChunkedArray]) -> None
     )
     missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
     if len(missing):
-        others = f" and {len(missing) - 1:,} others" if len(missing) > 1 else ""
+        others = {1: "", 2: " and another one"}.get(
+            len(missing), f" and {len(missing) - 1:,} others"
+        )
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
 

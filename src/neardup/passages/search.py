@@ -21,8 +21,8 @@ Report = Literal["best", "maximal", "windows"]
 
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
 # With fewer, too many places look like candidates; with more, longer lists are read.
-_LEAST_OF_SHORT = 8
-_SHORT_LIST = 1 << 12
+_LEAST_OF_SHORT = 10
+_SHORT_LIST = 1 << 10
 
 _FIRST_ROOM = 1 << 10
 
@@ -125,7 +125,7 @@ class SegmentSearcher:
         lists = self._find_lists(query)
         ranges = self._candidate_ranges(lists, plan.hits)
         found = list(self._regions(lists, ranges, plan.hits))
-        return np.concatenate(found) if found else np.empty((0, 4), np.int64)
+        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 4), np.int64)
 
     def _find_lists(self, query: Query) -> Int64s:
         index = self.segment.windows
@@ -262,6 +262,21 @@ class SegmentSearcher:
         places = np.minimum(np.searchsorted(vocabulary, query.hashes), len(vocabulary) - 1)
         # Tokens that the segment lacks do not occur in its regions.
         return np.concatenate([self._inverses[places], self._inverses[others]])
+
+
+def _join_neighbours(rectangles: Int64s) -> Int64s:
+    """Join rectangles with the same ends of which one begins right behind the other.
+
+    Two ranges of starts may adjoin; where they do depends on the other documents of the segment.
+    """
+    order = np.lexsort((rectangles[:, 0], rectangles[:, 3], rectangles[:, 2]))
+    rectangles = rectangles[order]
+    goes_on = (rectangles[1:, 2:] == rectangles[:-1, 2:]).all(axis=1)
+    goes_on &= rectangles[1:, 0] == rectangles[:-1, 1] + 1
+    heads = np.flatnonzero(np.concatenate([[True], ~goes_on]))
+    joined = rectangles[heads]
+    joined[:, 1] = rectangles[np.append(heads[1:], len(rectangles)) - 1, 1]
+    return joined[np.lexsort((joined[:, 2], joined[:, 0]))]
 
 
 _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(4)))

@@ -38,8 +38,11 @@ class Rectangles:
 
 
 def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) -> pa.Table:
-    """Spell out rectangles; ends are exclusive, as in all tables."""
-    tables = [WINDOW_SCHEMA.empty_table()]
+    """Spell out rectangles; ends are exclusive, as in all tables.
+
+    In the order of queries, documents and places.
+    """
+    tables, of_queries = [WINDOW_SCHEMA.empty_table()], [np.empty(0, np.int64)]
     for number, segment in enumerate(index.segments):
         rows = np.flatnonzero(found.segments == number)
         corners = found.corners[rows]
@@ -58,4 +61,6 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) ->
         ids = segment.ids.take(pa.array(documents)).combine_chunks()
         query_ids = queries.ids.take(pa.array(found.queries[rows]))
         tables.append(pa.table([query_ids, ids, *places], WINDOW_SCHEMA))
-    return pa.concat_tables(tables)
+        of_queries.append(found.queries[rows])
+    order = np.argsort(np.concatenate(of_queries), kind="stable")
+    return pa.concat_tables(tables).take(pa.array(order))

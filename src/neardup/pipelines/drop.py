@@ -147,20 +147,24 @@ def _choose(
     catalogue: Catalogue, named: pa.Array, options: DropOptions, named_in: str
 ) -> tuple[Bools, int]:
     """Tell which documents stay, and how many named ones are not there."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     ids = catalogue.document_ids()
-    missing = named.filter(pc.invert(pc.is_in(named, value_set=ids)))
+    # A skipped row is no document, and stays.
+    is_document = catalogue.n_tokens >= 0
+    documents = ids.filter(pa.array(is_document))
+    missing = named.filter(pc.invert(pc.is_in(named, value_set=documents)))
     if len(missing) and not options.ignore_missing:
         message = (
-            f"{named_in} names {len(missing):,} of {len(named):,} documents that the input does "
-            f"not have, such as {missing[0].as_py()!r}; name the input and the id column as they "
-            "were when the ids were made, choose another column, or set missing to ignore"
+            f"{named_in} names {len(named):,} documents, {len(missing):,} of which the input does "
+            f"not have, such as {missing[0].as_py()!r}; give the same input and --id-column as "
+            "when the ids were made, choose another --column, or leave such ids out with "
+            "--missing ignore"
         )
         raise InvalidInputError(message)
-    # A skipped row stays, whatever its default id.
     is_named = pc.is_in(ids, value_set=named).to_numpy(zero_copy_only=False)
-    stays: Bools = ~is_named | (catalogue.n_tokens < 0)
+    stays: Bools = ~(is_named & is_document)
     return stays, len(missing)
 
 

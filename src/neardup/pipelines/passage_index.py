@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
 from neardup.passages import index as passage_index
@@ -189,7 +190,12 @@ class PassageIndex:
         ------
         InvalidInputError
             If one of them is not in the index.
+        InvalidParameterError
+            If ``ids`` is a single string, whose characters would be taken for ids.
         """
+        if isinstance(ids, str):
+            message = f"ids must be a list of strings, got the string {ids!r}; write [{ids!r}]"
+            raise InvalidParameterError(message)
         n_removed = passage_index.remove_documents(self.folder, ids)
         self._index = None
         return n_removed

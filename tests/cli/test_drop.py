@@ -1,0 +1,296 @@
+"""``neardup drop``: the rows that a table names go, the others stay as they are."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.passages.index import read_index
+
+ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'
+FILES = ["a.jsonl", "a.jsonl.gz", "a.ndjson.zst", "a.json", "a.csv", "a.tsv.xz", "a.txt.bz2"]
+
+
+def write_table(here, name, columns):
+    """Write a table of ids in the format that its name tells."""
+    table = pa.table(columns)
+    if name.endswith(".parquet"):
+        pq.write_table(table, here / name)
+    elif name.endswith(".csv"):
+        rows = zip(*table.to_pydict().values(), strict=True)
+        lines = [table.column_names, *rows]
+        (here / name).write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    elif name.endswith(".jsonl"):
+        (here / name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        (here / name).write_text("".join(f"{value}\n" for value in table.column(0).to_pylist()))
+
+
+def removed(folder):
+    return pq.read_table(folder / "removed.parquet").to_pylist()
+
+
+@pytest.mark.parametrize("name", ["h.parquet", "h.csv", "h.jsonl", "h.txt"])
+def test_drop__tables_of_all_kinds(run, here, write_file, name):
+    write_file("a.jsonl", ROWS)
+    write_table(here, name, {"doc_id": ["a.jsonl:3", "a.jsonl:4", "a.jsonl:3"]})
+    outcome = run("drop", "a.jsonl", "--named-in", name, "-o", "out")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0] == "3 documents: 1 kept, 2 removed"
+    out = here / "out"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "kept",
+        "removed",
+        "removed.parquet",
+        "summary.json",
+    ]
+    assert (out / "kept/a.jsonl").read_bytes() == b'{"text": "one"}\n'
+    assert (out / "removed/a.jsonl").read_bytes() == (
+        b'{"text":"two","n":1.50}\r\n{"text": "three"}\n'
+    )
+    assert removed(out) == [
+        {"id": "a.jsonl:3", "file": "a.jsonl", "row": 3},
+        {"id": "a.jsonl:4", "file": "a.jsonl", "row": 4},
+    ]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, name):
+    rows = write_texts(name, [text for text in texts if text.strip()])
+    id_column = [] if ".txt" in name else ["--id-column", "id"]
+    run("index", "build", "idx", name, "--lines", *id_column)
+    ids = index_ids(here / "idx")
+    assert len(ids) == len(rows.rows)
+    (here / "ids.txt").write_text("\n".join(ids[::3]))
+    outcome = run("drop", name, "--lines", *id_column, "--named-in", "ids.txt", "-o", "out")
+    assert (outcome.code, outcome.err) == (0, "")
+    goes = [i % 3 == 0 for i in range(len(ids))]
+    if ".json" in name and "jsonl" not in name:
+        # White space between the elements of an array is made anew.
+        kept = json.loads((here / "out/kept" / name).read_bytes())
+        assert kept == [
+            json.loads(row) for row, gone in zip(rows.rows, goes, strict=True) if not gone
+        ]
+        return
+    assert read_content(here / "out/removed" / name) == rows.content(goes)
+    assert read_content(here / "out/kept" / name) == rows.content([not gone for gone in goes])
+
+
+def index_ids(folder):
+    return [i for segment in read_index(folder).segments for i in segment.ids.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["in"],
+        ["in/x", "in/y/b.csv", "--lines"],
+        ["in/*/*", "--on-error", "skip"],
+        ["in/y/b.csv", "--id-column", "name"],
+        ["in/x/c.txt"],
+    ],
+)
+def test_drop__ids_are_those_of_an_index(run, here, write_file, arguments):
+    write_file("in/x/a.jsonl", ROWS)
+    write_file("in/y/b.csv", "name,text\nmy,one\nyour,two\n")
+    write_file("in/x/c.txt", "one line\n\ntwo lines\n")
+    pq.write_table(pa.table({"text": ["p", None]}), here / "in/y/d.parquet")
+    if arguments == ["in"]:
+        (here / "in/y/d.parquet").unlink()
+    assert run("index", "build", "idx", *arguments, "--min-tokens", 1).code == 0
+    ids = index_ids(here / "idx")
+    for chosen in (ids, ids[1:2]):
+        (here / "ids.txt").write_text("\n".join(chosen))
+        outcome = run("drop", *arguments, "--named-in", "ids.txt", "-o", "out", "--overwrite")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert [row["id"] for row in removed(here / "out")] == chosen
+        summary = json.loads((here / "out/summary.json").read_text())
+        assert summary["documents_in"] == len(ids)
+        assert summary["documents_removed"] == len(chosen)
+
+
+def test_drop__what_search_and_align_found(run, here, write_file):
+    """The way of a test set: search, then drop; or align, then drop."""
+    leak = "a frog in a well knows nothing of the great sea and says so every day"
+    write_file("train.jsonl", "".join(
+        json.dumps({"id": i, "text": text}) + "\n"
+        for i, text in enumerate(["nothing here", f"They say: {leak}. Well then.", "nor here"])
+    ))  # fmt: skip
+    write_file("test.jsonl", json.dumps({"id": "t", "text": leak}) + "\n")
+    ids, least = ("--id-column", "id"), ("--min-tokens", 8)
+    run("index", "build", "idx", "train.jsonl", *ids, *least)
+    assert run("search", "idx", "test.jsonl", *ids, "-o", "hits.parquet").code == 0
+    assert run("drop", "train.jsonl", *ids, "--named-in", "hits.parquet", "-o", "one").code == 0
+    aligned = run("align", "train.jsonl", *ids, "--against", "test.jsonl", *least, "-o", "s.csv")
+    assert aligned.code == 0
+    named = ("--named-in", "s.csv", "--column", "query_id")
+    assert run("drop", "train.jsonl", *ids, *named, "-o", "two").code == 0
+    for folder in ("one", "two"):
+        assert removed(here / folder) == [{"id": "1", "file": "train.jsonl", "row": 2}]
+
+
+@pytest.mark.parametrize("name", ["h.parquet", "h.jsonl"])
+def test_drop__ids_that_are_numbers(run, here, write_file, name):
+    write_file("a.jsonl", '{"id": 7, "text": "x"}\n{"id": 8, "text": "y"}\n')
+    write_table(here, name, {"doc_id": [8]})
+    assert run("drop", "a.jsonl", "--id-column", "id", "--named-in", name, "-o", "out").code == 0
+    assert [row["id"] for row in removed(here / "out")] == ["8"]
+
+
+def test_drop__nothing_named(run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("ids.txt", "\n")
+    outcome = run("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out")
+    assert outcome.out.splitlines()[0] == "3 documents: 3 kept, 0 removed"
+    assert (here / "out/kept/a.jsonl").read_bytes() == ROWS.replace(b"\n\n", b"\n")
+    assert removed(here / "out") == []
+
+
+def test_drop__formats(run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("ids.txt", "a.jsonl:3\n")
+    named = ("--named-in", "ids.txt")
+    assert run("drop", "a.jsonl", *named, "-o", "out", "--format", "parquet").code == 0
+    assert pq.read_table(here / "out/kept/a.parquet")["text"].to_pylist() == ["one", "three"]
+    assert pq.read_table(here / "out/removed/a.parquet")["text"].to_pylist() == ["two"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_drop__json(run, write_file, workers):
+    write_file("a.jsonl", ROWS + b'{"text": 5}\n')
+    write_file("ids.txt", "a.jsonl:1\na.jsonl:5\nx\n")
+    skip = ("--on-error", "skip", "--missing", "ignore")
+    outcome = run(
+        "drop", "a.jsonl", "--named-in", "ids.txt", *skip, "-o", "o", "--json", "--workers", workers
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    summary = json.loads(outcome.out)
+    expected = {
+        "documents_in": 3,
+        "documents_kept": 2,
+        "documents_removed": 1,
+        "named_documents": 3,
+        # Row 5 is no document, and is kept.
+        "missing_documents": 2,
+        "skipped_rows": 1,
+        "workers": workers,
+    }
+    assert {name: summary[name] for name in expected} == expected
+    assert [row["row"] for row in summary["skipped"]] == [5]
+    assert set(summary["seconds"]) == {"read", "write"}
+    assert summary["versions"].keys() == {"neardup", "python", "numpy", "numba", "pyarrow"}
+
+
+def test_drop__missing(fails, run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("ids.txt", "a.jsonl:1\nb.jsonl:1\nc\n")
+    error = (
+        "ids.txt names 3 documents, 2 of which the input does not have, such as 'b.jsonl:1'; "
+        "give the same input and --id-column as when the ids were made, choose another --column, "
+        "or leave such ids out with --missing ignore"
+    )
+    fails("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out", error=error)
+    ignore = ("--missing", "ignore")
+    outcome = run("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out", *ignore)
+    assert outcome.out.splitlines()[:2] == [
+        "3 documents: 2 kept, 1 removed",
+        "2 named documents not there",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "error"),
+    [
+        ("h.csv", "id\n1\n", [], "h.csv: no column 'doc_id'; columns are 'id'"),
+        ("h.jsonl", '{"a": 1}\n', [], "h.jsonl, row 1: no column 'doc_id'; columns are 'a'"),
+        ("h.jsonl", '{"doc_id": "a.jsonl:1"}\n{\n', [], None),
+        ("h.jsonl", '{"doc_id": null}\n', [], None),
+        ("h.jsonl", '{"doc_id": 1.5}\n', [], None),
+        ("h.jsonl", '{"doc_id": ["a"]}\n', [], None),
+        ("h.parquet", "no table", [], None),
+        ("h.txt", b"\xff\n", [], None),
+        (
+            "h.txt",
+            "a.jsonl:1\n",
+            ["--column", "doc_id"],
+            "--column has no effect with h.txt, a text with one id a line; leave it out",
+        ),
+        ("h.xls", "x", [], None),
+    ],
+)
+def test_drop__bad_table(fails, run, here, write_file, name, content, options, error):
+    write_file("a.jsonl", ROWS)
+    write_file(name, content)
+    arguments = ("drop", "a.jsonl", "--named-in", name, "-o", "out", *options)
+    if error is None:
+        error = run(*arguments).err.removeprefix("error: ").removesuffix("\n")
+        assert name in error
+    fails(*arguments, error=error)
+
+
+def test_drop__bad_input(fails, write_file):
+    write_file("ids.txt", "x\n")
+    arguments = ("--named-in", "ids.txt", "-o", "out")
+    error = "nope.jsonl: no such file"
+    fails("drop", "nope.jsonl", *arguments, error=error)
+    write_file("a.jsonl", '{"text": null}\n')
+    fails("drop", "a.jsonl", *arguments, error="a.jsonl, row 1: column 'text' is null")
+    write_file("a.jsonl", '{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
+    error = "a.jsonl, row 2: id 'x' was used before, in a.jsonl, row 1; ids must differ"
+    fails("drop", "a.jsonl", "--id-column", "id", *arguments, error=error)
+    fails("drop", "a.jsonl", "--named-in", "nope.txt", "-o", "out", error="nope.txt: no such file")
+
+
+def test_drop__output(fails, write_file):
+    write_file("in/a.jsonl", ROWS)
+    write_file("in/ids.txt", "a.jsonl:1\n")
+    write_file("in/summary.json", "{}")
+    write_file("mine/letter.txt", "precious")
+    arguments = ("drop", "in/a.jsonl", "--named-in", "in/ids.txt", "-o")
+    error = "in holds the input in/a.jsonl, and would be replaced; choose another name"
+    fails(*arguments, "in", "--overwrite", error=error)
+    fails(
+        *arguments, "mine", error="mine exists; choose another name, or replace it with --overwrite"
+    )
+    error = "mine is no output of neardup and not empty; choose another name"
+    fails(*arguments, "mine", "--overwrite", error=error)
+    write_file("named/ids.txt", "a.jsonl:1\n")
+    write_file("named/summary.json", "{}")
+    error = "named holds the input named/ids.txt, and would be replaced; choose another name"
+    arguments = ("drop", "in/a.jsonl", "--named-in", "named/ids.txt", "-o", "named", "--overwrite")
+    fails(*arguments, error=error)
+
+
+def test_drop__standard_input(run, here, write_file, monkeypatch):
+    write_file("a.jsonl", ROWS)
+    both = run("drop", "-", "--named-in", "-", "-o", "out")
+    assert both.code == 2
+    assert "cannot both be standard input" in both.err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a.jsonl:1\n")))
+    outcome = run("drop", "a.jsonl", "--named-in", "-", "-o", "out")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [row["row"] for row in removed(here / "out")] == [1]
+
+
+def test_drop__quiet(run, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("ids.txt", "a.jsonl:1\n")
+    outcome = run("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out", "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+def test_index_build__overwrites_an_index_only(fails, run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("mine/summary.json", "precious")
+    error = "mine is no output of neardup and not empty; choose another name"
+    fails("index", "build", "mine", "a.jsonl", "--overwrite", error=error)
+    assert run("index", "build", "idx", "a.jsonl").code == 0
+    write_file("b.jsonl", '{"text": "four"}\n')
+    assert run("index", "build", "idx", "b.jsonl", "--overwrite").code == 0
+    assert index_ids(here / "idx") == ["b.jsonl:1"]
+    error = "idx is no output of neardup and not empty; choose another name"
+    fails("dedup", "a.jsonl", "-o", "idx", "--overwrite", error=error)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import random
+from itertools import accumulate, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels import active
+from tests.arrays import JUNK, as_uint64, random_words
+from tests.oracles import windows as oracle
+from tests.oracles.hashing import mix
+
+ALL = 2**64 - 1
+ANY_NUMBER = 2**31 - 1
+
+
+def listed(tokens, counts, seed, low=0, high=ALL, most=ANY_NUMBER, lead=2):
+    """List (hash value, type, copy) of types that stand behind ``lead`` others."""
+    hashes = as_uint64([*[JUNK] * lead, *tokens, JUNK])
+    starts = np.array(list(accumulate([5] * lead + counts + [3], initial=0)), np.int64)
+    n_tokens = sum(counts)
+    values = np.full(n_tokens + 1, JUNK, np.uint64)
+    types, copies = (np.full(n_tokens + 1, -7, np.int32) for _ in range(2))
+    n = active.list_active(
+        *(hashes, starts, lead, len(tokens), most, np.uint64(seed)),
+        *(np.uint64(low), np.uint64(high), values, types, copies),
+    )
+    assert (values[n:] == JUNK).all()
+    assert (types[n:] == -7).all()
+    assert (copies[n:] == -7).all()
+    columns = (values[:n].tolist(), types[:n].tolist(), copies[:n].tolist())
+    return list(zip(*columns, strict=True))
+
+
+def expected_active(tokens, counts, seed, most=ANY_NUMBER):
+    value_of = oracle.multiset_values(seed, most)
+    return [
+        (value_of(token, x), k, x)
+        for k, (token, f) in enumerate(zip(tokens, counts, strict=True))
+        for x in oracle.active_copies(token, f, value_of)
+    ]
+
+
+types_and_counts = st.lists(st.integers(1, 12), max_size=8)
+seeds = st.integers(0, ALL)
+most_copies = st.sampled_from([1, 2, 3, ANY_NUMBER])
+
+
+@given(types_and_counts, seeds, most_copies)
+def test_list_active__as_oracle(counts, seed, most):
+    tokens = random_words(random.Random(seed), len(counts))
+    assert listed(tokens, counts, seed, most=most) == expected_active(tokens, counts, seed, most)
+
+
+@given(types_and_counts, seeds, most_copies, st.lists(seeds, max_size=4))
+def test_list_active__bands(counts, seed, most, cuts):
+    """Each value is in the band that holds it, however the range of hashes is cut."""
+    tokens = random_words(random.Random(seed), len(counts))
+    expected = expected_active(tokens, counts, seed, most)
+    # Also cuts at the values themselves.
+    cuts = sorted({0, ALL, *cuts, *(value for value, _, _ in expected[::3])})
+    for low, high in pairwise(cuts):
+        within = [row for row in expected if low <= row[0] < high]
+        assert listed(tokens, counts, seed, low, high, most) == within
+
+
+def test_list_active__one_token():
+    for f in (1, 2, 30, 200):
+        assert listed([3], [f], 9) == expected_active([3], [f], 9)
+
+
+@pytest.mark.parametrize("most", [1, 2, ANY_NUMBER])
+def test_least_values__as_oracle(most):
+    generator = random.Random(most)
+    for n in (1, 2, 7, 40):
+        tokens = random_words(generator, n)
+        counts = [generator.choice((1, 1, 2, 9)) for _ in tokens]
+        chosen = random_words(generator, 5)
+        keys = np.full(6, JUNK, np.uint64)
+        # Types of another text come first: positions do not count from 0.
+        starts = np.array(list(accumulate(counts, initial=11)), np.int64)
+        active.least_values(as_uint64(tokens), starts, most, as_uint64(chosen), keys[:5])
+        text = [token for token, f in zip(tokens, counts, strict=True) for _ in range(f)]
+        expected = [
+            mix(oracle.least_value(text, oracle.multiset_values(seed, most))) for seed in chosen
+        ]
+        assert keys.tolist() == [*expected, JUNK]

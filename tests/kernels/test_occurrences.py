@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels.occurrences import group_occurrences
+from tests.arrays import JUNK, ragged, random_words
+from tests.oracles import windows as oracle
+
+WORDS = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, *random_words(random.Random(4), 40)]
+
+
+def grouped(texts):
+    """Give (number of each token, [(hash, positions)]) of each text."""
+    values, offsets = ragged(texts)
+    n, longest = len(values), max(map(len, texts), default=0)
+    slots = np.full(1 << max(1, (2 * longest - 1).bit_length()), 7, np.int32)
+    numbers, positions = np.full(n, -7, np.int32), np.full(n, -7, np.int32)
+    type_offsets = np.full(len(offsets), -7, np.int64)
+    hashes, starts = np.full(n, JUNK, np.uint64), np.full(n + 1, -7, np.int64)
+    n_types = group_occurrences(
+        values, offsets, slots, numbers, type_offsets, hashes, starts, positions
+    )
+    assert type_offsets[0] == 0
+    assert type_offsets[-1] == n_types
+    assert starts[n_types] == n or not texts
+    found = []
+    for text, first in enumerate(type_offsets[:-1].tolist()):
+        types = range(first, int(type_offsets[text + 1]))
+        places = [positions[starts[k] : starts[k + 1]].tolist() for k in types]
+        rows = list(zip(hashes[first : types.stop].tolist(), places, strict=True))
+        found.append((numbers[offsets[text] : offsets[text + 1]].tolist(), rows))
+    return found
+
+
+def expected_groups(texts):
+    groups = []
+    for text in texts:
+        places = oracle.positions_of(text)
+        numbers = [list(places).index(token) for token in text]
+        groups.append((numbers, [(t, [i + 1 for i in where]) for t, where in places.items()]))
+    return groups
+
+
+texts_of_few_types = st.integers(1, len(WORDS)).flatmap(
+    lambda n: st.lists(st.lists(st.sampled_from(WORDS[:n]), max_size=30), max_size=6)
+)
+
+
+@given(texts_of_few_types)
+def test_group_occurrences__as_oracle(texts):
+    assert grouped(texts) == expected_groups(texts)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 200])
+def test_group_occurrences__hashes_that_want_the_same_slot(n):
+    """All lower bits are equal, in the fullest table there can be."""
+    text = [k << 40 | 0xFF for k in range(n)]
+    texts = [text, text[::-1], [], text * 2, text[:1]]
+    assert grouped(texts) == expected_groups(texts)
+
+
+def test_group_occurrences__of_nothing():
+    assert grouped([]) == []
+    assert grouped([[], []]) == [([], []), ([], [])]

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.kernels import consistent, logarithm, ordered_set, weighted_windows, weights
+from neardup.passages.weighting import (
+    INVERSE_FREQUENCIES,
+    TERM_FREQUENCIES,
+    count_documents,
+    term_frequencies,
+)
+from neardup.passages.windows import group_occurrences
+from neardup.tables import TokenLists
+from tests.arrays import JUNK, as_uint64, ragged, random_words
+from tests.oracles import weighted
+from tests.oracles import windows as oracle
+
+WORDS = [0, 2**64 - 1, 2**63, *random_words(random.Random(4), 40)]
+
+
+class Lister:
+    """The kernel with all its scratch, of exactly the lengths asked for and full of junk."""
+
+    def __init__(self, texts):
+        self.texts = [[WORDS[token] for token in text] for text in texts]
+        self.token_lists = TokenLists(*ragged(self.texts))
+        self.grouped = group_occurrences(self.token_lists)
+        size = self.grouped.longest + 2
+        self.scratch = (
+            *(np.full(size, 99, kind) for kind in (np.uint64, np.uint64, np.int32, np.int32)),
+            *(np.full(n, JUNK, np.uint64) for n in ordered_set.words_needed(size)),
+            np.full(size, 99, np.int32),
+        )
+
+    def rows(self, logs, seed, min_tokens, room, first_text=0, function=None):
+        """Give the first text not done and columns of what is listed."""
+        grouped = self.grouped
+        keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
+        spans = np.full((room + 1, 3), 7, np.uint32)
+        done, n = (function or weighted_windows.weighted_windows)(
+            *(grouped.offsets, grouped.type_offsets, grouped.type_hashes, grouped.type_starts),
+            *(grouped.positions, logs, first_text, np.uint64(seed), min_tokens, *self.scratch),
+            *(keys[:room], starts[:room], spans[:room]),
+        )
+        assert n <= room
+        assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
+        return int(done), (keys[:n].tolist(), starts[:n].tolist(), spans[:n].tolist())
+
+    def windows(self, logs, seed, min_tokens, function=None):
+        """Give the windows (key, a, b, c, d) of each text."""
+        room = 64 + 16 * len(self.grouped.positions)
+        done, columns = self.rows(logs, seed, min_tokens, room, function=function)
+        assert done == len(self.texts)
+        return oracle.read_rows(*columns, self.grouped.offsets.tolist())
+
+
+def log_of(weight):
+    if weight == 0:
+        return -np.inf
+    result = np.empty(1)
+    logarithm.logarithms(np.array([weight], np.float64), result)
+    return float(result[0])
+
+
+def sampled_values(seed, weigh):
+    """Order and identity of copies that weigh as much, each by itself."""
+
+    @cache
+    def sample(token, weight):
+        orders, identities = np.empty(1, np.uint64), np.empty(1, np.uint64)
+        types, counts = np.empty(1, np.int32), np.empty(1, np.int32)
+        n = consistent.list_weighted(
+            *(as_uint64([token]), np.array([0, 1], np.int64), 1, np.array([log_of(weight)])),
+            *(np.uint64(seed), orders, identities, types, counts),
+        )
+        return (int(orders[0]), int(identities[0])) if n else None
+
+    return cache(lambda token, x: sample(token, weigh(token, x)))
+
+
+def identity(value):
+    return value[1]
+
+
+def weigh_by(tf, idf, texts):
+    """Give what tokens weigh, from the definition: whole numbers of 2^-20."""
+    frequencies = weighted.document_frequencies(texts)
+
+    @cache
+    def weigh(token, x):
+        inverse = weighted.inverse_frequency(idf, frequencies[token], len(texts))
+        return weighted.scaled(weighted.term_frequency(tf, x) * inverse)
+
+    return weigh
+
+
+def log_weights(lister, tf, idf):
+    grouped = lister.grouped
+    table = term_frequencies(tf, lister.grouped.longest)
+    inverses = count_documents([lister.token_lists]).idf_of(grouped.type_hashes, idf)
+    logs = np.full(len(grouped.positions), np.nan)
+    weights.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)
+    return logs
+
+
+def assert_right(texts, tf, idf, seed, min_tokens):
+    lister = Lister(texts)
+    weigh = weigh_by(tf, idf, lister.texts)
+    value_of = sampled_values(seed, weigh)
+    listed = lister.windows(log_weights(lister, tf, idf), seed, min_tokens)
+    for text, found in zip(lister.texts, listed, strict=True):
+        oracle.assert_windows(found, text, value_of, identity, min_tokens)
+        oracle.assert_lists_ascend(found)
+        if min_tokens == 1:
+            assert len(found) == len(oracle.monotonic_windows(text, value_of))
+            assert len(found) <= len(oracle.greedy_windows(text, value_of))
+    return listed
+
+
+def random_text(generator, n, n_types):
+    return [generator.randrange(n_types) for _ in range(n)]
+
+
+@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+def test_weighted_windows__every_weighting(tf, idf):
+    generator = random.Random(f"{tf} {idf}")
+    for seed in random_words(generator, 3):
+        # Token 1 is in all texts, token 0 in most: with some weightings neither counts.
+        texts = [[1, *random_text(generator, n, 3), 1] for n in (18, 12, 3)]
+        texts += [[1, 4, 5, 4, 4, 1, 1, 0, 0, 5], [1] * 12]
+        for min_tokens in (1, 3, 8):
+            assert_right(texts, tf, idf, seed, min_tokens)
+
+
+def random_texts(n_types, sizes, seed):
+    generator = random.Random(seed)
+    return [random_text(generator, n, n_types) for n in sizes]
+
+
+some_texts = st.builds(
+    random_texts,
+    st.sampled_from([1, 2, 3, 8, 40]),
+    st.lists(st.integers(0, 40), min_size=1, max_size=3),
+    st.integers(0, 2**32),
+)
+seeds = st.integers(0, 2**64 - 1)
+least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
+
+
+@settings(max_examples=80)
+@given(
+    some_texts,
+    st.sampled_from(TERM_FREQUENCIES),
+    st.sampled_from(INVERSE_FREQUENCIES),
+    seeds,
+    least_tokens,
+)
+def test_weighted_windows__as_oracle(texts, tf, idf, seed, min_tokens):
+    assert_right(texts, tf, idf, seed, min_tokens)
+
+
+def test_weighted_windows__none_without_weights():
+    """A token in all texts weighs nothing by the standard: only sub-texts with others count."""
+    texts = [[0, 0, 1, 0, 0, 0], [0, 0, 0], [0, 2, 2, 0]]
+    first, second, third = assert_right(texts, "raw", "standard", 5, 1)
+    assert second == []
+    # One key for the only token that counts: those that hold it.
+    assert [window[1:] for window in first] == [(0, 2, 2, 5)]
+    assert {cell for window in third for cell in oracle.cells(window)} == {
+        (i, j) for i in range(4) for j in range(i, 4) if (i, j) not in ((0, 0), (3, 3))
+    }
+    assert assert_right([[0] * 9] * 2, "squared", "probabilistic", 5, 1) == [[], []]
+
+
+def test_weighted_windows__binary_has_a_window_for_each_token():
+    texts = [random_text(random.Random(n), n, 4) for n in (1, 5, 30)]
+    for seed in range(5):
+        listed = assert_right(texts, "binary", "smooth", seed, 1)
+        assert [len(found) for found in listed] == [1, 5, 30]
+
+
+def given_values(table):
+    """Stand in for the sampling of values: (order, identity) of each token and copy."""
+
+    def list_weighted(hashes, starts, n, logs, seed, orders, identities, types, copies):
+        rows = [
+            (*table(token, x), k, x)
+            for k, token in enumerate(hashes[:n].tolist())
+            for x in oracle.active_copies(token, int(starts[k + 1] - starts[k]), table)
+        ]
+        for i, row in enumerate(rows):
+            orders[i], identities[i], types[i], copies[i] = row
+        return len(rows)
+
+    return list_weighted
+
+
+@settings(max_examples=60)
+@given(
+    some_texts,
+    st.integers(0, 1000),
+    st.sampled_from([1, 2, 10]),
+    least_tokens,
+    st.sampled_from([1, 512]),
+)
+def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens, first_look):
+    """Values of one order are compared by identity, of whichever token."""
+    generator = random.Random(seed)
+    identities = random.Random(seed).sample(range(1, 2**62), 41 * len(WORDS))
+
+    @cache
+    def table(token, x):
+        return generator.randrange(n_orders), identities[41 * WORDS.index(token) + x]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_windows, "list_weighted", given_values(table))
+        # As in longer texts, keys that are longer than every gap are passed over.
+        patch.setattr(weighted_windows, "FIRST_LOOK", first_look)
+        kernel = weighted_windows.weighted_windows
+        lister = Lister(texts)
+        logs = np.zeros(len(lister.grouped.positions))
+        listed = lister.windows(logs, 0, min_tokens, getattr(kernel, "py_func", kernel))
+    for text, found in zip(lister.texts, listed, strict=True):
+        oracle.assert_windows(found, text, table, identity, min_tokens)
+        oracle.assert_lists_ascend(found)
+        if min_tokens == 1:
+            assert len(found) == len(oracle.monotonic_windows(text, table))
+
+
+def test_weighted_windows__room():
+    """Texts whose windows do not fit are left for later; those before are complete."""
+    generator = random.Random(6)
+    lister = Lister([random_text(generator, n, 3) for n in (9, 12, 0, 3, 13, 1)])
+    logs = log_weights(lister, "raw", "smooth")
+    done, whole = lister.rows(logs, 1, 1, 1000)
+    assert done == 6
+    for room in range(len(whole[0]) + 2):
+        reached, columns = lister.rows(logs, 1, 1, room)
+        assert columns == tuple(column[: len(columns[0])] for column in whole)
+        assert (reached == 6) == (room >= len(whole[0]))
+        again, rest = lister.rows(logs, 1, 1, 1000, first_text=reached)
+        assert again == 6
+        assert [first + other for first, other in zip(columns, rest, strict=True)] == list(whole)
+
+
+def test_weighted_windows__of_nothing():
+    assert Lister([]).rows(np.empty(0), 1, 1, 5) == (0, ([], [], []))
+    lister = Lister([[], [1]])
+    assert lister.windows(np.zeros(1), 1, 2) == [[], []]
+    assert [len(found) for found in lister.windows(np.zeros(1), 1, 1)] == [0, 1]

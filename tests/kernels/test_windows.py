@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.kernels import ordered_set, skyline, windows
+from neardup.passages.windows import group_occurrences
+from neardup.tables import TokenLists
+from tests.arrays import JUNK, ragged, random_words
+from tests.oracles import windows as oracle
+from tests.oracles.hashing import mix
+
+ANY_NUMBER = 2**31 - 1
+WORDS = [0, 2**64 - 1, 2**63, *random_words(random.Random(4), 40)]
+
+
+class Lister:
+    """The kernel with all its scratch, of exactly the lengths asked for and full of junk."""
+
+    def __init__(self, texts):
+        texts = [[WORDS[token] for token in text] for text in texts]
+        self.texts = texts
+        grouped = self.grouped = group_occurrences(TokenLists(*ragged(texts)))
+        self.types = (grouped.type_offsets, grouped.type_hashes, grouped.type_starts)
+        size = grouped.longest + 2
+        kinds = (np.uint64, np.uint64, *[np.int32] * 3)
+        self.scratch = (
+            *(np.full(size, 99, kind) for kind in kinds),
+            np.full(size, 99, np.int32),
+            *(np.full(n, JUNK, np.uint64) for n in ordered_set.words_needed(size)),
+            np.full(size, 99, np.int32),
+        )
+
+    def rows(self, seed, min_tokens, most_copies, room, first_text=0, function=None):
+        """Give the first text not done and columns of what is listed."""
+        keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
+        spans = np.full((room + 1, 3), 7, np.uint32)
+        done, n = (function or windows.multiset_windows)(
+            *(self.grouped.offsets, *self.types, self.grouped.positions, first_text, most_copies),
+            *(np.uint64(seed), min_tokens, *self.scratch),
+            *(keys[:room], starts[:room], spans[:room]),
+        )
+        assert n <= room
+        assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
+        return int(done), (keys[:n].tolist(), starts[:n].tolist(), spans[:n].tolist())
+
+    def windows(self, seed, min_tokens, most_copies=ANY_NUMBER, function=None):
+        """Give the windows (key, a, b, c, d) of each text."""
+        room = 64 + 16 * len(self.grouped.positions)
+        done, columns = self.rows(seed, min_tokens, most_copies, room, function=function)
+        assert done == len(self.texts)
+        return oracle.read_rows(*columns, self.grouped.offsets.tolist())
+
+
+def assert_right(texts, seed, min_tokens, most_copies=ANY_NUMBER):
+    lister = Lister(texts)
+    value_of = oracle.multiset_values(seed, most_copies)
+    for text, found in zip(
+        lister.texts, lister.windows(seed, min_tokens, most_copies), strict=True
+    ):
+        oracle.assert_windows(found, text, value_of, mix, min_tokens)
+        oracle.assert_lists_ascend(found)
+
+
+def random_text(generator, n, n_types):
+    return [generator.randrange(n_types) for _ in range(n)]
+
+
+def random_texts(n_types, sizes, seed):
+    generator = random.Random(seed)
+    return [random_text(generator, n, n_types) for n in sizes]
+
+
+some_texts = st.builds(
+    random_texts,
+    st.sampled_from([1, 2, 3, 8, 40]),
+    st.lists(st.integers(0, 40), min_size=1, max_size=3),
+    st.integers(0, 2**32),
+)
+seeds = st.integers(0, 2**64 - 1)
+least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
+most = st.sampled_from([1, 2, ANY_NUMBER])
+
+
+@settings(max_examples=150)
+@given(some_texts, seeds, least_tokens, most)
+def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
+    assert_right(texts, seed, min_tokens, most_copies)
+
+
+@pytest.mark.parametrize("n_types", [1, 2, 3, 8, 40])
+@pytest.mark.parametrize("min_tokens", [1, 2, 5, 12])
+def test_multiset_windows__as_oracle__fixed(n_types, min_tokens):
+    generator = random.Random(100 * n_types + min_tokens)
+    for seed in range(6):
+        texts = [random_text(generator, n, n_types) for n in (30, 0, min_tokens, 7, 25)]
+        for most_copies in (1, 3, ANY_NUMBER):
+            assert_right(texts, seed, min_tokens, most_copies)
+
+
+@settings(max_examples=150)
+@given(some_texts, seeds, most)
+def test_multiset_windows__as_many_as_those_of_others(texts, seed, most_copies):
+    """As many as MonoAll's and MonoActive's, no more than AllAlign's."""
+    lister = Lister(texts)
+    value_of = oracle.multiset_values(seed, most_copies)
+    for text, found in zip(lister.texts, lister.windows(seed, 1, most_copies), strict=True):
+        assert len(found) == len(oracle.monotonic_windows(text, value_of))
+        assert len(found) == len(oracle.monotonic_windows(text, value_of, oracle.active_copies))
+        assert len(found) <= len(oracle.greedy_windows(text, value_of))
+        if most_copies == 1:
+            assert len(found) == len(text)
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """The kernel itself in plain Python, where a helper's 64-bit word is a Python integer."""
+    monkeypatch.setattr(windows, "mix64", lambda z: np.uint64(mix(int(z))))
+    return getattr(windows.multiset_windows, "py_func", windows.multiset_windows)
+
+
+def test_multiset_windows__example_of_the_paper(monkeypatch, uncompiled):
+    """ABABAABBCC has 13 windows with the hashes of its Table."""
+    hashes = {
+        (0, 1): 2, (0, 2): 5, (0, 3): 8, (0, 4): 12,
+        (1, 1): 9, (1, 2): 4, (1, 3): 16, (1, 4): 1,
+        (2, 1): 3, (2, 2): 6,
+    }  # fmt: skip
+    text = [0, 1, 0, 1, 0, 0, 1, 1, 2, 2]
+
+    def value_of(token, x):
+        return hashes[WORDS.index(token), x] << 58
+
+    def list_active(hashes, starts, first, n, most, seed, low, high, values, types, copies):
+        rows = [
+            (value_of(token, x), k, x)
+            for k, token in enumerate(hashes.tolist())
+            for x in oracle.active_copies(token, int(starts[k + 1] - starts[k]), value_of)
+        ]
+        assert (first, n, low, high) == (0, 3, 0, 2**64 - 1)
+        for i, row in enumerate(rows):
+            values[i], types[i], copies[i] = row
+        return len(rows)
+
+    monkeypatch.setattr(windows, "list_active", list_active)
+    lister = Lister([text])
+    (found,) = lister.windows(0, 1, function=uncompiled)
+    oracle.assert_windows(found, lister.texts[0], value_of, mix)
+    assert len(found) == 13
+    assert len(found) == len(oracle.monotonic_windows(lister.texts[0], value_of))
+    assert len(found) == len(oracle.greedy_windows(lister.texts[0], value_of))
+
+
+def ceiling(n_tokens, min_tokens):
+    return min(np.log(100.0 * n_tokens) / min_tokens, 1.0) * 2.0**64
+
+
+@pytest.mark.parametrize(
+    ("n", "n_types", "min_tokens", "most_copies"),
+    [
+        (60, 1, 25, 1),
+        (60, 1, 50, 1),
+        (60, 2, 30, 1),
+        (60, 2, 30, 2),
+        (60, 3, 40, 1),
+        (70, 1, 50, ANY_NUMBER),
+    ],
+)
+def test_multiset_windows__when_the_first_hashes_do_not_suffice(
+    n, n_types, min_tokens, most_copies
+):
+    """Few different values, so that often all are above the first ceiling."""
+    generator = random.Random(n + n_types)
+    n_above = 0
+    for seed in range(12):
+        # A text for which the first ones suffice stands in between.
+        plain = list(range(40))
+        texts = [random_text(generator, n, n_types), plain, random_text(generator, n, n_types)]
+        assert_right(texts, seed, min_tokens, most_copies)
+        value_of = oracle.multiset_values(seed, most_copies)
+        least = oracle.least_value([WORDS[token] for token in texts[0]], value_of)
+        n_above += least > ceiling(n, min_tokens)
+    assert n_above > 0 or most_copies == ANY_NUMBER
+
+
+def test_multiset_windows__all_bands():
+    """Also where the least value of a text is in the last one."""
+    bands = set()
+    for token in range(len(WORDS)):
+        for seed in range(8):
+            least = oracle.multiset_values(seed)(WORDS[token], 1)
+            low, band = ceiling(40, 40), 0
+            while least >= low:
+                low, band = low * 2, band + 1
+            if band not in bands or band == 3:
+                assert_right([[token] * 40], seed, 40, 1)
+            bands.add(band)
+    assert bands == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("n_types", [1, 2, 4])
+@pytest.mark.parametrize("min_tokens", [1, 6])
+def test_multiset_windows__keys_longer_than_every_gap(monkeypatch, uncompiled, n_types, min_tokens):
+    """The longest gap is looked for from the first key on; keys beyond it would claim nothing."""
+    monkeypatch.setattr(windows, "FIRST_LOOK", 1)
+    generator = random.Random(n_types)
+    for seed in range(10):
+        lister = Lister([random_text(generator, n, n_types) for n in (30, 2, 22)])
+        for most_copies in (2, ANY_NUMBER):
+            value_of = oracle.multiset_values(seed, most_copies)
+            listed = lister.windows(seed, min_tokens, most_copies, uncompiled)
+            for text, found in zip(lister.texts, listed, strict=True):
+                oracle.assert_windows(found, text, value_of, mix, min_tokens)
+                if min_tokens == 1:
+                    assert len(found) == len(oracle.monotonic_windows(text, value_of))
+
+
+@pytest.mark.parametrize("n_tokens", [1, 2, 70, 300])
+def test_longest_gap__of_a_skyline(n_tokens):
+    """Between two keys (u, y) and (s, z) lies u + 1 to z - 1."""
+    arrays = [np.full(n, JUNK, np.uint64) for n in ordered_set.words_needed(n_tokens + 2)]
+    ends = np.full(n_tokens + 2, 99, np.int32)
+    skyline.open_text(n_tokens, *arrays, ends)
+    assert skyline.longest_gap(*arrays, ends, n_tokens) == n_tokens
+    generator = random.Random(n_tokens)
+    keys = {0: 0, n_tokens + 1: n_tokens + 1}
+    for _ in range(40):
+        p = generator.randint(1, n_tokens)
+        q = generator.randint(p, min(n_tokens, p + 20))
+        if any((s - p) * (end - q) <= 0 for s, end in keys.items()):
+            continue
+        keys[p], ends[p] = q, q
+        ordered_set.insert(*arrays, np.int64(p))
+        gaps = [end - 1 - u for (u, _), (_, end) in pairwise(sorted(keys.items()))]
+        assert skyline.longest_gap(*arrays, ends, n_tokens) == max(gaps)
+
+
+def test_multiset_windows__room():
+    """Texts whose windows do not fit are left for later; those before are complete."""
+    generator = random.Random(6)
+    texts = [random_text(generator, n, 3) for n in (9, 14, 0, 12, 3, 15, 1)]
+    lister = Lister(texts)
+    done, whole = lister.rows(1, 1, ANY_NUMBER, 1000)
+    assert done == len(texts)
+    for room in range(len(whole[0]) + 2):
+        reached, columns = lister.rows(1, 1, ANY_NUMBER, room)
+        assert columns == tuple(column[: len(columns[0])] for column in whole)
+        assert (reached == len(texts)) == (room >= len(whole[0]))
+        assert all(start < lister.grouped.offsets[reached] for start in columns[1])
+        again, rest = lister.rows(1, 1, ANY_NUMBER, 1000, first_text=reached)
+        assert again == len(texts)
+        assert [first + other for first, other in zip(columns, rest, strict=True)] == list(whole)
+
+
+def test_multiset_windows__of_nothing():
+    assert Lister([]).rows(1, 1, ANY_NUMBER, 5) == (0, ([], [], []))
+    assert Lister([[], [1]]).windows(1, 2) == [[], []]
+    assert [len(found) for found in Lister([[], [1]]).windows(1, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 60])
+def test_sort_active__sorts(n):
+    generator = random.Random(n)
+    for low, high in ((0, 2**64 - 1), (2**62, 2**63), (5, 5 + 2 * n)):
+        numbers = [generator.randrange(low, high) for _ in range(n - 1)] + [high - 1]
+        values, order = np.array(numbers, np.uint64), np.full(n, -7, np.int32)
+        in_order, buckets = np.zeros(n, np.uint64), np.full(n + 1, 99, np.int32)
+        windows._sort_active(values, n, np.uint64(low), np.uint64(high), buckets, in_order, order)
+        assert in_order.tolist() == sorted(numbers)
+        assert [numbers[i] for i in order.tolist()] == sorted(numbers)
+        assert sorted(order.tolist()) == list(range(n))

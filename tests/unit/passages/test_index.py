@@ -1,0 +1,286 @@
+"""A passage index as Python users meet it."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+
+from neardup import (
+    IndexFormatError,
+    IndexLockedError,
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+    OutputExistsError,
+    PassageIndex,
+    ReadError,
+    SketchMismatchError,
+)
+from neardup.passages.storage.lock import write_lock
+from tests.indexes import tree
+
+TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
+ROWS = [
+    {"id": "raven", "text": TEXT},
+    {"id": "lake", "text": "Here once, through an alley Titanic"},
+]
+
+
+@pytest.fixture
+def index(tmp_path) -> PassageIndex:
+    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16)
+    made.add(ROWS, id_column="id")
+    return made
+
+
+def ids_of(table: pa.Table) -> list[str]:
+    return table["doc_id"].to_pylist()
+
+
+@pytest.mark.parametrize(("tf", "idf"), [("binary", "unary"), ("raw", "unary"), ("log", "smooth")])
+def test_add__same_bytes_for_any_workers(tmp_path, tf, idf):
+    generator = random.Random(1)
+    words = [f"wörd{i}" for i in range(400)]
+    rows = [
+        {"id": f"d{i}", "text": " ".join(generator.choices(words, k=generator.randint(0, 300)))}
+        for i in range(60)
+    ]
+    trees = []
+    for workers in (1, 3):
+        made = PassageIndex.create(
+            tmp_path / str(workers), min_tokens=8, num_perm=16, tf=tf, idf=idf
+        )
+        made.add(rows[:40], id_column="id", workers=workers)
+        made.add(rows[40:], id_column="id", workers=workers)
+        made.remove(["d7", "d50"])
+        before = tree(made.folder)
+        made.compact(workers=workers)
+        trees.append((before, tree(made.folder)))
+    assert trees[0] == trees[1]
+    assert len(trees[0][0]) > 25
+
+
+def test_search__text_and_documents(index):
+    table = index.search("a midnight dreary while I pondered weak", "0.7", with_text=True)
+    (row,) = table.to_pylist()
+    assert row["doc_text"] == TEXT[row["doc_start"] : row["doc_end"]]
+    assert row["doc_text"] == "a midnight dreary, while I pondered, weak"
+    assert row["query_text"] == "a midnight dreary while I pondered weak"
+    assert (row["query_id"], row["doc_id"], row["similarity"]) == ("0", "raven", 1.0)
+    assert ids_of(index.search([{"text": TEXT}], "1")) == ["raven"]
+    assert len(index) == 2
+    assert repr(index) == f"PassageIndex({str(index.folder)!r}: 2 documents)"
+
+
+@pytest.mark.parametrize("report", ["best", "maximal", "windows"])
+@pytest.mark.parametrize("query", ["", "  ...", "nowhere to be found at all", []])
+def test_search__nothing(index, tmp_path, query, report):
+    expected = index.search([TEXT], report=report).schema
+    empty = PassageIndex.create(tmp_path / "empty")
+    for each in (index, empty):
+        table = each.search(query, report=report)
+        assert len(table) == 0
+        assert table.schema == expected
+
+
+def test_search__documents_that_are_short_or_empty(tmp_path):
+    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=8)
+    addition = made.add(["", "one two three", "one two three four", "\n"])
+    counts = (addition.n_documents, addition.n_empty, addition.n_short, addition.n_tokens)
+    assert counts == (4, 2, 1, 7)
+    for _ in range(2):
+        assert ids_of(made.search("one two three", "0.5")) == ["2"]
+        assert ids_of(made.search("one two three four")) == ["2"]
+        made.compact()
+    assert made.add([]).n_documents == 0
+    assert len(made) == 4
+
+
+def test_search__only_documents_without_tokens(tmp_path):
+    made = PassageIndex.create(tmp_path / "index", min_tokens=1, num_perm=8)
+    made.add(["", "!"])
+    assert len(made.search(["a b c", ""])) == 0
+    assert made.compact() == 1
+    assert made.remove(["0", "1"]) == 2
+    assert made.compact() == 0
+    assert len(made) == 0
+    made.add(["a b c"])
+    assert ids_of(made.search("a b c")) == ["0"]
+
+
+@pytest.mark.parametrize("idf", ["unary", "standard", "smooth", "probabilistic"])
+def test_add__no_documents_decide_no_frequencies(tmp_path, idf):
+    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16, idf=idf)
+    made.add([])
+    made.add([TEXT, *(f"{i}" for i in range(5))])
+    assert ids_of(made.search(TEXT, "1")) == ["0"]
+
+
+def test_search__options_out_of_range(index):
+    for threshold in (0, 1.01, "80 %", "nan", None):
+        with pytest.raises(InvalidParameterError, match="^threshold "):
+            index.search(TEXT, threshold)
+    with pytest.raises(InvalidParameterError, match="^recall "):
+        index.search(TEXT, recall=0)
+    with pytest.raises(InvalidParameterError, match="^report must be one of best, maximal, win"):
+        index.search(TEXT, report="all")
+    with pytest.raises(InvalidParameterError, match="^workers "):
+        index.search(TEXT, workers=0)
+    message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
+    with pytest.raises(InvalidParameterError, match=message):
+        index.search(TEXT, "0.1", recall="0.9999")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_tokens": 0}, "min_tokens must lie between 1 and 65,536, got 0"),
+        ({"min_tokens": 65537}, "min_tokens must lie between"),
+        ({"min_tokens": 2.0}, "min_tokens must be a whole number, got 2.0"),
+        ({"num_perm": 7}, "num_perm must lie between 8 and 1,024, got 7"),
+        ({"num_perm": True}, "num_perm must be a whole number, got True"),
+        ({"tf": "bm25"}, "tf must be one of"),
+        ({"idf": "none"}, "idf must be one of"),
+        ({"seed": -1}, "seed must lie between"),
+        ({"tokenizer": "word"}, "tokenizer"),
+    ],
+)
+def test_create__options_out_of_range(tmp_path, options, message):
+    with pytest.raises(NeardupError, match=message):
+        PassageIndex.create(tmp_path / "index", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_create__where_something_is(index, tmp_path):
+    with pytest.raises(OutputExistsError, match="is an index already"):
+        PassageIndex.create(index.folder)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "note.txt").write_text("mine")
+    with pytest.raises(OutputExistsError, match="is no index and not empty"):
+        PassageIndex.create(tmp_path / "a")
+    with pytest.raises(ReadError, match="no index: the folder has no manifest"):
+        PassageIndex.open(tmp_path / "a")
+    with pytest.raises(ReadError, match="no index: there is no such folder"):
+        PassageIndex.open(tmp_path / "b")
+    assert len(index) == 2
+
+
+def change_manifest(index: PassageIndex, change) -> None:
+    """Change the scheme or the format as another version would have written it."""
+    from dataclasses import replace
+
+    from neardup.passages.storage.manifest import load_manifest, store_manifest
+
+    manifest = load_manifest(index.folder)
+    store_manifest(index.folder, replace(manifest, **change(manifest)))
+
+
+def test_open__newer_format(index):
+    change_manifest(index, lambda _: {"format": 99})
+    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads up"):
+        PassageIndex.open(index.folder)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("unicode_version", "99.0.0"), ("hash_version", 2), ("new_option", "x")]
+)
+def test_open__other_scheme(index, field, value):
+    change_manifest(index, lambda m: {"scheme": {**m.scheme, field: value}})
+    for use in (index.compact, lambda: PassageIndex.open(index.folder), lambda: index.add(["a"])):
+        with pytest.raises(SketchMismatchError, match=f"{field} {value!r} and ") as caught:
+            use()
+        assert list(caught.value.differences) == [field]
+
+
+def test_open__other_tokenizer(index):
+    with pytest.raises(SketchMismatchError, match="tokenizer 'words' and 'whitespace'"):
+        PassageIndex.open(index.folder, tokenizer="whitespace")
+
+
+def test_add__repeated_ids(index):
+    before = tree(index.folder)
+    for rows in (ROWS[:1], [{"id": "new", "text": "a"}, {"id": "new", "text": "b"}]):
+        fresh = [{"id": "fresh", "text": TEXT}, *rows]
+        with pytest.raises(InvalidInputError, match=r"^id '(raven|new)' is in the index already"):
+            index.add(fresh, id_column="id")
+        assert tree(index.folder) == before
+    assert ids_of(index.search(TEXT, "1")) == ["raven"]
+
+
+def test_add__bad_rows(index):
+    before = tree(index.folder)
+    rows = [{"id": "x", "text": TEXT}, {"id": "y", "text": 5}]
+    with pytest.raises(InvalidInputError):
+        index.add(rows, id_column="id")
+    assert tree(index.folder) == before
+
+
+def test_remove__unknown_ids(index):
+    before = tree(index.folder)
+    for ids, message in (
+        (["lake", "bog"], "no document 'bog'; nothing was removed"),
+        (["lake", "a", "b"], "no document 'a' and another one; nothing"),
+        (["c", "a", "b"], "no document 'a' and 2 others; nothing"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            index.remove(ids)
+        assert tree(index.folder) == before
+    with pytest.raises(InvalidParameterError, match=r"^ids must be a list of strings"):
+        index.remove("lake")
+    assert index.remove([]) == 0
+    assert tree(index.folder) == before
+    assert index.remove(["lake", "lake"]) == 1
+    with pytest.raises(InvalidInputError, match="no document 'lake'"):
+        index.remove(["lake"])
+    assert ids_of(index.search(TEXT, "1")) == ["raven"]
+
+
+def test_change__two_writers(index):
+    before = tree(index.folder)
+    with write_lock(index.folder):
+        for change in (lambda: index.add(["a"]), index.compact, lambda: index.remove(["lake"])):
+            with pytest.raises(IndexLockedError, match=r"is being written by this process, since"):
+                change()
+        # Readers do not mind.
+        assert len(PassageIndex.open(index.folder)) == 2
+    assert tree(index.folder) == before
+    assert index.remove(["lake"]) == 1
+
+
+def test_search__sees_what_was_opened(index):
+    reader = PassageIndex.open(index.folder)
+    index.remove(["raven"])
+    index.add(["something else, and no more"])
+    index.compact()
+    assert ids_of(reader.search(TEXT, "1")) == ["raven"]
+    assert ids_of(index.search(TEXT, "1")) == []
+
+
+def test_search__of_several_threads(index):
+    index.add([f"{TEXT} {i}" for i in range(50)])
+    expected = index.search([TEXT] * 40, "0.9", workers=1)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(index.search([TEXT] * 40, "0.9", workers=2)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tf", ["binary", "raw", "log"])
+def test_search__one_token_over_and_over(tmp_path, tf):
+    made = PassageIndex.create(tmp_path / "index", tf=tf)
+    start = time.perf_counter()
+    made.add(["a " * 100_000])
+    assert len(made.search("a " * 100)) >= 1
+    # Seconds; a minute where others keep the machine busy.
+    assert time.perf_counter() - start < 60

@@ -1,0 +1,94 @@
+"""Whatever happens to a file of an index, opening it says so."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neardup import PassageIndex
+from neardup.errors import IndexFormatError, ReadError
+from tests.indexes import tree
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> Path:
+    """Make an index with every kind of file: frequencies, removed documents, two segments."""
+    folder = tmp_path_factory.mktemp("index") / "index"
+    generator = random.Random(3)
+    words = [f"w{i}" for i in range(60)]
+    texts = [" ".join(generator.choices(words, k=30)) for _ in range(12)]
+    made = PassageIndex.create(folder, min_tokens=5, num_perm=8, tf="raw", idf="smooth")
+    made.add([{"id": str(i), "text": text} for i, text in enumerate(texts)], id_column="id")
+    made.add([{"id": "more", "text": texts[0]}, {"id": "é", "text": ""}], id_column="id")
+    made.remove(["3", "more"])
+    return folder
+
+
+def damaged(data: bytes, generator: np.random.Generator) -> bytes:
+    """Flip a bit or a byte, or cut the file off."""
+    place = int(generator.integers(len(data)))
+    kind = int(generator.integers(3))
+    if kind == 0:
+        return data[:place]
+    change = 1 << int(generator.integers(8)) if kind == 1 else int(generator.integers(1, 256))
+    return data[:place] + bytes([data[place] ^ change]) + data[place + 1 :]
+
+
+def test_open__after_damage_of_any_file(index, tmp_path):
+    generator = np.random.default_rng(12)
+    folder = tmp_path / "index"
+    shutil.copytree(index, folder)
+    files = tree(index)
+    assert {name.split("/")[0] for name in files} == {
+        "manifest.json", "segments", "removed", "extra"
+    }  # fmt: skip
+    n_damages = 0
+    for name, data in files.items():
+        # Also the first and the last byte, and nothing at all.
+        changed = [damaged(data, generator) for _ in range(16)]
+        changed += [b"", data[:-1], data + b"\0", data[:-1] + bytes([data[-1] ^ 1])]
+        for content in changed:
+            (folder / name).write_bytes(content)
+            with pytest.raises((IndexFormatError, ReadError), match=Path(name).name):
+                PassageIndex.open(folder)
+            n_damages += 1
+        (folder / name).write_bytes(data)
+    assert n_damages >= 600
+    assert len(PassageIndex.open(folder)) == 12
+
+
+def test_change__of_a_damaged_index(index, tmp_path):
+    """Nobody builds upon what is damaged, and nothing is made worse."""
+    folder = tmp_path / "index"
+    shutil.copytree(index, folder)
+    name = next(name for name in tree(folder) if name.endswith("documents.arrow"))
+    (folder / name).write_bytes((folder / name).read_bytes()[:-1] + b"x")
+    before = tree(folder)
+    made = PassageIndex(folder)
+    for change in (lambda: made.add(["a b c"]), made.compact, lambda: made.remove(["0"])):
+        with pytest.raises(IndexFormatError, match=r"documents\.arrow"):
+            change()
+        assert tree(folder) == before
+
+
+@pytest.mark.parametrize("name", ["segments/extra", "removed/x.npy", "extra/x.npy", "note.txt"])
+def test_open__files_of_others(index, tmp_path, name):
+    """What the manifest does not name is not read, and not removed if neardup did not name it."""
+    folder = tmp_path / "index"
+    shutil.copytree(index, folder)
+    (folder / name).write_text("something")
+    assert len(PassageIndex.open(folder)) == 12
+    assert (folder / name).exists()
+
+
+def test_open__a_file_more_in_a_segment(index, tmp_path):
+    folder = tmp_path / "index"
+    shutil.copytree(index, folder)
+    segment = next((folder / "segments").iterdir())
+    (segment / "hits.csv").write_text("query_id\n")
+    with pytest.raises(IndexFormatError, match=r"hits\.csv: the file does not belong to the index"):
+        PassageIndex.open(folder)

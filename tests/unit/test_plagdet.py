@@ -1,0 +1,110 @@
+"""Measures of the benchmarks' alignment against cases worked out by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+_FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def _load(name):
+    """Import a module of the benchmarks, which are no package."""
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", _FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+plagdet = _load("plagdet")
+
+
+def passage(query_start, query_stop, start, stop, query="q", document="d"):
+    return plagdet.Passage(query, query_start, query_stop, document, start, stop)
+
+
+def scores_of(cases, detections):
+    found = plagdet.score(cases, detections)
+    return {
+        kind: (scores.precision, scores.recall, scores.granularity, scores.plagdet)
+        for kind, scores in found.items()
+    }
+
+
+def test_score__equal():
+    cases = [passage(0, 10, 5, 15), passage(20, 30, 40, 60, document="e")]
+    assert scores_of(cases, cases) == {"macro": (1, 1, 1, 1), "micro": (1, 1, 1, 1)}
+
+
+def test_score__two_parts():
+    # Both halves of one case: all right, all found, but in two pieces.
+    parts = [passage(0, 5, 0, 5), passage(5, 10, 5, 10)]
+    for measured in scores_of([passage(0, 10, 0, 10)], parts).values():
+        assert measured == (1, 1, 2, pytest.approx(1 / math.log2(3)))
+
+
+def test_score__macro_and_micro_differ():
+    cases = [passage(0, 100, 0, 100), passage(200, 210, 200, 210)]
+    detections = [passage(0, 50, 0, 100), passage(190, 210, 200, 220)]
+    found = scores_of(cases, detections)
+    # Of case 1, 50 + 100 of 200 characters; of case 2 all 20. Detection 1 is right; of the 40
+    # characters of detection 2, 10 + 10 are.
+    precision, recall = (1 + 1 / 2) / 2, (3 / 4 + 1) / 2
+    f1 = 2 * precision * recall / (precision + recall)
+    assert found["macro"] == pytest.approx((precision, recall, 1, f1))
+    precision, recall = 170 / 190, 170 / 220
+    f1 = 2 * precision * recall / (precision + recall)
+    assert found["micro"] == pytest.approx((precision, recall, 1, f1))
+
+
+def test_score__overlapping_detections_count_once():
+    detections = [passage(0, 8, 0, 8), passage(2, 10, 2, 10)]
+    found = scores_of([passage(0, 10, 0, 20)], detections)
+    # Precision 1; found are 10 + 10 of 30; the two detections overlap, and granularity is 2.
+    f1 = 2 * (2 / 3) / (1 + 2 / 3)
+    expected = (1, 2 / 3, 2, f1 / math.log2(3))
+    assert found["macro"] == pytest.approx(expected)
+    assert found["micro"] == pytest.approx(expected)
+
+
+def test_score__granularity_only_of_cases_detected():
+    cases = [passage(0, 10, 0, 10), passage(50, 60, 50, 60)]
+    found = scores_of(cases, [passage(0, 4, 0, 4), passage(4, 10, 4, 10)])
+    assert found["macro"][:3] == (1, 0.5, 2)
+
+
+@pytest.mark.parametrize(
+    "detection",
+    [
+        passage(10, 20, 0, 10),
+        passage(0, 10, 10, 20),
+        passage(0, 10, 0, 10, document="e"),
+        passage(0, 10, 0, 10, query="p"),
+    ],
+    ids=["beside it in the query", "beside it in the document", "document", "query"],
+)
+def test_score__must_meet_in_both_texts(detection):
+    found = scores_of([passage(0, 10, 0, 10)], [detection])
+    assert found == {"macro": (0, 0, 1, 0), "micro": (0, 0, 1, 0)}
+
+
+def test_score__nothing():
+    assert scores_of([], []) == {"macro": (0, 0, 1, 0), "micro": (0, 0, 1, 0)}
+    assert scores_of([passage(0, 1, 0, 1)], [])["macro"] == (0, 0, 1, 0)
+
+
+def test_score__detection_over_two_cases():
+    cases = [passage(0, 10, 0, 10), passage(10, 20, 10, 20)]
+    found = scores_of(cases, [passage(0, 20, 0, 20)])
+    assert found["macro"] == found["micro"] == (1, 1, 1, 1)
+
+
+def test_count_characters__texts_apart():
+    # The query "x" and the document "x" are two texts.
+    assert plagdet.count_characters([passage(0, 10, 0, 10, "x", "x"), passage(5, 15, 0, 3)]) == 33
+    assert plagdet.count_characters([passage(0, 10, 0, 4), passage(5, 15, 2, 6)]) == 21
