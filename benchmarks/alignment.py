@@ -102,6 +102,8 @@ def _measure_named(parts: Sequence[Aligned], **options: Any) -> dict[str, Any]:
 
 def measure_graded(graded: Graded, **options: Any) -> dict[str, Any]:
     """Compare the share of text that pairs of documents have in passages with what is known."""
+    if not graded.documents:
+        return {"documents": 0}
     start = time.perf_counter()
     passages = align(graded.documents, graded.documents, **options)
     seconds = time.perf_counter() - start

@@ -254,9 +254,9 @@ def _time_queries(
 ) -> dict[str, Any]:
     milliseconds, answers = [], []
     for keys in queries[:1] + queries:
-        start = time.perf_counter()
+        start = time.thread_time()
         answers.append(_sweep_all(index, keys, hits, words))
-        milliseconds.append((time.perf_counter() - start) * 1e3)
+        milliseconds.append((time.thread_time() - start) * 1e3)
     return {
         "windows": len(index.starts),
         "mean_ms": round(statistics.fmean(milliseconds[1:]), 4),

@@ -87,6 +87,8 @@ def _graded(graded: Figures) -> str:
     for name, halves in graded.items():
         for half in reversed(HALVES):
             found = halves[half]
+            if not found["documents"]:
+                continue
             counts = (found["documents"], found["listed"], found["kept"])
             ranks = (found["rank_listed"], found["rank_smaller"], found["rank_all"])
             is_relation = found["related"] < found["listed"]

@@ -20,8 +20,8 @@ def rows_of(rows):
     return np.array(rows, np.uint32).reshape(-1, 3)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), row_spans), max_size=40), st.permutations(range(5)))
-def test_order_windows__sorts_by_rank_and_keeps_the_order(rows, ranks):
+def assert_ordered(rows, ranks):
+    """Order rows of (number, spans) by the ranks of their numbers."""
     numbers = np.array([number for number, _ in rows], np.int32)
     starts = np.arange(2**32 - 100, 2**32 - 100 + len(rows)).astype(np.uint32)
     frequencies = [sum(ranks[number] == rank for number, _ in rows) for rank in range(5)]
@@ -37,6 +37,18 @@ def test_order_windows__sorts_by_rank_and_keeps_the_order(rows, ranks):
     assert ordered_spans.tolist() == [list(rows[i][1]) for i in expected]
     assert n_wide == sum(max(span) >= WIDE for _, span in rows)
     assert next_row.tolist() == list(accumulate(frequencies))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), row_spans), max_size=40), st.permutations(range(5)))
+def test_order_windows__sorts_by_rank_and_keeps_the_order(rows, ranks):
+    assert_ordered(rows, ranks)
+
+
+@pytest.mark.parametrize("span", [WIDE - 1, WIDE, WIDE + 1])
+def test_order_windows__counts_wide_ones(span):
+    """One wide span of three is enough, and a window counts once."""
+    assert_ordered([(0, (span, 0, 0)), (1, (0, span, 0)), (2, (0, 0, span))], [2, 0, 1, 3, 4])
+    assert_ordered([(0, (span, span, span)), (1, (1, 2, 3))], [4, 0, 1, 3, 2])
 
 
 def packed(rows):

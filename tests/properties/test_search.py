@@ -37,8 +37,9 @@ hash_of = cache(hash_token)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _without_waiting_for_the_disk() -> Iterator[None]:
-    with patch("os.fsync", lambda _: None):
+def _quick() -> Iterator[None]:
+    """Do not wait for the disk, and let few queries keep several threads busy."""
+    with patch("os.fsync", lambda _: None), patch("neardup.passages.lookup._CHUNK", 1):
         yield
 
 
@@ -257,10 +258,11 @@ def test_search__everything_as_oracle(case, report):
 
 
 def answers(index: PassageIndex, case: Case, recall: str, workers: int = 1) -> list[pa.Table]:
-    """Give the tables of all reports; of more queries than a thread takes at a time."""
-    queries = case.queries * 20
+    """Give the tables of all reports; a thread takes a single query at a time."""
     return [
-        index.search(queries, case.threshold, recall=recall, report=report, workers=workers)
+        index.search(
+            case.queries * 2, case.threshold, recall=recall, report=report, workers=workers
+        )
         for report in ("best", "maximal", "windows")
     ]
 

@@ -456,6 +456,72 @@ def test_command_line__keys_of_pairs():
     assert {name for row in of_scheme for name in first_names(row)} == set(summaries[1]["scheme"])
 
 
+def without_times(text: str) -> list[str]:
+    return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()
+
+
+def test_readme__passages(tmp_path, capsys, monkeypatch):
+    """The commands and what they print, in the order of the page."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    blocks = re.findall(r"(?s)```(sh|text)\n(.*?)```", section("README.md", "Passages"))
+    assert [kind for kind, _ in blocks] == ["sh", "text"] * 2
+    capsys.readouterr()
+    for (_, commands), (_, shown) in zip(blocks[::2], blocks[1::2], strict=True):
+        for command in commands.replace("\\\n", " ").strip().splitlines():
+            program, *arguments = shlex.split(command)
+            assert program == ".venv/bin/neardup"
+            assert run(arguments) == 0
+        assert without_times(capsys.readouterr().out) == without_times(shown)
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict:
+    capsys.readouterr()
+    assert run([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def keys_of(heading: str, *, table: int = 0) -> set[str]:
+    return {
+        name for row in tables("docs/command-line.md", heading)[table] for name in first_names(row)
+    }
+
+
+def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages, questions = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
+    ids = ("--id-column", "id")
+    build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20)
+    assert set(build) == keys_of("neardup index build")
+    assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
+    search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv")
+    assert set(search) == keys_of("JSON of search")
+    windows = ("--all-windows", "-o", "windows.csv")
+    json_of(capsys, "search", "idx", questions, *ids, *windows)
+    align = json_of(capsys, "align", questions, *ids, "--against", "idx", "-o", "shared.parquet")
+    assert set(align) == keys_of("JSON of align")
+    drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
+    assert set(drop) | {"skipped"} == keys_of("JSON of drop")
+    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
+    assert pq.read_schema("shared.parquet").names == columns
+    assert header_of("hits.csv") == columns
+    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[1]))
+    assert set(header_of("windows.csv")) == set(columns)
+    removed = json_of(capsys, "index", "remove", "idx", "news")
+    compacted = json_of(capsys, "index", "compact", "idx")
+    for name, found in (("remove", removed), ("compact", compacted)):
+        [key] = found
+        assert f"`{key}`" in section("docs/command-line.md", f"neardup index {name}")
+
+
+def passage_tables() -> list[list[list[str]]]:
+    return tables("docs/command-line.md", "neardup search")
+
+
+def header_of(name: str) -> list[str]:
+    return shlex.split(Path(name).read_text().splitlines()[0].replace(",", " "))
+
+
 # All pages
 
 

@@ -19,7 +19,7 @@ from neardup.passages.chains import (
     without_inner,
 )
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.ends import refine_ends
+from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import Found, Lookup
 from neardup.passages.query import make_queries
@@ -96,6 +96,8 @@ class Aligner:
         )
 
     def _align_one(self, tokens: Uint64s) -> Iterator[tuple[int, Hit, float]]:
+        if not len(tokens):
+            return
         starts = window_starts(len(tokens), self._plan.length, self._plan.step)
         found = self._find_windows(tokens, starts)
         ends = np.minimum(starts + self._plan.length, len(tokens))
@@ -188,10 +190,15 @@ class Aligner:
     def _make_passage(
         self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
     ) -> tuple[Hit, float] | None:
-        """Make one passage of a chain, if that is as similar as asked for."""
+        """Make one passage of a chain, if that is as similar as asked for.
+
+        Ends that were refined may lie behind a difference that makes it less similar than asked
+        for; then they are only moved over equal tokens.
+        """
         whole = hull(chain)
         refined = refine_ends(tokens, others, whole, self._plan.length)
-        for hit in dict.fromkeys([refined, whole]):
+        ends = [grow_equal(tokens, others, refined), grow_equal(tokens, others, whole), whole]
+        for hit in dict.fromkeys(ends):
             similarity = self._similarity(tokens, others, hit)
             if similarity is not None:
                 return hit, similarity

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from neardup.passages.chains import Hit
 from neardup.tables import Uint64s
+
+# Tokens compared at a time; ends are seldom far from where texts differ.
+_AT_A_TIME = 256
 
 
 def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
@@ -45,6 +49,26 @@ def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
     )
     is_empty = refined.query_start >= refined.query_stop or refined.start >= refined.stop
     return hit if is_empty else refined
+
+
+def grow_equal(query: Uint64s, document: Uint64s, hit: Hit) -> Hit:
+    """Move the ends of a passage outwards for as long as the tokens of both texts are equal."""
+    left = _equal_tokens(query[: hit.query_start][::-1], document[: hit.start][::-1])
+    right = _equal_tokens(query[hit.query_stop :], document[hit.stop :])
+    return Hit(
+        hit.query_start - left, hit.query_stop + right, hit.start - left, hit.stop + right
+    )
+
+
+def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
+    """Count the tokens with which two texts begin alike."""
+    n_tokens = min(len(query), len(document))
+    for first in range(0, n_tokens, _AT_A_TIME):
+        stop = min(first + _AT_A_TIME, n_tokens)
+        differing = np.flatnonzero(query[first:stop] != document[first:stop])
+        if len(differing):
+            return first + int(differing[0])
+    return n_tokens
 
 
 def _outward(query: Uint64s, document: Uint64s) -> tuple[int, int]:

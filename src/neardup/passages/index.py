@@ -177,16 +177,17 @@ def remove_documents(folder: Path, ids: Iterable[str]) -> int:
     """
     wanted = pa.array(sorted(set(ids)), pa.large_string())
     with changing(folder) as manifest:
-        records, found = [], []
+        lost, found = [], []
         for record in manifest.segments:
             table = open_segment(folder, record).table("documents")
             before = load_removed(folder, record)
             rows = np.flatnonzero(pc.is_in(table["id"], value_set=wanted).to_numpy())
             rows = np.setdiff1d(rows, before)
             found.append(table["id"].take(pa.array(rows)))
-            records.append(_without(folder, manifest, record, before, rows.astype(np.uint32)))
+            lost.append((record, before, rows.astype(np.uint32)))
         _check_all_found(wanted, found)
         if len(wanted):
+            records = [_without(folder, manifest, *of_segment) for of_segment in lost]
             _store(folder, manifest, records, manifest.files)
     return len(wanted)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -21,6 +22,7 @@ from neardup import (
     SketchMismatchError,
 )
 from neardup.passages.storage.lock import write_lock
+from neardup.passages.storage.manifest import encode, load_manifest, store_manifest
 from tests.indexes import tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
@@ -122,13 +124,13 @@ def test_add__no_documents_decide_no_frequencies(tmp_path, idf):
 
 def test_search__options_out_of_range(index):
     for threshold in (0, 1.01, "80 %", "nan", None):
-        with pytest.raises(InvalidParameterError, match="^threshold "):
+        with pytest.raises(InvalidParameterError, match=r"^threshold "):
             index.search(TEXT, threshold)
-    with pytest.raises(InvalidParameterError, match="^recall "):
+    with pytest.raises(InvalidParameterError, match=r"^recall "):
         index.search(TEXT, recall=0)
-    with pytest.raises(InvalidParameterError, match="^report must be one of best, maximal, win"):
+    with pytest.raises(InvalidParameterError, match=r"^report must be one of best, maximal, win"):
         index.search(TEXT, report="all")
-    with pytest.raises(InvalidParameterError, match="^workers "):
+    with pytest.raises(InvalidParameterError, match=r"^workers "):
         index.search(TEXT, workers=0)
     message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
     with pytest.raises(InvalidParameterError, match=message):
@@ -170,17 +172,14 @@ def test_create__where_something_is(index, tmp_path):
 
 
 def change_manifest(index: PassageIndex, change) -> None:
-    """Change the scheme or the format as another version would have written it."""
-    from dataclasses import replace
-
-    from neardup.passages.storage.manifest import load_manifest, store_manifest
-
+    """Change the scheme as another version would have written it."""
     manifest = load_manifest(index.folder)
     store_manifest(index.folder, replace(manifest, **change(manifest)))
 
 
 def test_open__newer_format(index):
-    change_manifest(index, lambda _: {"format": 99})
+    manifest = replace(load_manifest(index.folder), format=99)
+    (index.folder / "manifest.json").write_bytes(encode(manifest))
     with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads up"):
         PassageIndex.open(index.folder)
 

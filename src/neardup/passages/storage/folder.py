@@ -129,6 +129,8 @@ def changing(folder: Path) -> Iterator[Manifest]:
     IndexLockedError, WriteError
         As ``write_lock``.
     """
+    # First without the lock, whose file has no place in a folder that is no index.
+    load_manifest(folder)
     with write_lock(folder):
         old = load_manifest(folder)
         remove_orphans(folder, old)

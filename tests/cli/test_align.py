@@ -1,0 +1,134 @@
+"""``neardup align`` on the command line: tables, indexes, options that do not go together."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+SHARED = (
+    "a frog in the well knows nothing of the great sea but every morning it tells all others "
+    "how far one can see from its own stone wall up to that small round piece of sky"
+)
+LEAST = ("--min-tokens", 12)
+
+
+@pytest.fixture
+def collections(write_file):
+    """Two collections with a passage in common, upper and lower case apart, behind an emoji."""
+    write_file("a.jsonl", json.dumps({"id": "x", "text": f"Ø 🙂 as he said: {SHARED}!"}) + "\n")
+    rows = [
+        {"id": "old", "text": f"Chapter the first. {SHARED.capitalize()}. So far."},
+        {"id": "other", "text": "a rather different text with nothing of the kind in it at all"},
+    ]
+    write_file("b.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def rows_in(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__places_are_those_of_the_texts(run, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--id-column", "id", *LEAST)
+    outcome = run(*arguments, "-o", "s.jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0] == "1 document against 2 documents: 1 passage in 1 document"
+    [row] = rows_in(here / "s.jsonl")
+    text = rows_in(here / "a.jsonl")[0]["text"]
+    other = rows_in(here / "b.jsonl")[0]["text"]
+    assert (row["query_id"], row["doc_id"], row["similarity"]) == ("x", "old", 1.0)
+    assert text[row["query_start"] : row["query_end"]] == row["query_text"] == SHARED
+    assert other[row["doc_start"] : row["doc_end"]] == row["doc_text"] == SHARED.capitalize()
+    for name in ("s.csv", "s.parquet"):
+        assert run(*arguments, "-o", name).code == 0
+    del row["query_text"], row["doc_text"]
+    assert pq.read_table(here / "s.parquet").to_pylist() == [row]
+    assert (here / "s.csv").read_text().splitlines()[1].startswith('"x",17,')
+    assert run(*arguments, "--no-text", "-o", "bare.jsonl").code == 0
+    assert rows_in(here / "bare.jsonl") == [row]
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__with_an_index(run, here):
+    ids = ("--id-column", "id")
+    run("index", "build", "idx", "b.jsonl", *ids, "--min-tokens", 8)
+    outcome = run("align", "a.jsonl", *ids, "--against", "idx", "-o", "s.jsonl", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    summary = json.loads(outcome.out)
+    assert summary["documents"] == [1, 2]
+    assert (summary["passages"], summary["aligned_documents"]) == (1, 1)
+    assert summary["certain_tokens"] == 11
+    assert rows_in(here / "s.jsonl")[0]["doc_text"] == SHARED.capitalize()
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__what_many_documents_have(run, here, write_file):
+    write_file("c.jsonl", "".join(json.dumps({"text": f"{i} {SHARED}"}) + "\n" for i in range(3)))
+    arguments = ("align", "a.jsonl", "--against", "c.jsonl", *LEAST, "--max-documents")
+    outcome = run(*arguments, 2, "-o", "s.jsonl")
+    assert "left out, found in more than 2 documents" in outcome.out
+    assert rows_in(here / "s.jsonl") == []
+    assert run(*arguments, 3, "-o", "s.csv").code == 0
+    assert len((here / "s.csv").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.usefixtures("collections")
+def test_align__same_for_any_number_of_workers(run, here, workers):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
+    assert run(*arguments, "-o", "one.csv", "--workers", 2).code == 0
+    assert run(*arguments, "-o", "two.csv", "--workers", workers).code == 0
+    assert (here / "one.csv").read_bytes() == (here / "two.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
+        (["--max-documents", "0"], "--max-documents must be at least 1, got 0"),
+        (["--num-perm", "4"], "--num-perm must lie between 8 and 1,024, got 4"),
+        (["--on-error", "skip", "--text-column", "t"], None),
+    ],
+)
+@pytest.mark.usefixtures("collections")
+def test_align__bad_option(fails, run, here, options, error):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "-o", "s.csv", *options)
+    if error is None:
+        # Every row is bad; none is left to be aligned.
+        assert run(*arguments).code == 0
+        assert len((here / "s.csv").read_text().splitlines()) == 1
+        return
+    fails(*arguments, error=error)
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__options_that_an_index_decides(fails, run):
+    assert run("index", "build", "idx", "b.jsonl").code == 0
+    error = "--seed has no effect with an index, which has its own; leave it out"
+    arguments = ("align", "a.jsonl", "--against", "idx", "-o", "s.csv")
+    fails(*arguments, "--seed", 3, error=error)
+    error = "--fold-digits has no effect with an index, which has its own; leave it out"
+    fails(*arguments, "--fold-digits", error=error)
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__output(fails, write_file):
+    write_file("s.csv", "mine")
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "-o")
+    error = "s.csv exists; choose another name, or replace it with --overwrite"
+    fails(*arguments, "s.csv", error=error)
+    write_file("c.jsonl", '{"text": "a"}\n')
+    error = "c.jsonl is an input, and would be replaced; choose another name"
+    fails("align", "a.jsonl", "--against", "c.jsonl", "-o", "c.jsonl", "--overwrite", error=error)
+
+
+def test_align__documents_without_tokens(run, here, write_file):
+    write_file("a.jsonl", '{"text": "..."}\n{"text": ""}\n')
+    write_file("b.jsonl", '{"text": ""}\n')
+    for against in ("a.jsonl", "b.jsonl"):
+        outcome = run("align", "a.jsonl", "--against", against, "-o", "s.csv", "--overwrite")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert len((here / "s.csv").read_text().splitlines()) == 1

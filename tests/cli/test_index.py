@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neardup.passages.storage.lock import write_lock
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    {"id": "a", "text": "one two three four five six"},
+    {"id": "b", "text": "One two three four five seven"},
+    {"id": "c", "text": "..."},
+    {"id": "d", "text": "one two"},
+]
+OPTIONS = ("--id-column", "id", "--min-tokens", "3", "--num-perm", "16")
+
+
+def lines_of(rows) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def index(run, write_file) -> str:
+    write_file("rows.jsonl", lines_of(ROWS))
+    outcome = run("index", "build", "idx", "rows.jsonl", *OPTIONS)
+    assert outcome.code == 0
+    first, *others = outcome.out.splitlines()
+    assert first.startswith("4 documents with 14 tokens added to idx in ")
+    assert others == [
+        "1 document without tokens, never found",
+        "1 document with fewer tokens than --min-tokens, never found; a smaller number includes "
+        "them",
+    ]
+    return "idx"
+
+
+def info(run, folder="idx"):
+    return json.loads(run("index", "info", folder, "--json").out)
+
+
+def test_index__add_remove_compact(run, here, index, write_file):
+    write_file("more.jsonl", lines_of([{"id": "e", "text": "six five four three"}]))
+    outcome = run("index", "add", "idx", "more.jsonl", "--id-column", "id", "--json")
+    assert json.loads(outcome.out)["documents"] == 1
+    write_file("gone.txt", "a\r\n\nd\n")
+    outcome = run("index", "remove", "idx", "e", "--ids", "gone.txt")
+    assert outcome.out == "3 documents removed; `neardup index compact` frees their room\n"
+    found = info(run)
+    assert (found["documents"], found["removed_documents"], found["segments"]) == (2, 3, 2)
+    assert run("index", "compact", "idx").out == "idx now has 1 segment\n"
+    found = info(run)
+    assert (found["documents"], found["removed_documents"], found["segments"]) == (2, 0, 1)
+    assert "2 documents, 6 tokens in 1 segment\n" in run("index", "info", "idx").out
+    assert run("index", "remove", "idx", "b", "--quiet").out == ""
+    assert json.loads(run("index", "remove", "idx", "c", "--json").out) == {"removed": 1}
+
+
+def test_build__where_something_is(run, fails, here, index, write_file):
+    fails(
+        "index", "build", "idx", "rows.jsonl", *OPTIONS,
+        error="idx exists; choose another name, or replace it with --overwrite",
+    )  # fmt: skip
+    write_file("fewer.jsonl", lines_of(ROWS[:1]))
+    assert run("index", "build", "idx", "fewer.jsonl", *OPTIONS, "--overwrite").code == 0
+    assert info(run)["documents"] == 1
+    write_file("mine/note.txt", "mine")
+    fails(
+        "index", "build", "mine", "rows.jsonl", "--overwrite",
+        error="mine is no output of neardup and not empty; choose another name",
+    )  # fmt: skip
+    fails(
+        "index", "build", "rows.jsonl", "fewer.jsonl", "--overwrite",
+        error="rows.jsonl is not a folder; the output is a folder, choose another name",
+    )  # fmt: skip
+
+
+def test_build__fails_and_leaves_nothing(fails, here, write_file):
+    write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
+    message = "bad.jsonl, row 5: no column 'text'; columns are 'id', 'txt'"
+    fails("index", "build", "new/idx", "bad.jsonl", *OPTIONS, error=message)
+    fails("index", "build", "idx", "none.jsonl", error="none.jsonl: no such file")
+    write_file("twice.jsonl", lines_of([*ROWS, ROWS[0]]))
+    message = (
+        "id 'a' is in the index already, or comes twice; ids must differ. Remove the old document "
+        "first, or choose another --id-column"
+    )
+    fails("index", "build", "idx", "twice.jsonl", *OPTIONS, error=message)
+    message = "--min-tokens must lie between 1 and 65,536, got 0"
+    fails("index", "build", "idx", "twice.jsonl", "--min-tokens", "0", error=message)
+    message = "--num-perm must lie between 8 and 1,024, got 2,000"
+    fails("index", "build", "idx", "twice.jsonl", "--num-perm", "2000", error=message)
+
+
+def test_build__overwrite_fails_and_leaves_the_old(run, fails, here, index, write_file):
+    write_file("bad.jsonl", '{"text": 5}\n')
+    fails(
+        "index", "build", "idx", "bad.jsonl", "--overwrite",
+        error=run("index", "build", "other", "bad.jsonl").err.removeprefix("error: ").rstrip("\n"),
+    )  # fmt: skip
+
+
+def test_build__skips_bad_rows(run, here, write_file):
+    write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
+    outcome = run("index", "build", "idx", "bad.jsonl", *OPTIONS, "--on-error", "skip", "--json")
+    summary = json.loads(outcome.out)
+    assert (summary["documents"], summary["empty_documents"], summary["short_documents"]) == (
+        4, 1, 1
+    )  # fmt: skip
+    (row,) = summary["skipped_rows"]
+    assert (row["file"], row["row"]) == ("bad.jsonl", 5)
+
+
+@pytest.mark.parametrize("idf", ["unary", "standard"])
+def test_build__of_an_empty_file(run, here, write_file, idf):
+    write_file("empty.jsonl", "")
+    outcome = run("index", "build", "idx", "empty.jsonl", *OPTIONS, "--idf", idf)
+    assert outcome.out.startswith("0 documents with 0 tokens added to idx in ")
+    assert "0 documents, 0 tokens in 0 segments\n" in run("index", "info", "idx").out
+    assert run("index", "compact", "idx").out == "idx now has 0 segments\n"
+    write_file("rows.jsonl", lines_of(ROWS))
+    run("index", "add", "idx", "rows.jsonl", "--id-column", "id")
+    assert json.loads(run("search", "idx", "rows.jsonl", "-o", "o.csv", "--json").out)[
+        "found_queries"
+    ] == 2  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "add", "DIR", "rows.jsonl"),
+        ("index", "remove", "DIR", "a"),
+        ("index", "compact", "DIR"),
+        ("index", "info", "DIR"),
+        ("search", "DIR", "rows.jsonl", "-o", "o.csv"),
+    ],
+)
+def test_index__is_none(fails, write_file, arguments):
+    write_file("rows.jsonl", lines_of(ROWS))
+    write_file("mine/note.txt", "mine")
+    places = {"no": "there is no such folder", "mine": "the folder has no manifest.json"}
+    for folder, what in places.items():
+        error = f"{folder}: no index: {what}; make one with: neardup index build {folder} INPUT"
+        fails(*(folder if part == "DIR" else part for part in arguments), error=error)
+
+
+def test_add__repeated_ids(fails, index):
+    message = (
+        "id 'a' is in the index already, or comes twice; ids must differ. Remove the old document "
+        "first, or choose another --id-column"
+    )
+    fails("index", "add", "idx", "rows.jsonl", "--id-column", "id", error=message)
+
+
+def test_remove__unknown_ids(run, fails, here, index):
+    message = "the index has no document 'x'; nothing was removed"
+    fails("index", "remove", "idx", "a", "x", error=message)
+    message = "the index has no document 'x' and another one; nothing was removed"
+    fails("index", "remove", "idx", "a", "x", "y", error=message)
+    fails(
+        "index", "remove", "idx", "--ids", "none.txt", error="none.txt: No such file or directory"
+    )
+    outcome = run("index", "remove", "idx")
+    assert outcome.code == 2
+    assert "name the documents to remove, or give a file of ids with --ids" in outcome.err
+    assert info(run)["documents"] == 4
+
+
+def test_index__is_being_written(run, here, index):
+    with write_lock(here / "idx"):
+        for arguments in (("add", "idx", "rows.jsonl"), ("remove", "idx", "a"), ("compact", "idx")):
+            outcome = run("index", *arguments)
+            assert outcome.code == 1
+            assert outcome.err.startswith("error: idx is being written by this process, since ")
+            assert outcome.err.endswith("; wait until that is done, and try again\n")
+        assert info(run)["documents"] == 4
+
+
+def test_index__of_another_tokenizer(fails, index):
+    message = (
+        "made by unlike schemes: tokenizer 'words' and 'whitespace'; make both with the same "
+        "options"
+    )
+    fails("index", "info", "idx", "--tokenizer", "whitespace", error=message)
+    fails("index", "compact", "idx", "--tokenizer", "whitespace", error=message)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_build__interrupted_leaves_nothing(here, number):
+    rows = [{"id": i, "text": " ".join(f"w{i * k % 997}" for k in range(300))} for i in range(9000)]
+    (here / "rows.jsonl").write_text(lines_of(rows))
+    command = [sys.executable, "-m", "neardup", "index", "build", "new/idx", "rows.jsonl"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        # It has begun to write when there is a segment.
+        for _ in range(3000):
+            if any(here.glob("new/.idx.*/new/segments/*")):
+                break
+            time.sleep(0.02)
+        process.send_signal(number)
+        word = "interrupted" if number == signal.SIGINT else "terminated"
+        assert process.stderr.read().splitlines()[-1] == f"{word}; no output was written"
+    assert process.returncode == 128 + number
+    assert [path.name for path in here.iterdir()] == ["rows.jsonl"]

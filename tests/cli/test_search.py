@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+DOCUMENTS = [
+    {"id": "a", "text": "nothing, One two three — four five six; nothing more"},
+    {"id": "b", "text": "something else entirely, for whoever reads it"},
+]
+QUERIES = [
+    {"id": "long", "text": "one two three four five seven"},
+    {"id": "short", "text": "One two"},
+    {"id": "none", "text": "..."},
+]
+HIT = {
+    "query_id": "long",
+    "query_start": 0,
+    "query_end": 29,
+    "doc_id": "a",
+    "doc_start": 9,
+    "doc_end": 34,
+    "similarity": 5 / 6,
+}
+TEXTS = {
+    "query_text": "one two three four five seven",
+    "doc_text": "One two three — four five",
+}
+WINDOW_COLUMNS = ["query_id", "doc_id", "first_start", "last_start", "first_end", "last_end"]
+
+
+def lines_of(rows) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(autouse=True)
+def index(run, write_file) -> None:
+    write_file("documents.jsonl", lines_of(DOCUMENTS))
+    write_file("queries.jsonl", lines_of(QUERIES))
+    options = ("--id-column", "id", "--min-tokens", "4", "--quiet")
+    assert run("index", "build", "idx", "documents.jsonl", *options).code == 0
+
+
+def search(run, output, *options):
+    command = ("search", "idx", "queries.jsonl", "--id-column", "id", "-o", output)
+    outcome = run(*command, *options)
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out
+
+
+def test_search__formats_and_report(run, here):
+    report = search(run, "hits.jsonl").splitlines()
+    assert report[:-1] == [
+        "3 queries: 1 passage of 1",
+        "a passage at the threshold is found with probability 0.9949",
+        "warning: 1 query has fewer tokens than the index's min-tokens (4); only passages of 4 "
+        "tokens or more are found for it. An index of shorter ones finds more",
+        "1 query without tokens, similar to nothing",
+    ]
+    assert report[-1].startswith("written to hits.jsonl in ")
+    rows = [json.loads(line) for line in (here / "hits.jsonl").read_text().splitlines()]
+    assert rows == [HIT | TEXTS]
+    search(run, "plain.jsonl", "--no-text")
+    assert json.loads((here / "plain.jsonl").read_text()) == HIT
+    search(run, "hits.csv")
+    assert pyarrow.csv.read_csv(here / "hits.csv").to_pylist() == [HIT]
+    search(run, "hits.parquet")
+    assert pq.read_table(here / "hits.parquet").to_pylist() == [HIT]
+
+
+def test_search__other_reports(run, here):
+    search(run, "maximal.jsonl", "--maximal", "--threshold", "0.5")
+    rows = [json.loads(line) for line in (here / "maximal.jsonl").read_text().splitlines()]
+    assert {row["doc_id"] for row in rows} == {"a"}
+    assert all(row["similarity"] >= 0.5 for row in rows)
+    search(run, "windows.parquet", "--all-windows")
+    table = pq.read_table(here / "windows.parquet")
+    assert table.column_names == WINDOW_COLUMNS
+    assert len(table) >= 1
+    summary = json.loads(search(run, "more.csv", "--json", "--recall", "0.5"))
+    assert (summary["queries"], summary["short_queries"], summary["empty_queries"]) == (3, 1, 1)
+    assert summary["predicted_recall"] >= 0.5
+    assert search(run, "quiet.csv", "--quiet") == ""
+
+
+def test_search__short_queries_may_find_something(run, here, write_file):
+    write_file("short.jsonl", lines_of([{"id": "s", "text": "four five six"}]))
+    outcome = run("search", "idx", "short.jsonl", "--threshold", "0.5", "-o", "o.jsonl")
+    assert outcome.out.startswith("1 query: 1 passage of 1\n")
+    assert "warning: 1 query has fewer tokens" in outcome.out
+    (row,) = [json.loads(line) for line in (here / "o.jsonl").read_text().splitlines()]
+    assert (row["doc_text"], row["similarity"]) == ("three — four five six", 0.75)
+
+
+def test_search__no_queries(run, here, write_file):
+    write_file("empty.jsonl", "")
+    outcome = run("search", "idx", "empty.jsonl", "-o", "o.csv")
+    assert outcome.out.startswith("0 queries: 0 passages of 0\n")
+    assert (here / "o.csv").read_text().startswith('"query_id"')
+
+
+@pytest.mark.parametrize("place", ["idx/hits.csv", "idx/segments/hits.csv", "link/hits.csv"])
+def test_search__output_in_the_index(fails, here, place):
+    (here / "link").symlink_to("idx")
+    error = f"{place} is in the index idx; write it somewhere else"
+    fails("search", "idx", "queries.jsonl", "-o", place, error=error)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--threshold", "0"), "--threshold must lie in (0, 1], got 0"),
+        (("--threshold", "80"), "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        (("--recall", "2"), "--recall must lie in (0, 1], got 2; write 0.02 for 2 %"),
+        (
+            ("--threshold", "0.05", "--recall", "0.99"),
+            "--recall 0.99 is out of reach at --threshold 0.05 with 64 hash functions; ask for "
+            "less, or build the index with a greater num_perm",
+        ),
+        (("-o", "hits.txt"), "the output file must end in .parquet, .csv, .jsonl, got 'hits.txt'"),
+        (("--overwrite", "-o", "queries.jsonl"),
+         "queries.jsonl is an input, and would be replaced; choose another name"),
+        (("-o", "queries.jsonl"),
+         "queries.jsonl exists; choose another name, or replace it with --overwrite"),
+    ],
+)  # fmt: skip
+def test_search__bad_options(fails, options, error):
+    output = () if "-o" in options else ("-o", "o.csv")
+    fails("search", "idx", "queries.jsonl", *output, *options, error=error)
+
+
+def test_search__either_or(run, here):
+    outcome = run("search", "idx", "queries.jsonl", "-o", "o", "--maximal", "--all-windows")
+    assert outcome.code == 2
+    assert "Error: choose either --maximal or --all-windows" in outcome.err

@@ -1,0 +1,261 @@
+"""Alignment: passages that are planted are found, with their ends; its parts do what they say."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import neardup
+from neardup.passages.align import certain_length, make_alignment_plan, windows_for
+from neardup.passages.chains import Hit, chain_hits, hull, widest_gap, window_starts
+from neardup.passages.ends import grow_equal, refine_ends
+from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.search import make_search_plan
+from neardup.pipelines.options import exact_fraction
+
+MIN_TOKENS = 20
+
+hits = st.builds(
+    lambda a, m, b, n: Hit(a, a + m, b, b + n),
+    *(st.integers(0, 60), st.integers(1, 12), st.integers(0, 60), st.integers(1, 12)),
+)
+chains = st.lists(hits, min_size=1, max_size=12).map(
+    lambda found: sorted(found, key=lambda hit: hit.query_start)
+)
+
+
+def words_of(rng, n, kind):
+    """Make words that no other text has."""
+    return [f"{kind}{rng.randrange(10**9)}" for _ in range(n)]
+
+
+def jaccard(first, second):
+    return len({*first} & {*second}) / len({*first} | {*second})
+
+
+def align_words(query, document, **options):
+    """Align two lists of words; places are numbers of words."""
+
+    def places(words):
+        ends = np.cumsum([len(word) + 1 for word in words])
+        return {int(end) - len(w) - 1: i for i, (end, w) in enumerate(zip(ends, words))}
+
+    table = neardup.align([" ".join(query)], [" ".join(document)], **options)
+    of_query, of_document = places(query), places(document)
+
+    def stop(of_text, end, n):
+        return of_text.get(end + 1, n)
+
+    return [
+        (
+            of_query[row["query_start"]],
+            stop(of_query, row["query_end"], len(query)),
+            of_document[row["doc_start"]],
+            stop(of_document, row["doc_end"], len(document)),
+            row["similarity"],
+        )
+        for row in table.to_pylist()
+    ]
+
+
+@given(chain=chains, gap=st.integers(0, 30))
+def test_chain_hits__forward_and_near(chain, gap):
+    found = chain_hits(chain, gap)
+    assert sorted(map(id, chain)) == sorted(id(hit) for hits in found for hit in hits)
+    for before, after in (pair for hits in found for pair in pairwise(hits)):
+        assert before.query_start <= after.query_start <= before.query_stop + gap
+        assert before.start - gap <= after.start <= before.stop + gap
+        shift = (after.start - before.start) - (after.query_start - before.query_start)
+        assert abs(shift) <= gap
+
+
+@given(chain=st.lists(hits, min_size=2, max_size=12))
+def test_widest_gap__between_the_farthest(chain):
+    def gap(cut):
+        before, after = chain[cut - 1], chain[cut]
+        return max(after.query_start - before.query_stop, after.start - before.stop, 0)
+
+    cut = widest_gap(chain)
+    widest = [i for i in range(1, len(chain)) if gap(i) == max(map(gap, range(1, len(chain))))]
+    assert cut in widest
+    assert all(abs(2 * cut - len(chain)) <= abs(2 * i - len(chain)) for i in widest)
+
+
+@given(chain=chains)
+def test_hull__holds_all(chain):
+    whole = hull(chain)
+    assert whole.query_start == min(hit.query_start for hit in chain)
+    assert whole.query_stop == max(hit.query_stop for hit in chain)
+    assert whole.start == min(hit.start for hit in chain)
+    assert whole.stop == max(hit.stop for hit in chain)
+
+
+@given(n_tokens=st.integers(0, 300), length=st.integers(1, 60), step=st.integers(1, 60))
+def test_window_starts__cover_the_text(n_tokens, length, step):
+    step = min(step, length)
+    starts = window_starts(n_tokens, length, step).tolist()
+    covered = {i for start in starts for i in range(start, min(start + length, n_tokens))}
+    assert covered == set(range(n_tokens))
+    assert starts == sorted(set(starts))
+    # Every stretch of so many tokens has a whole window.
+    certain = length + step - 1
+    for first in range(n_tokens - certain + 1):
+        assert any(first <= start and start + length <= first + certain for start in starts)
+
+
+@given(
+    shared=st.integers(60, 100),
+    around=st.tuples(*[st.integers(0, 30)] * 4),
+    shifts=st.tuples(*[st.integers(-4, 4)] * 4),
+)
+def test_refine_ends__to_where_texts_agree(shared, around, shifts):
+    noise = np.split(
+        np.arange(sum(around), dtype=np.uint64) + np.uint64(1000), np.cumsum(around)[:-1]
+    )
+    same = np.arange(shared, dtype=np.uint64)
+    query = np.concatenate([noise[0], same, noise[1]])
+    document = np.concatenate([noise[2], same, noise[3]])
+    true = Hit(around[0], around[0] + shared, around[2], around[2] + shared)
+    off = Hit(
+        max(true.query_start + shifts[0], 0),
+        min(true.query_stop + shifts[1], len(query)),
+        max(true.start + shifts[2], 0),
+        min(true.stop + shifts[3], len(document)),
+    )
+    assert refine_ends(query, document, off, 40) == true
+    assert refine_ends(query, document, true, 40) == true
+
+
+@given(
+    texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data()
+)
+def test_refine_ends__stays_in_the_texts(texts, data):
+    query, document = (np.array(text, np.uint64) for text in texts)
+    ends = [
+        sorted(data.draw(st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text)))))
+        for text in texts
+    ]
+    hit = Hit(*ends[0], *ends[1])
+    assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
+    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)))
+    assert 0 <= found.query_start < found.query_stop <= len(query)
+    assert 0 <= found.start < found.stop <= len(document)
+
+
+@given(
+    equal=st.tuples(st.integers(0, 600), st.integers(0, 600)),
+    around=st.tuples(*[st.integers(0, 3)] * 4),
+)
+def test_grow_equal__over_equal_tokens_only(equal, around):
+    size = equal[0] + equal[1] + 1
+    same = np.arange(size, dtype=np.uint64)
+    parts = [np.full(n, 10_000 + i, np.uint64) for i, n in enumerate(around)]
+    query = np.concatenate([parts[0], same, parts[1]])
+    document = np.concatenate([parts[2], same, parts[3]])
+    inner = Hit(
+        *(around[0] + equal[0], around[0] + equal[0] + 1),
+        *(around[2] + equal[0], around[2] + equal[0] + 1),
+    )
+    whole = Hit(around[0], around[0] + size, around[2], around[2] + size)
+    assert grow_equal(query, document, inner) == whole
+
+
+def planted(rng, n_passages, *, edited):
+    """Make two texts with the same passages in another order; gives their places too.
+
+    In an edited passage, words are exchanged, left out and put in, but not near its ends.
+    """
+    passages = [words_of(rng, rng.randrange(60, 120), "s") for _ in range(n_passages)]
+    copies = []
+    for passage in passages:
+        copy = list(passage)
+        if edited:
+            for place in range(len(copy) - 12, 12, -15):
+                change = rng.randrange(3)
+                copy[place : place + (change != 1)] = words_of(rng, change != 2, "e")
+            middle = len(copy) // 2
+            copy[middle:middle] = words_of(rng, rng.randrange(1, 20), "i")
+        copies.append(copy)
+    order = rng.sample(range(n_passages), n_passages)
+    query, document = words_of(rng, 30, "q"), words_of(rng, 40, "d")
+    places = {}
+    for number in range(n_passages):
+        places[number] = [len(query), len(query) + len(passages[number])]
+        query += passages[number] + words_of(rng, 200, "q")
+    for number in order:
+        places[number] += [len(document), len(document) + len(copies[number])]
+        document += copies[number] + words_of(rng, 200, "d")
+    return query, document, [tuple(places[number]) for number in range(n_passages)]
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32), n_passages=st.integers(1, 5), edited=st.booleans())
+def test_align__planted_passages_with_their_ends(seed, n_passages, edited):
+    rng = random.Random(seed)
+    query, document, places = planted(rng, n_passages, edited=edited)
+    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.5")
+    assert [row[:4] for row in found] == places
+    for a, b, c, d, similarity in found:
+        assert similarity == pytest.approx(jaccard(query[a:b], document[c:d]))
+        assert (similarity == 1) == (not edited)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.4", "0.7", "0.9", "1"]))
+def test_align__similarity_is_true_and_reached(seed, threshold):
+    rng = random.Random(seed)
+    vocabulary = [f"w{number}" for number in range(60)]
+    document = [vocabulary[min(int(rng.expovariate(0.06)), 59)] for _ in range(300)]
+    query = list(document)
+    for place in rng.sample(range(len(query)), 60):
+        query[place] = rng.choice(vocabulary)
+    query = query[150:] + query[:150]
+    for a, b, c, d, similarity in align_words(query, document, min_tokens=9, threshold=threshold):
+        assert similarity == pytest.approx(jaccard(query[a:b], document[c:d]))
+        assert similarity >= float(threshold)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32), before=st.integers(0, 40), after=st.integers(0, 40))
+def test_align__certain_length_is_found_whole(seed, before, after):
+    rng = random.Random(seed)
+    scheme = make_passage_scheme(min_tokens=windows_for(MIN_TOKENS))
+    one = exact_fraction("threshold", "1")
+    plan = make_alignment_plan(make_search_plan(scheme, one, one, "best"), MIN_TOKENS)
+    assert certain_length(plan) <= MIN_TOKENS
+    shared = words_of(rng, certain_length(plan), "s")
+    query = words_of(rng, before, "q") + shared + words_of(rng, after, "q")
+    document = words_of(rng, 25, "d") + shared + words_of(rng, 25, "d")
+    found = align_words(query, document, min_tokens=certain_length(plan), threshold="1")
+    assert found == [(before, before + len(shared), 25, 25 + len(shared), 1.0)]
+
+
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**32), workers=st.integers(2, 4))
+def test_align__same_for_any_number_of_workers(seed, workers):
+    rng = random.Random(seed)
+    texts = [planted(rng, 3, edited=True)[:2] for _ in range(3)]
+    queries = [" ".join(query) for query, _ in texts]
+    documents = [" ".join(document) for _, document in texts]
+    one, several = (
+        neardup.align(queries, documents, min_tokens=MIN_TOKENS, workers=n) for n in (1, workers)
+    )
+    assert len(one) >= 9
+    assert one.equals(several)
+
+
+def test_align__chain_below_the_threshold_of_thousands_of_windows():
+    # Every word of the query changes now and then, so that the whole is below the threshold though
+    # each window is above it; parts must neither recurse nor be lost.
+    rng = random.Random(1)
+    document = [f"w{rng.randrange(10**9)}" for _ in range(16_000)]
+    query = [f"x{i}" if i % 3 == 0 else word for i, word in enumerate(document)]
+    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.5")
+    assert sum(row[1] - row[0] for row in found) > 0.9 * len(query)
+    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.45")
+    assert len(found) == 1
