@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from editions import ALIGNED, GRADED, HALVES, Aligned, Anchor, Graded, Pair, folder
-from plagdet import Passage, intervals_of, score
+from plagdet import Passage, intervals_of, length_of_union, score
 
 import neardup
 
@@ -32,9 +32,7 @@ def align(queries: Any, documents: Any, **options: Any) -> list[Passage]:
     """Find the shared passages through the public function."""
     table = neardup.align(queries, documents, id_column="id", **options)
     names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
-    return [
-        Passage(*row) for row in zip(*(table[name].to_pylist() for name in names), strict=True)
-    ]
+    return [Passage(*row) for row in zip(*(table[name].to_pylist() for name in names), strict=True)]
 
 
 def count_anchors(
@@ -147,7 +145,7 @@ def shared_shares(
     shares = {}
     for (a, b), found in of_pair.items():
         sides = intervals_of(found)
-        covered = [_length(sides[False, a]), _length(sides[True, b])]
+        covered = [length_of_union(sides[False, a]), length_of_union(sides[True, b])]
         of_each = [covered[0] / lengths[a], covered[1] / lengths[b]]
         smaller = of_each[0] if lengths[a] <= lengths[b] else of_each[1]
         shares[a, b] = (smaller, sum(covered) / (lengths[a] + lengths[b]))
@@ -181,14 +179,6 @@ def best_f1(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> tuple[f
 def _ranks(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[numbers]
-
-
-def _length(intervals: list[tuple[int, int]]) -> int:
-    length, reached = 0, -1
-    for start, stop in sorted(intervals):
-        length += max(stop - max(start, reached), 0)
-        reached = max(reached, stop)
-    return length
 
 
 def _numbered(passage: Passage, number: int) -> Passage:

@@ -15,7 +15,6 @@ for each set; without it nothing is measured. Texts are ``jsonl.xz`` files:
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import lzma
@@ -206,7 +205,7 @@ def civil_codes(root: Path, half: str) -> Graded:
         _pair(row["a"], row["b"]): float(row["shingle7_jaccard"])
         for row in _read_table(root / "civil-codes-ocr" / "published-jaccard.tsv")
     }
-    return Graded(documents, grades, set(grades))
+    return Graded(documents, grades, set())
 
 
 def rfcs(root: Path, half: str) -> Graded:
@@ -243,11 +242,10 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_table(path: Path) -> list[dict[str, str]]:
-    raw = lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open()
-    with raw as lines:
-        rows = (line.rstrip("\n").split("\t") for line in lines)
-        header = next(rows)
-        return [dict(zip(header, row, strict=True)) for row in rows]
+    data = path.read_bytes()
+    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+    header, *rows = (line.split("\t") for line in text.rstrip("\n").split("\n"))
+    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def _pair(first: str, second: str) -> Pair:

@@ -10,6 +10,7 @@ way of ``WAYS``, runs neardup's commands, and prints Markdown. Nothing is drawn 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import lzma
 import random
@@ -18,8 +19,8 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,13 @@ from markdown import table
 
 SEED = 1
 N_LONG = 300
+SIZES = (15, 25)
+THRESHOLDS = {25: ("0.6",), 15: ("0.8", "0.7", "0.6", "0.5")}
+ALIGNED = ("0.7",)
 Row = dict[str, Any]
+Pairs = set[tuple[str, str]]
+Run = tuple[str, str, Pairs, float]
+Places = dict[str, str]
 
 
 def edited(question: str, share: float, rng: random.Random, words: list[str]) -> str:
@@ -37,7 +44,9 @@ def edited(question: str, share: float, rng: random.Random, words: list[str]) ->
     for _ in range(max(1, round(share * len(parts)))):
         place = rng.randrange(len(parts))
         kind = rng.choice(("replace", "leave out", "put in"))
-        parts[place : place + (kind != "put in")] = [] if kind == "leave out" else [rng.choice(words)]
+        parts[place : place + (kind != "put in")] = (
+            [] if kind == "leave out" else [rng.choice(words)]
+        )
     return " ".join(parts)
 
 
@@ -63,10 +72,14 @@ class Way:
     of: tuple[str, ...]
 
 
+Ways = dict[str, Way]
+
 BOTH, QUESTION, ANSWER = ("question", "answer"), ("question",), ("answer",)
 WAYS = (
     Way("item verbatim, a document", lambda r, *_: r["question"] + "\n" + r["answer"], False, BOTH),
-    Way("item inside a long document", lambda r, *_: r["question"] + "\n" + r["answer"], True, BOTH),
+    Way(
+        "item inside a long document", lambda r, *_: r["question"] + "\n" + r["answer"], True, BOTH
+    ),
     Way("question only, a document", lambda r, *_: r["question"], False, QUESTION),
     Way("question only, inside", lambda r, *_: r["question"], True, QUESTION),
     Way(
@@ -75,22 +88,45 @@ WAYS = (
         True,
         QUESTION,
     ),
-    Way("5 % of the words edited, inside", lambda r, g, w: edited(r["question"], 0.05, g, w), True, QUESTION),
-    Way("15 % of the words edited, inside", lambda r, g, w: edited(r["question"], 0.15, g, w), True, QUESTION),
-    Way("every number changed, inside", lambda r, g, _: other_numbers(r["question"], g), True, QUESTION),
-    Way("solution told in questions, a document", lambda r, *_: r["answer_socratic"], False, ANSWER),
-    Way("other people's solutions, a document", lambda r, *_: "\n".join(r["model_solutions"]), False, ()),
+    Way(
+        "5 % of the words edited, inside",
+        lambda r, g, w: edited(r["question"], 0.05, g, w),
+        True,
+        QUESTION,
+    ),
+    Way(
+        "15 % of the words edited, inside",
+        lambda r, g, w: edited(r["question"], 0.15, g, w),
+        True,
+        QUESTION,
+    ),
+    Way(
+        "every number changed, inside",
+        lambda r, g, _: other_numbers(r["question"], g),
+        True,
+        QUESTION,
+    ),
+    Way(
+        "solution told in questions, a document", lambda r, *_: r["answer_socratic"], False, ANSWER
+    ),
+    Way(
+        "other people's solutions, a document",
+        lambda r, *_: "\n".join(r["model_solutions"]),
+        False,
+        (),
+    ),
     Way("not at all", lambda *_: "", False, ()),
 )
 
 
 def read(path: Path) -> list[Row]:
+    """Read compressed JSON lines."""
     with lzma.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
-def plant(folder: Path, rfcs: Path, out: Path) -> tuple[list[Row], dict[str, Way], dict[str, str]]:
-    """Write train.jsonl and test.jsonl; give the items, the way and the document of each."""
+def plant(folder: Path, rfcs: Path, out: Path) -> tuple[Ways, Places]:
+    """Write train.jsonl, test.jsonl and questions.jsonl; give each item's way and document."""
     rng = random.Random(SEED)
     items = read(folder / "gsm8k-test.jsonl.xz")
     documents = [
@@ -99,7 +135,8 @@ def plant(folder: Path, rfcs: Path, out: Path) -> tuple[list[Row], dict[str, Way
     ]
     words = " ".join(row["text"] for row in documents[:200]).split()
     long = read(rfcs)[:: max(1, 989 // N_LONG)][:N_LONG]
-    ways, places = {}, {}
+    ways: Ways = {}
+    places: Places = {}
     for number, item in enumerate(items):
         way = ways[item["id"]] = WAYS[number % len(WAYS)]
         text = way.make(item, rng, words)
@@ -114,110 +151,110 @@ def plant(folder: Path, rfcs: Path, out: Path) -> tuple[list[Row], dict[str, Way
             places[item["id"]] = f"planted-{number}"
             documents.append({"id": places[item["id"]], "text": text})
     documents += [{"id": row["id"], "text": row["text"]} for row in long]
-    for name, rows in (("train", documents), ("test", items)):
+    questions = [{"id": row["id"], "text": row["question"]} for row in items]
+    for name, rows in (("train", documents), ("test", items), ("questions", questions)):
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (out / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    return items, ways, places
+    return ways, places
 
 
-def neardup(*arguments: object) -> tuple[Row, float]:
-    command = [sys.executable, "-m", "neardup", *map(str, arguments), "--json"]
+def neardup(*arguments: object) -> Row:
+    """Run a command; give its JSON, with the seconds of the whole process."""
+    command = [sys.executable, "-m", "neardup", *map(str, arguments), "--id-column", "id", "--json"]
     start = time.perf_counter()
     result = subprocess.run(command, capture_output=True, text=True, check=True)
-    took = time.perf_counter() - start
-    print(*arguments[:1], *arguments[-8:], f"{took:.1f} s", file=sys.stderr, flush=True)
-    return json.loads(result.stdout), took
+    summary = {**json.loads(result.stdout), "process": time.perf_counter() - start}
+    sys.stderr.write(f"{' '.join(command[3:])}: {summary['process']:.1f} s\n")
+    return summary
 
 
-def pairs_of(path: Path, item: str, document: str) -> set[tuple[str, str]]:
+def pairs_of(path: Path, item: str, document: str) -> Pairs:
+    """Read pairs of item and document from a table."""
     rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
     return {(row[item], row[document]) for row in rows}
 
 
+def run_all(here: Path) -> Iterator[tuple[str, str, Pairs, float]]:
+    """Look for items in the corpus; give name, part looked for, pairs found, and seconds."""
+    train, test, out = here / "train.jsonl", here / "test.jsonl", here / "found.jsonl"
+    questions = here / "questions.jsonl"
+    to = ("-o", out, "--overwrite")
+    for threshold, measure in (("0.8", "jaccard"), ("0.8", "containment")):
+        options = ("--threshold", threshold, "--measure", measure)
+        found = neardup("pairs", questions, "--against", train, *options, *to)
+        name = f"`pairs`, {measure} {threshold}"
+        yield name, "question", pairs_of(out, "id_a", "id_b"), found["process"]
+    for least, thresholds in THRESHOLDS.items():
+        for threshold in thresholds:
+            for part in ("question", "answer")[: 2 if (least, threshold) == (15, "0.6") else 1]:
+                where = (here / f"idx{least}", test, "--text-column", part)
+                found = neardup("search", *where, "--threshold", threshold, *to)
+                name = f"`search`, {threshold}, min-tokens {least}"
+                yield name, part, pairs_of(out, "query_id", "doc_id"), found["process"]
+    for threshold in ALIGNED:
+        against = ("--against", questions, "--min-tokens", 25, "--threshold", threshold)
+        found = neardup("align", train, *against, *to)
+        name = f"`align`, {threshold}, min-tokens 25"
+        yield name, "question", pairs_of(out, "doc_id", "query_id"), found["process"]
+
+
+def report(runs: Sequence[Run], part: str, ways: Ways, places: Places, show: int) -> None:
+    """Print, for each way, how many items were found where they were planted."""
+    totals = Counter(way.name for way in ways.values())
+    right = {(item, place) for item, place in places.items() if part in ways[item].of}
+    rows = []
+    for name, looked_for, found, _ in runs:
+        if looked_for != part:
+            continue
+        planted = Counter(ways[i].name for i, place in places.items() if (i, place) in found)
+        hits, wrong = found & right, found - right
+        rows.append(
+            (
+                name,
+                *(f"{planted[way.name]} of {totals[way.name]}" for way in WAYS[:-1]),
+                f"{len(hits) / len(right):.3f}",
+                f"{len(hits) / max(len(found), 1):.3f}",
+                str(len(wrong)),
+            )
+        )
+        for item, document in sorted(wrong)[:show]:
+            sys.stderr.write(f"{name}: {item} in {document}, {ways[item].name}\n")
+    if rows:
+        names = ("", *(way.name for way in WAYS[:-1]), "recall", "precision", "wrong pairs")
+        columns = list(zip(names, *rows, strict=True))
+        print(table(columns[0], columns[1:]), end="\n\n", flush=True)
+
+
 def main() -> None:
+    """Plant, look, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("rfcs", type=Path)
-    parser.add_argument("--show", type=int, default=0, help="wrong pairs to print")
+    parser.add_argument("--work", type=Path, help="folder for files and indexes, used again")
+    parser.add_argument("--show", type=int, default=0, help="wrong pairs to tell of each run")
+    parser.add_argument("--partly", action="store_true", help="print the table after each run")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        here = Path(name)
-        items, ways, places = plant(options.folder, options.rfcs, here)
-        train, test = here / "train.jsonl", here / "test.jsonl"
-        size = train.stat().st_size / 1e6
-        print(f"{len(train.read_text().splitlines()):,} documents, {size:.1f} MB\n")
-        by_question, by_answer = {}, {}
-        costs = []
-
-        def note(label: str, found: set, side: dict, part: str) -> None:
-            side[label] = (found, part)
-
-        for least in (15, 25):
+    with contextlib.ExitStack() as stack:
+        here = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        ways, places = plant(options.folder, options.rfcs, here)
+        costs: list[tuple[str, float | None, float | None]] = []
+        for least in SIZES:
             index = here / f"idx{least}"
-            _, built = neardup("index", "build", index, train, "--id-column", "id", "--min-tokens", least)
-            info, _ = neardup("index", "info", index)
-            first = True
-            for threshold in ("0.8", "0.7", "0.6", "0.5"):
-                out = here / "hits.jsonl"
-                _, took = neardup(
-                    "search", index, test, "--text-column", "question", "--id-column", "id",
-                    "--threshold", threshold, "-o", out, "--overwrite",
-                )  # fmt: skip
-                note(f"search {threshold}, min-tokens {least}", pairs_of(out, "query_id", "doc_id"), by_question, "question")
-                if first:
-                    costs.append((f"index of the training text, min-tokens {least}", built, info["bytes"] / 1e6))
-                    costs.append((f"search, min-tokens {least}, threshold {threshold}", took, None))
-                    first = False
-                else:
-                    costs.append((f"search, min-tokens {least}, threshold {threshold}", took, None))
-                if least == 15 and threshold in ("0.6", "0.5"):
-                    neardup(
-                        "search", index, test, "--text-column", "answer", "--id-column", "id",
-                        "--threshold", threshold, "-o", out, "--overwrite",
-                    )  # fmt: skip
-                    note(f"search {threshold}, min-tokens {least}", pairs_of(out, "query_id", "doc_id"), by_answer, "answer")
-        questions = here / "questions.jsonl"
-        questions.write_text(
-            "".join(json.dumps({"id": r["id"], "text": r["question"]}) + "\n" for r in items)
-        )
-        for least in (15, 25):
-            for threshold in ("0.7", "0.5"):
-                out = here / "shared.jsonl"
-                _, took = neardup(
-                    "align", train, "--against", questions, "--id-column", "id", "--min-tokens",
-                    least, "--threshold", threshold, "-o", out, "--overwrite",
-                )  # fmt: skip
-                note(f"align {threshold}, min-tokens {least}", pairs_of(out, "doc_id", "query_id"), by_question, "question")
-                costs.append((f"align of the training text with the questions, min-tokens {least}, threshold {threshold}", took, None))
-        for threshold in ("0.8", "0.5"):
-            out = here / "pairs.jsonl"
-            _, took = neardup(
-                "pairs", train, "--against", questions, "--id-column", "id", "--threshold", threshold,
-                "--measure", "containment" if threshold == "0.5" else "jaccard", "-o", out, "--overwrite",
-            )  # fmt: skip
-            label = f"pairs {threshold}" + (", containment" if threshold == "0.5" else "")
-            note(label, pairs_of(out, "id_b", "id_a"), by_question, "question")
-            costs.append((label, took, None))
-        for side in (by_question, by_answer):
-            report(side, ways, places, items, options.show)
-        print(table(("step", "seconds", "MB"), costs), flush=True)
-
-
-def report(runs: dict, ways: dict, places: dict, items: list[Row], show: int) -> None:
-    totals = Counter(way.name for way in ways.values())
-    rows = []
-    for label, (found, part) in runs.items():
-        right = {(item, places[item]) for item in places if part in ways[item].of}
-        hits = found & right
-        by_way = Counter(ways[item].name for item, _ in found if (item, places.get(item)) in found and _ == places.get(item))
-        precision = f"{len(hits) / len(found):.3f}" if found else ""
-        rows.append((label, *(f"{by_way[w.name]}/{totals[w.name]}" for w in WAYS[:-1]),
-                     f"{len(hits) / len(right):.3f}", precision, len(found - right)))
-        wrong = sorted(found - right)[:show]
-        for pair in wrong:
-            print(label, pair, ways[pair[0]].name)
-    columns = list(zip(*[("", *(w.name for w in WAYS[:-1]), "recall", "precision", "wrong pairs"), *rows], strict=True))
-    print(table(columns[0], columns[1:]), "\n")
+            size = ("--min-tokens", least)
+            took = None
+            if not index.exists():
+                took = neardup("index", "build", index, here / "train.jsonl", *size)["process"]
+            n_bytes = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+            costs.append((f"`index build`, min-tokens {least}", took, n_bytes / 1e6))
+        runs = []
+        for run in run_all(here):
+            runs.append(run)
+            costs.append((f"{run[0]}, {run[1]}s", run[3], None))
+            if options.partly:
+                report(runs, run[1], ways, places, 0)
+        for part in ("question", "answer"):
+            report(runs, part, ways, places, options.show)
+        print(table(("step", "seconds", "MB"), costs))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def draw_passage(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Q
     segment = place.segment
     others = rng.integers(0, len(segment.tokens), len(places))
     changed[places] = segment.vocabulary[segment.tokens[others]]
-    return Query(changed, place, similarity(changed, original, index.scheme.weighting.tf))
+    return Query(changed, place, similarity(changed, original, index))
 
 
 def draw_patchwork(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Query:
@@ -106,11 +106,14 @@ def _draw_place(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Pl
             return Place(segment, document, start)
 
 
-def similarity(first: Uint64s, second: Uint64s, tf: str) -> Fraction:
-    """Work out the similarity of two token lists by its definition."""
-    left, right = Counter(first.tolist()), Counter(second.tolist())
-    if tf == "binary":
-        left, right = Counter(set(left)), Counter(set(right))
+def similarity(first: Uint64s, second: Uint64s, index: OpenIndex) -> Fraction:
+    """Work out the similarity of two token lists from what their tokens weigh in an index."""
+    sizes = np.cumsum([0, len(first), len(second)]).astype(np.int64)
+    lists = TokenLists(np.concatenate([first, second]), sizes)
+    left, right = (
+        Counter(dict(zip(made.hashes.tolist(), made.weights.tolist(), strict=True)))
+        for made in make_queries(lists, index.scheme, index.frequencies)
+    )
     return Fraction((left & right).total(), (left | right).total())
 
 

@@ -88,7 +88,9 @@ def score(cases: Sequence[Passage], detections: Sequence[Passage]) -> dict[str, 
     granularity = sum(map(len, of_case.values())) / len(of_case) if of_case else 1.0
     right = count_characters(common for _, _, common in meetings)
     return {
-        "macro": Scores(_mean_share(detections, of_detection), _mean_share(cases, of_case), granularity),
+        "macro": Scores(
+            _mean_share(detections, of_detection), _mean_share(cases, of_case), granularity
+        ),
         "micro": Scores(
             _share(right, count_characters(detections)),
             _share(right, count_characters(cases)),
@@ -99,7 +101,7 @@ def score(cases: Sequence[Passage], detections: Sequence[Passage]) -> dict[str, 
 
 def count_characters(passages: Iterable[Passage]) -> int:
     """Count the characters of all texts in any of the passages, each once."""
-    return sum(map(_length_of_union, intervals_of(passages).values()))
+    return sum(map(length_of_union, intervals_of(passages).values()))
 
 
 def intervals_of(passages: Iterable[Passage]) -> dict[Side, list[Interval]]:
@@ -109,6 +111,15 @@ def intervals_of(passages: Iterable[Passage]) -> dict[Side, list[Interval]]:
         intervals[False, passage.query].append((passage.query_start, passage.query_stop))
         intervals[True, passage.document].append((passage.start, passage.stop))
     return intervals
+
+
+def length_of_union(intervals: Iterable[Interval]) -> int:
+    """Count what is in any of some intervals, once."""
+    length, reached = 0, -1
+    for start, stop in sorted(intervals):
+        length += max(stop - max(start, reached), 0)
+        reached = max(reached, stop)
+    return length
 
 
 def _meetings(
@@ -135,11 +146,3 @@ def _mean_share(passages: Sequence[Passage], right: dict[int, list[Passage]]) ->
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _length_of_union(intervals: Iterable[Interval]) -> int:
-    length, reached = 0, -1
-    for start, stop in sorted(intervals):
-        length += max(stop - max(start, reached), 0)
-        reached = max(reached, stop)
-    return length

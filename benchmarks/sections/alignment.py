@@ -59,7 +59,9 @@ def _decimals(value: float | None, places: int = 3) -> str:
 
 
 def _sets(aligned: Figures, half: str) -> list[tuple[str, Figures]]:
-    return [(name, found) for halves in aligned.values() for name, found in halves[half].items()]
+    return [
+        (name, found) for halves in aligned.values() for name, found in halves.get(half, {}).items()
+    ]
 
 
 def _passages(aligned: Figures, half: str) -> str:
@@ -86,12 +88,12 @@ def _graded(graded: Figures) -> str:
     rows = []
     for name, halves in graded.items():
         for half in reversed(HALVES):
-            found = halves[half]
+            found = halves.get(half, {"documents": 0})
             if not found["documents"]:
                 continue
             counts = (found["documents"], found["listed"], found["kept"])
             ranks = (found["rank_listed"], found["rank_smaller"], found["rank_all"])
-            is_relation = found["related"] < found["listed"]
+            is_relation = found["related"] > 0
             areas = (found["auc_related"], found["auc_kept"]) if is_relation else (None, None)
             best = found["best_f1_kept"] if is_relation else (None, None)
             rows.append((name, half, *counts, *map(_decimals, (*ranks, *areas, *best))))

@@ -45,7 +45,7 @@ def test_align__places_are_those_of_the_texts(run, here):
         assert run(*arguments, "-o", name).code == 0
     del row["query_text"], row["doc_text"]
     assert pq.read_table(here / "s.parquet").to_pylist() == [row]
-    assert (here / "s.csv").read_text().splitlines()[1].startswith('"x",17,')
+    assert (here / "s.csv").read_text().splitlines()[1].startswith('"x",16,')
     assert run(*arguments, "--no-text", "-o", "bare.jsonl").code == 0
     assert rows_in(here / "bare.jsonl") == [row]
 

@@ -276,6 +276,16 @@ def test_drop__standard_input(run, here, write_file, monkeypatch):
     assert [row["row"] for row in removed(here / "out")] == [1]
 
 
+def test_drop__output_below_the_input_is_passed_over(fails, run, here, write_file):
+    write_file("in/a.jsonl", ROWS)
+    write_file("ids.txt", "a.jsonl:1\n")
+    arguments = ("drop", "in", "--named-in", "ids.txt", "-o", "in/out", "--overwrite")
+    for _ in range(2):
+        assert run(*arguments).out.splitlines()[0] == "3 documents: 2 kept, 1 removed"
+    error = "'in/out' was written by neardup; name 'in/out/kept' in it"
+    fails("drop", "in/out", "--named-in", "ids.txt", "-o", "x", error=error)
+
+
 def test_drop__quiet(run, write_file):
     write_file("a.jsonl", ROWS)
     write_file("ids.txt", "a.jsonl:1\n")

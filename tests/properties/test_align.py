@@ -43,7 +43,9 @@ def align_words(query, document, **options):
 
     def places(words):
         ends = np.cumsum([len(word) + 1 for word in words])
-        return {int(end) - len(w) - 1: i for i, (end, w) in enumerate(zip(ends, words))}
+        return {
+            int(end) - len(w) - 1: i for i, (end, w) in enumerate(zip(ends, words, strict=True))
+        }
 
     table = neardup.align([" ".join(query)], [" ".join(document)], **options)
     of_query, of_document = places(query), places(document)
@@ -131,9 +133,7 @@ def test_refine_ends__to_where_texts_agree(shared, around, shifts):
     assert refine_ends(query, document, true, 40) == true
 
 
-@given(
-    texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data()
-)
+@given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
 def test_refine_ends__stays_in_the_texts(texts, data):
     query, document = (np.array(text, np.uint64) for text in texts)
     ends = [
@@ -249,13 +249,15 @@ def test_align__same_for_any_number_of_workers(seed, workers):
     assert one.equals(several)
 
 
-def test_align__chain_below_the_threshold_of_thousands_of_windows():
-    # Every word of the query changes now and then, so that the whole is below the threshold though
-    # each window is above it; parts must neither recurse nor be lost.
+def test_align__chain_that_falls_into_a_thousand_passages():
+    # All hits are near enough for one chain, no two of them similar enough for one passage.
     rng = random.Random(1)
-    document = [f"w{rng.randrange(10**9)}" for _ in range(16_000)]
-    query = [f"x{i}" if i % 3 == 0 else word for i, word in enumerate(document)]
-    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.5")
-    assert sum(row[1] - row[0] for row in found) > 0.9 * len(query)
-    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.45")
-    assert len(found) == 1
+    n_passages, n_shared, n_between = 1100, MIN_TOKENS, 22
+    query, document = [], []
+    for _ in range(n_passages):
+        shared = words_of(rng, n_shared, "s")
+        query += shared + words_of(rng, n_between, "q")
+        document += shared + words_of(rng, n_between, "d")
+    found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.8")
+    starts = range(0, len(query), n_shared + n_between)
+    assert [row[:4] for row in found] == [(i, i + n_shared, i, i + n_shared) for i in starts]

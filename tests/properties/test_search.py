@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from neardup import PassageIndex
+from neardup import InvalidInputError, PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.passages import index as passage_index
@@ -37,9 +37,15 @@ hash_of = cache(hash_token)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _quick() -> Iterator[None]:
-    """Do not wait for the disk, and let few queries keep several threads busy."""
-    with patch("os.fsync", lambda _: None), patch("neardup.passages.lookup._CHUNK", 1):
+def _as_if_large() -> Iterator[None]:
+    """Do not wait for the disk, and let few queries and windows do what else many do."""
+    with (
+        patch("os.fsync", lambda _: None),
+        patch("neardup.passages.lookup._CHUNK", 1),
+        patch("neardup.passages.search._CHEAP_ROWS", 0),
+        patch("neardup.passages.search._LEAST_OF_SHORT", 2),
+        patch("neardup.passages.search._FIRST_ROOM", 1),
+    ):
         yield
 
 
@@ -103,12 +109,17 @@ def indexed(case: Case, **how) -> Iterator[PassageIndex]:
         yield PassageIndex.open(folder)
 
 
+# Those whose hashes are of plain counts half of the time.
+weightings = st.sampled_from([("binary", "unary"), ("raw", "unary")]) | st.tuples(
+    st.sampled_from(TERM_FREQUENCIES), st.sampled_from(INVERSE_FREQUENCIES)
+)
+
 WORDS = ["a", "b", "c", "d", "e", "é", "ß"]
 
 
 @st.composite
 def cases(draw, n_documents=3, longest=12, **fixed):
-    words = st.sampled_from(WORDS[: draw(st.integers(2, 7))])
+    words = st.sampled_from(WORDS[: draw(st.integers(2, 4) | st.just(7))])
     texts = draw(st.lists(st.lists(words, max_size=longest), max_size=n_documents))
     queries = []
     for _ in range(draw(st.integers(1, 2))):
@@ -125,8 +136,7 @@ def cases(draw, n_documents=3, longest=12, **fixed):
         [draw(gaps).join(query) for query in queries],
         draw(st.integers(1, 5)),
         draw(st.integers(8, 16)),
-        draw(st.sampled_from(TERM_FREQUENCIES)),
-        draw(st.sampled_from(INVERSE_FREQUENCIES)),
+        *draw(weightings),
     )
     case = replace(case, **fixed)
     thresholds = [Fraction(t) for t in ("1/3", "1/2", "3/5", "2/3", "3/4", "4/5", "1")]
@@ -413,6 +423,35 @@ def multiset_jaccard(x: list[bytes], y: list[bytes]) -> float:
     kinds = {*x, *y}
     shared = sum(min(x.count(kind), y.count(kind)) for kind in kinds)
     return shared / sum(max(x.count(kind), y.count(kind)) for kind in kinds)
+
+
+@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+def test_search__copies_share_all_hashes(tf, idf):
+    copy = "a a a a b b b c c d e"
+    documents = {"d0": f"f g {copy} g f", "d1": "b c", "d2": "a b c d", "d3": "f", "d4": "g"}
+    case = Case(documents | {f"x{i}": "h" for i in range(9)}, [copy], 3, 16, tf, idf)
+    with indexed(case) as index:
+        (row,) = index.search([copy], 1, recall=1).to_pylist()
+    found = documents["d0"][row["doc_start"] : row["doc_end"]]
+    assert (row["doc_id"], found, row["similarity"]) == ("d0", copy, 1)
+
+
+def test_add__id_of_another_segment():
+    case = Case({"x": "a b c d", "y": "b c d e"}, ["a b c d"], 2, 8)
+    with new_folder() as folder:
+        PassageIndex.create(folder, **case.options)
+        rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
+        source = MemorySource(rows, block_rows=1)
+        options = ReadOptions(ColumnNames("text", "id"))
+        with pytest.raises(InvalidInputError, match="id 'x' is in the index already, or comes twi"):
+            passage_index.add_documents(
+                folder, [source], options, workers=1, progress=no_progress, segment_tokens=1
+            )
+        assert len(PassageIndex.open(folder)) == 0
+        add(folder, case.documents, cut=1, tokens=1)
+        with pytest.raises(InvalidInputError, match="id 'y' is in the index already"):
+            add(folder, {"y": "a"})
 
 
 def test_search__order_of_rows():

@@ -460,17 +460,25 @@ def without_times(text: str) -> list[str]:
     return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()
 
 
-def test_readme__passages(tmp_path, capsys, monkeypatch):
-    """The commands and what they print, in the order of the page."""
+@pytest.mark.parametrize(
+    ("name", "heading", "program"),
+    [
+        ("README.md", "Passages", ".venv/bin/neardup"),
+        ("docs/leakage.md", "With small files", "neardup"),
+    ],
+)
+def test_commands__print_what_pages_show(name, heading, program, tmp_path, capsys, monkeypatch):
+    """Blocks of commands, each followed by what they print."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    blocks = re.findall(r"(?s)```(sh|text)\n(.*?)```", section("README.md", "Passages"))
-    assert [kind for kind, _ in blocks] == ["sh", "text"] * 2
+    blocks = re.findall(r"(?s)```(sh|text)\n(.*?)```", section(name, heading))
+    assert blocks
+    assert [kind for kind, _ in blocks] == ["sh", "text"] * (len(blocks) // 2)
     capsys.readouterr()
     for (_, commands), (_, shown) in zip(blocks[::2], blocks[1::2], strict=True):
         for command in commands.replace("\\\n", " ").strip().splitlines():
-            program, *arguments = shlex.split(command)
-            assert program == ".venv/bin/neardup"
+            first, *arguments = shlex.split(command)
+            assert first == program
             assert run(arguments) == 0
         assert without_times(capsys.readouterr().out) == without_times(shown)
 
@@ -549,11 +557,14 @@ def test_links__lead_somewhere(path):
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_lines__at_most_100_characters(path):
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert [number for number, line in enumerate(lines, start=1) if len(line) > 100] == []
+    # Rows of tables cannot be broken.
+    long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
+    assert long == []
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
-def test_examples__give_what_they_show(path):
+def test_examples__give_what_they_show(path, monkeypatch):
+    monkeypatch.chdir(ROOT)
     blocks = re.findall(r"(?s)```python\n(>>>.*?)```", path.read_text(encoding="utf-8"))
     examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, path.name, str(path), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 
-# What marks a folder as written by ``neardup dedup``.
-_OUTPUT_FILES = ("summary.json", "removed.parquet", "clusters.parquet")
+# What marks a folder as written by ``neardup dedup`` or ``neardup drop``.
+_OUTPUT_FILES = ("summary.json", "removed.parquet")
 
 
 def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
@@ -278,7 +278,7 @@ def _spooled_standard_input(name: str, *, lines: bool) -> Source:
 
 
 def _is_output(folder: str) -> bool:
-    """Tell a folder that ``neardup dedup`` has written."""
+    """Tell a folder that neardup has written."""
     return all(os.path.lexists(os.path.join(folder, name)) for name in _OUTPUT_FILES)
 
 

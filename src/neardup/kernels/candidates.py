@@ -158,3 +158,38 @@ def windows_in_range(
             n += 1
             row += 1
     return n if n_lists >= least else np.int64(-1)
+
+
+@kernel
+def next_candidate(
+    lists: ConstInt64Rows,
+    ranges: ConstInt64Rows,
+    number: int,
+    least: int,
+    starts: ConstUint32s,
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    corners: Int64Rows,
+) -> tuple[Int, Int]:
+    """Find the first range from ``number`` on with windows of enough lists, and list these.
+
+    Gives its number and how many windows there are, as ``windows_in_range``; the number of ranges
+    and -1 if there is none.
+    """
+    n_ranges = np.int64(ranges.shape[0])
+    for k in range(number, n_ranges):
+        n = windows_in_range(
+            lists,
+            ranges[k, 0],
+            ranges[k, 1],
+            least,
+            starts,
+            spans,
+            wide_rows,
+            wide_spans,
+            corners,
+        )
+        if n >= 0:
+            return np.int64(k), n
+    return n_ranges, np.int64(-1)

@@ -30,7 +30,7 @@ from neardup.passages.weighting import term_frequencies
 from neardup.tables import Int64s, TokenLists, Uint64s
 
 # Window lengths that may lie between two hits of a passage: about a paragraph that one text lacks.
-# On editions with known correspondence fewer leave passages in pieces; more hardly change them.
+# Fewer leave revised editions in pieces; more join still more, with what one text lacks between.
 _GAP_LENGTHS = 4
 
 # Windows of a query looked up at a time; what is found for them is in memory together.

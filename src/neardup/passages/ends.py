@@ -55,9 +55,7 @@ def grow_equal(query: Uint64s, document: Uint64s, hit: Hit) -> Hit:
     """Move the ends of a passage outwards for as long as the tokens of both texts are equal."""
     left = _equal_tokens(query[: hit.query_start][::-1], document[: hit.start][::-1])
     right = _equal_tokens(query[hit.query_stop :], document[hit.stop :])
-    return Hit(
-        hit.query_start - left, hit.query_stop + right, hit.start - left, hit.stop + right
-    )
+    return Hit(hit.query_start - left, hit.query_stop + right, hit.start - left, hit.stop + right)
 
 
 def _equal_tokens(query: Uint64s, document: Uint64s) -> int:

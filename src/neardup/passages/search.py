@@ -22,7 +22,8 @@ Report = Literal["best", "maximal", "windows"]
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
 # With fewer, too many places look like candidates; with more, longer lists are read.
 _LEAST_OF_SHORT = 10
-_SHORT_LIST = 1 << 10
+# Lists with so many windows together are read in any case.
+_CHEAP_ROWS = 1 << 12
 
 _FIRST_ROOM = 1 << 10
 
@@ -138,54 +139,51 @@ class SegmentSearcher:
 
         A passage in ``hits`` of all lists is in at least ``hits`` less those not read.
         """
+        rows = np.cumsum(lists[:, 1] - lists[:, 0])
+        n_left_out = hits - min(hits, _LEAST_OF_SHORT)
+        n_read = max(len(lists) - n_left_out, int(np.searchsorted(rows, _CHEAP_ROWS, side="right")))
+        return self._covered_ranges(lists[:n_read], hits - (len(lists) - n_read))
+
+    def _covered_ranges(self, lists: Int64s, least: int) -> Int64s:
+        """Find the ranges of starts that windows of ``least`` of some lists allow."""
         index = self.segment.windows
-        lengths = lists[:, 1] - lists[:, 0]
-        n_lists = len(lists)
-        n_read = n_lists - hits + min(hits, _LEAST_OF_SHORT)
-        n_read = max(n_read, int(np.searchsorted(lengths, _SHORT_LIST, side="right")))
-        n_rows = int(lengths[:n_read].sum())
+        n_rows = int((lists[:, 1] - lists[:, 0]).sum())
         firsts: Uint32s = np.empty(n_rows, np.uint32)
         lasts: Uint32s = np.empty(n_rows, np.uint32)
         candidates.list_starts(
-            lists[:n_read],
-            index.starts,
-            index.spans,
-            index.wide_rows,
-            index.wide_spans,
-            firsts,
-            lasts,
+            lists, index.starts, index.spans, index.wide_rows, index.wide_spans, firsts, lasts
         )
         firsts.sort()
         lasts.sort()
         ranges: Int64s = np.empty((n_rows, 2), np.int64)
-        least = hits - (n_lists - n_read)
         return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
 
     def _regions(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
         """Give the sub-texts with enough common min-hashes, those that may overlap together."""
         index = self.segment.windows
-        room = _FIRST_ROOM
-        corners: Int64s = np.empty((4, room), np.int64)
+        corners: Int64s = np.empty((4, _FIRST_ROOM), np.int64)
         region: list[Int64s] = []
-        end = -1
-        for first, last in ranges.tolist():
-            while True:
-                n = candidates.windows_in_range(
-                    lists,
-                    first,
-                    last,
-                    hits,
-                    index.starts,
-                    index.spans,
-                    index.wide_rows,
-                    index.wide_spans,
-                    corners,
-                )
-                if n <= corners.shape[1]:
-                    break
-                corners = np.empty((4, 2 * n), np.int64)
+        end, number = -1, 0
+        while True:
+            found = candidates.next_candidate(
+                lists,
+                ranges,
+                number,
+                hits,
+                index.starts,
+                index.spans,
+                index.wide_rows,
+                index.wide_spans,
+                corners,
+            )
+            number, n = int(found[0]), int(found[1])
             if n < 0:
+                break
+            if n > corners.shape[1]:
+                corners = np.empty((4, 2 * n), np.int64)
                 continue
+            first = int(ranges[number, 0])
+            number += 1
             rectangles = _sweep(corners[:, :n], hits)
             if not len(rectangles):
                 continue

@@ -238,6 +238,26 @@ def test_remove__unknown_ids(index):
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
 
 
+def test_remove__one_after_the_other(index):
+    index.add([f"{TEXT} {i}" for i in range(3)])
+    for n, identifier in enumerate(["1", "0", "2"], 1):
+        assert index.remove([identifier]) == 1
+        assert len(index) == 5 - n
+        with pytest.raises(InvalidInputError, match=f"no document '{identifier}'"):
+            index.remove([identifier])
+    assert ids_of(index.search(TEXT, "0.5")) == ["raven"]
+
+
+def test_search__windows_wider_than_16_bits(tmp_path):
+    words = [f"w{i}" for i in range(200_000)]
+    made = PassageIndex.create(tmp_path / "index", min_tokens=65_536, num_perm=8)
+    made.add(["short", " ".join(words)])
+    assert all(len(segment.windows.wide_rows) > 8 for segment in made.read().segments)
+    (row,) = made.search(" ".join(words[1000:181_000]), "0.99").to_pylist()
+    assert (row["doc_id"], row["similarity"]) == ("1", 1.0)
+    assert row["doc_end"] - row["doc_start"] == row["query_end"]
+
+
 def test_change__two_writers(index):
     before = tree(index.folder)
     with write_lock(index.folder):
