@@ -218,7 +218,7 @@ def test_compile__without_a_cache(tmp_path):
 
 def test_announcement__first_run_only(tmp_path):
     _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path)
-    assert err == "compiling neardup's kernels, some 15 seconds; later runs start at once"
+    assert err == "compiling neardup's kernels, 15 to 40 seconds; later runs start at once"
     assert run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
 
 
@@ -232,6 +232,6 @@ def test_announcement__without_a_cache(tmp_path):
     for _ in range(2):
         _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path / "file")
         assert err == (
-            "compiling neardup's kernels, some 15 seconds; the cache folder is not writable, so "
+            "compiling neardup's kernels, 15 to 40 seconds; the cache folder is not writable, so "
             "every run will (set NEARDUP_CACHE_DIR)"
         )

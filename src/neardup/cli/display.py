@@ -99,4 +99,4 @@ def announce_compilation(*, quiet: bool) -> None:
         if folder is not None
         else "the cache folder is not writable, so every run will (set NEARDUP_CACHE_DIR)"
     )
-    click.echo(f"compiling neardup's kernels, some 15 seconds; {later}", err=True)
+    click.echo(f"compiling neardup's kernels, 15 to 40 seconds; {later}", err=True)

@@ -182,7 +182,14 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
 
 
 class SpellingGroup(click.Group):
-    """A group whose commands' errors name their options as they are written."""
+    """A group whose commands' errors name their options as they are written.
+
+    Help lists the commands in the order in which they were defined.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands."""
+        return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was chosen."""
