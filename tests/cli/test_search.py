@@ -53,7 +53,7 @@ def search(run, output, *options):
 def test_search__formats_and_report(run, here):
     report = search(run, "hits.jsonl").splitlines()
     assert report[:-1] == [
-        "3 queries: 1 passage of 1",
+        "1 passage for 1 of 3 queries",
         "a passage at the threshold is found with probability 0.9949",
         "warning: 1 query has fewer tokens than the index's min-tokens (4); only passages of 4 "
         "tokens or more are found for it. An index of shorter ones finds more",
@@ -88,7 +88,7 @@ def test_search__other_reports(run, here):
 def test_search__short_queries_may_find_something(run, here, write_file):
     write_file("short.jsonl", lines_of([{"id": "s", "text": "four five six"}]))
     outcome = run("search", "idx", "short.jsonl", "--threshold", "0.5", "-o", "o.jsonl")
-    assert outcome.out.startswith("1 query: 1 passage of 1\n")
+    assert outcome.out.startswith("1 passage for 1 of 1 query\n")
     assert "warning: 1 query has fewer tokens" in outcome.out
     (row,) = [json.loads(line) for line in (here / "o.jsonl").read_text().splitlines()]
     assert (row["doc_text"], row["similarity"]) == ("three — four five six", 0.75)
@@ -97,7 +97,7 @@ def test_search__short_queries_may_find_something(run, here, write_file):
 def test_search__no_queries(run, here, write_file):
     write_file("empty.jsonl", "")
     outcome = run("search", "idx", "empty.jsonl", "-o", "o.csv")
-    assert outcome.out.startswith("0 queries: 0 passages of 0\n")
+    assert outcome.out.startswith("0 passages for 0 of 0 queries\n")
     assert (here / "o.csv").read_text().startswith('"query_id"')
 
 

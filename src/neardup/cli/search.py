@@ -159,8 +159,8 @@ def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:
 
 def _report(summary: SearchSummary, min_tokens: int, output: Path, seconds: float) -> str:
     lines = [
-        f"{counted(summary.n_queries, 'query', 'queries')}: "
-        f"{counted(summary.n_passages, 'passage')} of {summary.n_found:,}",
+        f"{counted(summary.n_passages, 'passage')} for {summary.n_found:,} of "
+        f"{counted(summary.n_queries, 'query', 'queries')}",
         f"a passage at the threshold is found with probability {summary.predicted_recall:.4f}",
     ]
     if summary.n_short:

@@ -122,6 +122,11 @@ def _measure_rows(
             elif step > 0:
                 behind -= 1
                 total, shared = _turn(behind, -1, total, shared, search)
+            if not rightwards:
+                # Shorter sub-texts share no more, and the union has all of the query.
+                order = compare_products(shared, union, overlap, search.query_total)
+                if order < 0 or (order == 0 and end >= 0):
+                    break
             either = total + search.query_total - shared
             order = compare_products(shared, union, overlap, either)
             if shared == 0 or order < 0 or (order == 0 and behind - 1 < end):
