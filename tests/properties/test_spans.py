@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
@@ -181,6 +181,7 @@ def tokenizer_files(tmp_path_factory):
 
 
 @given(st.lists(texts_to_form, min_size=1, max_size=4), options, st.integers(0, 1))
+@example(["0ß\u3099"], Options(strip_accents=True), 0)
 def test_locate_tokens__of_a_tokenizer_file(tokenizer_files, strings, chosen, which):
     """The library's places, taken back through folding and through normalisation."""
     path = tokenizer_files[which]

@@ -68,6 +68,7 @@ def test_public_names__errors_are_what_callers_expect():
         "OutputExistsError": FileExistsError,
         "ReadError": OSError,
         "ResultLimitError": RuntimeError,
+        "SketchMismatchError": ValueError,
         "WriteError": OSError,
     }
     errors = {

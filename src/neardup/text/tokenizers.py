@@ -278,20 +278,22 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
     """Tell where in a text's bytes a span of characters of the folded text starts and stops.
 
     Both arrays have one value more than the folded text has characters. A place inside what one
-    character has become is the start or the stop of that character; a span that stops in front of
-    dropped characters includes them.
+    character has become is the start or the stop of that character; dropped characters belong to
+    the one before them.
     """
     sizes = {c: (len(c.encode()), len(normalisation.fold(c))) for c in set(text)}
     starts, stops = [], [0]
-    position = 0
+    position, n_last = 0, 1
     for character in text:
         n_bytes, n_folded = sizes[character]
         starts += [position] * n_folded
         position += n_bytes
         if n_folded:
             stops += [position] * n_folded
+            n_last = n_folded
         else:
-            stops[-1] = position
+            # All places in what the character before has become: its stop has moved.
+            stops[-n_last:] = [position] * n_last
     return np.array([*starts, position], np.int64), np.array(stops, np.int64)
 
 
