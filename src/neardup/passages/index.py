@@ -27,7 +27,7 @@ from neardup.progress import Progress
 from neardup.tables import TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
 
-# A segment is written when so many tokens have come together; each takes some 60 bytes meanwhile.
+# A segment is written when so many tokens have come together; each takes some 110 bytes meanwhile.
 SEGMENT_TOKENS = 1 << 24
 
 
