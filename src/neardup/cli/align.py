@@ -13,7 +13,7 @@ import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import input_options, run_options, scheme_options
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_skipped
 
 if TYPE_CHECKING:
     from neardup.passages.documents import ReadOptions
@@ -109,7 +109,7 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.files.rows import ColumnNames
-    from neardup.outputs.folder import check_apart
+    from neardup.outputs.folder import check_apart, check_outside
     from neardup.outputs.tables import check_table_file, write_table
     from neardup.passages.documents import ReadOptions
     from neardup.pipelines.align import DEFAULT_MIN_TOKENS, AlignOptions, align_sources
@@ -120,6 +120,8 @@ def command(
     sources = resolve_paths(inputs, lines=lines)
     check_apart(output, [*(source.origin for source in sources), *against])
     is_index = len(against) == 1 and (Path(against[0]) / "manifest.json").exists()
+    if is_index:
+        check_outside(output, Path(against[0]))
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
@@ -187,9 +189,7 @@ def _as_json(summary: AlignSummary, seconds: float) -> dict[str, object]:
         "hits": summary.counts.hits,
         "certain_tokens": summary.certain_tokens,
         "predicted_recall": summary.predicted_recall,
-        "skipped_rows": [
-            {"file": file, "row": row, "reason": reason} for file, row, reason in summary.skipped
-        ],
+        "skipped_rows": list_skipped(summary.skipped),
         "seconds": round(seconds, 3),
     }
 

@@ -11,7 +11,7 @@ import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import SpellingGroup, input_options, passage_options, run_options
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_skipped
 
 if TYPE_CHECKING:
     from neardup.passages.index import Addition
@@ -248,10 +248,7 @@ def _tell(addition: Addition, folder: Path, seconds: float, *, quiet: bool, as_j
             "tokens": addition.n_tokens,
             "empty_documents": addition.n_empty,
             "short_documents": addition.n_short,
-            "skipped_rows": [
-                {"file": file, "row": row, "reason": reason}
-                for file, row, reason in addition.skipped
-            ],
+            "skipped_rows": list_skipped(addition.skipped),
             "seconds": round(seconds, 3),
         }
         say(json.dumps(summary, ensure_ascii=False))

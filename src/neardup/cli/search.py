@@ -11,7 +11,7 @@ import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import input_options, run_options
-from neardup.cli.wording import counted, plural
+from neardup.cli.wording import counted, list_skipped, plural
 
 if TYPE_CHECKING:
     from neardup.pipelines.search import SearchSummary
@@ -99,14 +99,14 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.files.rows import ColumnNames
-    from neardup.outputs.folder import check_apart
+    from neardup.outputs.folder import check_apart, check_outside
     from neardup.outputs.tables import check_table_file, write_table
     from neardup.passages.documents import ReadOptions
     from neardup.passages.index import read_index
     from neardup.pipelines.search import SearchOptions, search_sources
     from neardup.workers import count_workers
 
-    _check_outside(output, folder)
+    check_outside(output, folder)
     check_table_file(output, overwrite=overwrite)
     n_workers = count_workers(workers)
     sources = resolve_paths(queries, lines=lines)
@@ -130,17 +130,6 @@ def command(
         say(_report(summary, index.scheme.min_tokens, output, seconds))
 
 
-def _check_outside(output: Path, folder: Path) -> None:
-    """Make sure that the output is no file of the index, which would be damaged by one more."""
-    import os
-
-    from neardup.errors import WriteError
-
-    if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
-        message = f"{output} is in the index {folder}; write it somewhere else"
-        raise WriteError(message)
-
-
 def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:
     return {
         "queries": summary.n_queries,
@@ -150,9 +139,7 @@ def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:
         "short_queries": summary.n_short,
         "least_hits": summary.least_hits,
         "predicted_recall": summary.predicted_recall,
-        "skipped_rows": [
-            {"file": file, "row": row, "reason": reason} for file, row, reason in summary.skipped
-        ],
+        "skipped_rows": list_skipped(summary.skipped),
         "seconds": round(seconds, 3),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -13,6 +14,11 @@ def plural(number: int, one: str, many: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write a number with the noun that it counts."""
     return f"{number:,} {plural(number, one, many or one + 's')}"
+
+
+def list_skipped(rows: Iterable[tuple[str, int, str]]) -> list[dict[str, object]]:
+    """Give skipped rows (file, number, reason) as the JSON of a summary has them."""
+    return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
 
 
 def describe_bands(summary: dict[str, Any]) -> str:

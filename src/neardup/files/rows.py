@@ -113,6 +113,16 @@ class Source(ABC):
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""
 
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Give the ids that rows of these numbers have where the user named no column."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = pa.array(numbers).cast(pa.large_string())
+        prefix = f"{self.name}:" if self.ids_carry_name else ""
+        start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
+        return pc.binary_join_element_wise(start_of_id, rows, nothing)
+
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""

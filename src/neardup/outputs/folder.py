@@ -78,6 +78,19 @@ def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
             raise OutputExistsError(message)
 
 
+def check_outside(target: Path, index: Path) -> None:
+    """Make sure that an output is no file of an index, which would be damaged by one more.
+
+    Raises
+    ------
+    WriteError
+        If it is.
+    """
+    if Path(os.path.realpath(target)).is_relative_to(os.path.realpath(index)):
+        message = f"{target} is in the index {index}; write it somewhere else"
+        raise WriteError(message)
+
+
 @contextmanager
 def new_folder(
     target: Path, *, overwrite: bool = False, mark: str = "summary.json"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.progress import Progress
@@ -108,19 +107,12 @@ def _read_block(
         texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
         ids = None if ids is None else ids.filter(is_good)
     if ids is None:
-        ids = _default_ids(source, numbers)
+        ids = source.default_ids(numbers)
     # A copy, because a block of rows may hold a whole file's other columns in memory.
     texts = pa.concat_arrays([texts.cast(pa.large_string())])
     tokens, spans = _locate_tokens(Texts.from_arrow(texts), tokenizer)
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
     return DocumentBlock(ids.cast(pa.large_string()), texts, tokens, spans, skipped)
-
-
-def _default_ids(source: Source, numbers: Int64s) -> pa.Array:
-    rows = pa.array(numbers).cast(pa.large_string())
-    prefix = f"{source.name}:" if source.ids_carry_name else ""
-    start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
-    return pc.binary_join_element_wise(start_of_id, rows, nothing)
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

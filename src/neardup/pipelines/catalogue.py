@@ -88,16 +88,12 @@ class Catalogue:
     def document_ids(self) -> pa.Array:
         """Give all ids as strings: the user's, or ``<source name>:<row number>``."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if self.ids is not None:
             return self.ids
-        parts = []
-        for source, start, stop in self.ranges():
-            numbers = pa.array(self.numbers[start:stop]).cast(pa.large_string())
-            prefix = f"{source.name}:" if source.ids_carry_name else ""
-            start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
-            parts.append(pc.binary_join_element_wise(start_of_id, numbers, nothing))
+        parts = [
+            source.default_ids(self.numbers[start:stop]) for source, start, stop in self.ranges()
+        ]
         return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
 
     def document_files(self) -> pa.Array:
