@@ -1,8 +1,8 @@
 """MonoAll, the paper's first algorithm, and active keys counted: what MonoActive is held against.
 
 MonoAll visits every key of a text, MonoActive only those whose hash value is less than that of
-every key with the same left end. Ours passes over keys in numbers besides; here they are visited
-one by one, over the same skyline.
+every key with the same left end. Here keys are visited by ascending hash value over a skyline, as
+in the paper; ours goes through the text instead and sorts none.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from allalign import LARGEST, compiled
+from numba.cpython.unsafe.numbers import leading_zeros
 
 from neardup.kernels import ordered_set
-from neardup.kernels.active import list_active, occurrence_hash
+from neardup.kernels.active import occurrence_hash
 from neardup.kernels.consistent import list_weighted
 from neardup.kernels.hashing import mix64
 from neardup.passages.scheme import make_passage_scheme
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @compiled
-def _list_values(hashes: Any, starts: Any, seed: np.uint64, only_active: bool) -> Any:
+def _list_values(hashes: Any, starts: Any, most: int, seed: np.uint64, only_active: bool) -> Any:
     """List hash values, their types and copies: all, or the active ones."""
     n = starts[-1]
     values = np.empty(n, np.uint64)
@@ -36,13 +37,38 @@ def _list_values(hashes: Any, starts: Any, seed: np.uint64, only_active: bool) -
     for k in range(hashes.shape[0]):
         mixed = mix64(hashes[k] ^ seed)
         best = LARGEST
-        for x in range(1, starts[k + 1] - starts[k] + 1):
+        for x in range(1, min(starts[k + 1] - starts[k], most) + 1):
             value = occurrence_hash(mixed, x)
             if value < best or not only_active:
                 best = min(best, value)
                 values[found], types[found], copies[found] = value, k, x
                 found += 1
     return values[:found], types[:found], copies[:found]
+
+
+@compiled
+def _last_to(bits: Any, words: Any, blocks: Any, x: int) -> int:
+    """Give the greatest number that is at most x; there has to be one."""
+    w = x >> 6
+    rest = bits[w] << np.uint64(63 - (x & 63))
+    if rest != 0:
+        return x - np.int64(leading_zeros(rest))
+    w -= 1
+    b = w >> 6
+    rest = words[b] << np.uint64(63 - (w & 63))
+    if rest != 0:
+        w -= np.int64(leading_zeros(rest))
+    else:
+        b -= 1
+        block = b >> 6
+        rest = blocks[block] << np.uint64(63 - (b & 63))
+        while rest == 0:
+            block -= 1
+            rest = blocks[block]
+            b = (block << 6) + 63
+        b -= np.int64(leading_zeros(rest))
+        w = (b << 6) + 63 - np.int64(leading_zeros(words[b]))
+    return (w << 6) + 63 - np.int64(leading_zeros(bits[w]))
 
 
 @compiled
@@ -74,7 +100,7 @@ def _visit(
             s = ordered_set.first_from(bits, words, blocks, p)
             if ends[s] <= q:
                 continue
-            u = ordered_set.last_to(bits, words, blocks, p - 1)
+            u = _last_to(bits, words, blocks, p - 1)
             top, right = np.int64(ends[s]) - 1, p
             while True:
                 if top >= q:
@@ -85,7 +111,7 @@ def _visit(
                     break
                 ordered_set.remove(bits, words, blocks, u)
                 top, right = np.int64(ends[u]) - 1, u
-                u = ordered_set.last_to(bits, words, blocks, u - 1)
+                u = _last_to(bits, words, blocks, u - 1)
             ends[p] = q
             ordered_set.insert(bits, words, blocks, p)
     return n_windows, n_keys
@@ -98,7 +124,7 @@ def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int
     """
     n = len(texts.positions)
     seeds = np.uint64(seed)
-    found = _list_values(texts.type_hashes, texts.type_starts, seeds, only_active)
+    found = _list_values(texts.type_hashes, texts.type_starts, ALL_COPIES, seeds, only_active)
     values, types, copies = found
     bits = [np.zeros(size, np.uint64) for size in ordered_set.words_needed(n + 3)]
     ends = np.empty(n + 3, np.int32)
@@ -108,24 +134,9 @@ def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int
 
 
 @compiled
-def _count_counted(
-    hashes: Any, starts: Any, most: int, seed: np.uint64, values: Any, types: Any, copies: Any
-) -> int:
-    first = np.int64(0)
-    n = list_active(
-        hashes,
-        starts,
-        first,
-        hashes.shape[0],
-        most,
-        seed,
-        np.uint64(0),
-        LARGEST,
-        values,
-        types,
-        copies,
-    )
-    return _keys_of(n, starts, types, copies)
+def _count_counted(hashes: Any, starts: Any, most: int, seed: np.uint64) -> int:
+    values, types, copies = _list_values(hashes, starts, most, seed, True)
+    return _keys_of(len(values), starts, types, copies)
 
 
 @compiled
@@ -153,7 +164,7 @@ def count_active_keys(texts: Occurrences, tf: TermFrequency, seeds: list[int]) -
     arguments = texts.type_hashes, texts.type_starts
     if tf in ("binary", "raw"):
         most = 1 if tf == "binary" else ALL_COPIES
-        counts = [_count_counted(*arguments, most, np.uint64(seed), *room) for seed in seeds]
+        counts = [_count_counted(*arguments, most, np.uint64(seed)) for seed in seeds]
     else:
         logs = text_log_weights(texts, make_passage_scheme(tf=tf), None)
         counts = [_count_weighted(*arguments, logs, np.uint64(seed), *room) for seed in seeds]

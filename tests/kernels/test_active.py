@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -17,22 +17,26 @@ ALL = 2**64 - 1
 ANY_NUMBER = 2**31 - 1
 
 
-def listed(tokens, counts, seed, low=0, high=ALL, most=ANY_NUMBER, lead=2):
+def listed(tokens, counts, seed, high=ALL, most=ANY_NUMBER, lead=2):
     """List (hash value, type, copy) of types that stand behind ``lead`` others."""
     hashes = as_uint64([*[JUNK] * lead, *tokens, JUNK])
     starts = np.array(list(accumulate([5] * lead + counts + [3], initial=0)), np.int64)
     n_tokens = sum(counts)
-    values = np.full(n_tokens + 1, JUNK, np.uint64)
-    types, copies = (np.full(n_tokens + 1, -7, np.int32) for _ in range(2))
-    n = active.list_active(
-        *(hashes, starts, lead, len(tokens), most, np.uint64(seed)),
-        *(np.uint64(low), np.uint64(high), values, types, copies),
+    values, keys = (np.full(n_tokens + 1, JUNK, np.uint64) for _ in range(2))
+    entry_starts = np.full(len(tokens) + 2, -7, np.int64)
+    copies = np.full(n_tokens + 1, -7, np.int32)
+    active.list_active(
+        *(hashes, starts, lead, len(tokens), most, np.uint64(seed), np.uint64(high)),
+        *(entry_starts, copies, values, keys),
     )
+    assert (entry_starts[0], entry_starts[-1]) == (0, -7)
+    n = int(entry_starts[-2])
     assert (values[n:] == JUNK).all()
-    assert (types[n:] == -7).all()
     assert (copies[n:] == -7).all()
-    columns = (values[:n].tolist(), types[:n].tolist(), copies[:n].tolist())
-    return list(zip(*columns, strict=True))
+    assert keys.tolist() == [*(mix(value) for value in values[:n].tolist()), *keys[n:].tolist()]
+    assert (keys[n:] == JUNK).all()
+    types = np.repeat(np.arange(len(tokens)), np.diff(entry_starts[:-1])).tolist()
+    return list(zip(values[:n].tolist(), types, copies[:n].tolist(), strict=True))
 
 
 def expected_active(tokens, counts, seed, most=ANY_NUMBER):
@@ -55,16 +59,14 @@ def test_list_active__as_oracle(counts, seed, most):
     assert listed(tokens, counts, seed, most=most) == expected_active(tokens, counts, seed, most)
 
 
-@given(types_and_counts, seeds, most_copies, st.lists(seeds, max_size=4))
-def test_list_active__bands(counts, seed, most, cuts):
-    """Each value is in the band that holds it, however the range of hashes is cut."""
+@given(types_and_counts, seeds, most_copies, seeds)
+def test_list_active__below_a_value(counts, seed, most, high):
     tokens = random_words(random.Random(seed), len(counts))
     expected = expected_active(tokens, counts, seed, most)
-    # Also cuts at the values themselves.
-    cuts = sorted({0, ALL, *cuts, *(value for value, _, _ in expected[::3])})
-    for low, high in pairwise(cuts):
-        within = [row for row in expected if low <= row[0] < high]
-        assert listed(tokens, counts, seed, low, high, most) == within
+    # Also one of the values themselves.
+    for bound in (high, 0, *(value for value, _, _ in expected[:2])):
+        within = [row for row in expected if row[0] < bound]
+        assert listed(tokens, counts, seed, bound, most) == within
 
 
 def test_list_active__one_token():

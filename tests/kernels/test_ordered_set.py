@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 
 import numba
 import numpy as np
@@ -34,12 +34,10 @@ class OrderedSet:
 
 
 def assert_same(found, expected, numbers):
-    """Compare neighbours with those in a list that ascends and ends with the greatest number."""
+    """Compare next numbers with those in a list that ascends and ends with the greatest number."""
     for x in numbers:
         if x <= expected[-1]:
             assert found.first_from(x) == expected[bisect_left(expected, x)], x
-        if x >= expected[0]:
-            assert found.last_to(x) == expected[bisect_right(expected, x) - 1], x
 
 
 @pytest.mark.parametrize("size", [2, 3, 63, 64, 65, 4096, 4097, 262_145, 600_000, 20_000_000])
@@ -53,7 +51,7 @@ def test_words_needed__holds_every_number(size):
 
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 130, 4096, 4098, 9000, 262_144, 262_150, 800_000])
 @pytest.mark.parametrize("n_inside", [0, 1, 3, 60])
-def test_neighbours__as_in_a_list(size, n_inside):
+def test_first_from__as_in_a_list(size, n_inside):
     generator = random.Random(size + n_inside)
     found, greatest = OrderedSet(size), size - 1
     inside = {generator.randrange(size) for _ in range(n_inside)}

@@ -16,7 +16,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.hashing import GOLDEN, mix64
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Uint64s
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Int64s, Uint64s
 
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -35,19 +35,21 @@ def list_active(
     n_types: Int,
     most_copies: Int,
     seed: np.uint64,
-    low: np.uint64,
     high: np.uint64,
-    values: Uint64s,
-    types: Int32s,
+    entry_starts: Int64s,
     copies: Int32s,
-) -> Int:
-    """List the active hash values of a text that lie in [low, high).
+    values: Uint64s,
+    identities: Uint64s,
+) -> None:
+    """List the active hash values below ``high`` of a text, type by type, by ascending copy.
 
-    Of each token at most ``most_copies`` copies count. ``values``, ``types`` (counted from
-    ``first_type``) and ``copies`` (x) have room for every token. Returns how many there are.
+    Of each token at most ``most_copies`` copies count. Those of type t, counted from
+    ``first_type``, become ``entry_starts[t]`` to ``entry_starts[t + 1]`` of ``copies`` (x),
+    ``values`` and ``identities``, which have room for every token.
     """
     n = np.int64(0)
     for k in range(n_types):
+        entry_starts[k] = n
         mixed = mix64(type_hashes[first_type + k] ^ seed)
         f = min(type_starts[first_type + k + 1] - type_starts[first_type + k], most_copies)
         best = high
@@ -55,13 +57,11 @@ def list_active(
             value = occurrence_hash(mixed, x)
             if value < best:
                 best = value
-                if value < low:
-                    break
-                values[n] = value
-                types[n] = k
                 copies[n] = x
+                values[n] = value
+                identities[n] = mix64(value)
                 n += 1
-    return n
+    entry_starts[n_types] = n
 
 
 @kernel

@@ -1,6 +1,6 @@
 """An ordered set of small integers: a bit for each, and summaries of 64 bits in one, twice.
 
-Numbers lie between 0 and the greatest one, which has to be in the set; finding a neighbour takes a
+Numbers lie between 0 and the greatest one, which has to be in the set; finding the next one takes a
 few word operations. ``bits`` has a bit for every number, ``words`` one for every word of ``bits``
 that is not zero, ``blocks`` one for every word of ``words`` that is not.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, leading_zeros, trailing_zeros
+from neardup.kernels._compile import inlined, trailing_zeros
 from neardup.kernels.types import Int, Uint64s
 
 _1 = np.uint64(1)
@@ -76,28 +76,3 @@ def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
         b += np.int64(trailing_zeros(rest))
         w = (b << 6) + np.int64(trailing_zeros(words[b]))
     return (w << 6) + np.int64(trailing_zeros(bits[w]))
-
-
-@inlined
-def last_to(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
-    """Give the greatest number that is at most x; there has to be one."""
-    w = x >> 6
-    rest = bits[w] << np.uint64(63 - (x & 63))
-    if rest != 0:
-        return x - np.int64(leading_zeros(rest))
-    w -= 1
-    b = w >> 6
-    rest = words[b] << np.uint64(63 - (w & 63))
-    if rest != 0:
-        w -= np.int64(leading_zeros(rest))
-    else:
-        b -= 1
-        block = b >> 6
-        rest = blocks[block] << np.uint64(63 - (b & 63))
-        while rest == 0:
-            block -= 1
-            rest = blocks[block]
-            b = (block << 6) + 63
-        b -= np.int64(leading_zeros(rest))
-        w = (b << 6) + 63 - np.int64(leading_zeros(words[b]))
-    return (w << 6) + 63 - np.int64(leading_zeros(bits[w]))

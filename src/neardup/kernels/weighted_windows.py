@@ -1,4 +1,4 @@
-"""All compact windows of texts under consistent weighted sampling; see ``kernels.skyline``."""
+"""All compact windows of texts under consistent weighted sampling; see ``kernels.staircase``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.consistent import list_weighted
-from neardup.kernels.skyline import FIRST_LOOK, claim, longest_gap, open_text
+from neardup.kernels.staircase import list_windows
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
@@ -14,6 +14,7 @@ from neardup.kernels.types import (
     ConstUint64s,
     Int,
     Int32s,
+    Int64s,
     Uint32Rows,
     Uint32s,
     Uint64s,
@@ -27,18 +28,25 @@ def weighted_windows(
     type_hashes: ConstUint64s,
     type_starts: ConstInt64s,
     positions: ConstInt32s,
+    numbers: ConstInt32s,
     log_weights: ConstFloats,
     first_text: int,
     seed: np.uint64,
     min_tokens: int,
+    types: Int32s,
+    entry_starts: Int64s,
+    copies: Int32s,
     orders: Uint64s,
     identities: Uint64s,
-    types: Int32s,
-    copies: Int32s,
+    n_met: Int32s,
     bits: Uint64s,
     words: Uint64s,
     blocks: Uint64s,
-    ends: Int32s,
+    ceilings: Uint64s,
+    values: Uint64s,
+    entries: Int32s,
+    opened: Int32s,
+    before: Int32s,
     keys: Uint64s,
     starts: Uint32s,
     spans: Uint32Rows,
@@ -46,21 +54,21 @@ def weighted_windows(
     """List the windows of texts from ``first_text`` on under consistent weighted sampling.
 
     ``log_weights`` of a type's copies are in the places of its positions. Tokens that weigh nothing
-    are in no key; sub-texts of such tokens only are in no window. The rest is as in
-    ``multiset_windows``.
+    are in no key; sub-texts of such tokens only are in no window. ``types`` is more scratch, the
+    rest is as in ``multiset_windows``.
     """
     n_windows: Int = 0
-    n_open: Int
     for text in range(first_text, offsets.shape[0] - 1):
-        before = n_windows
+        n_before = n_windows
         n_tokens = offsets[text + 1] - offsets[text]
         if n_tokens < min_tokens or n_tokens == 0:
             continue
         first_type, end_type = type_offsets[text], type_offsets[text + 1]
-        n = list_weighted(
+        n_types = end_type - first_type
+        n_entries = list_weighted(
             type_hashes[first_type:end_type],
             type_starts[first_type : end_type + 1],
-            end_type - first_type,
+            n_types,
             log_weights,
             seed,
             orders,
@@ -68,49 +76,40 @@ def weighted_windows(
             types,
             copies,
         )
-        order = np.argsort(orders[:n])
-        # Equal orders are rare; their identities decide.
-        for i in range(1, n):
-            number = order[i]
-            j = i
-            while (
-                j > 0
-                and orders[order[j - 1]] == orders[number]
-                and identities[order[j - 1]] > identities[number]
-            ):
-                order[j] = order[j - 1]
-                j -= 1
-            order[j] = number
-        open_text(n_tokens, bits, words, blocks, ends)
-        n_open = 1
-        longest, n_visited, next_look = np.int64(n_tokens), np.int64(0), np.int64(FIRST_LOOK)
-        for rank in range(n):
-            k = first_type + types[order[rank]]
-            n_visited += type_starts[k + 1] - type_starts[k]
-            if n_visited >= next_look:
-                longest = np.int64(longest_gap(bits, words, blocks, ends, n_tokens))
-                next_look = 2 * n_visited
-            n_open, n_windows = claim(
-                identities[order[rank]],
-                positions,
-                type_starts[k],
-                type_starts[k + 1],
-                np.int64(copies[order[rank]]),
-                min_tokens,
-                longest,
-                offsets[text],
-                bits,
-                words,
-                blocks,
-                ends,
-                n_open,
-                n_windows,
-                keys,
-                starts,
-                spans,
-            )
-            if n_open == 0:
-                break
+        entry = np.int64(0)
+        for t in range(n_types):
+            entry_starts[t] = entry
+            while entry < n_entries and types[entry] == t:
+                entry += 1
+        entry_starts[n_types] = n_entries
+        n_windows = list_windows(
+            numbers,
+            positions,
+            type_starts,
+            first_type,
+            n_types,
+            offsets[text],
+            n_tokens,
+            entry_starts,
+            copies,
+            orders,
+            identities,
+            min_tokens,
+            True,
+            n_met,
+            bits,
+            words,
+            blocks,
+            ceilings,
+            values,
+            entries,
+            opened,
+            before,
+            n_windows,
+            keys,
+            starts,
+            spans,
+        )
         if n_windows > keys.shape[0]:
-            return text, before
+            return text, n_before
     return np.int64(offsets.shape[0] - 1), n_windows

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import occurrences, ordered_set, window_lists, windows
+from neardup.kernels import occurrences, ordered_set, staircase, window_lists, windows
 from neardup.matching.postings import number_values
 from neardup.tables import Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 
@@ -29,7 +29,8 @@ class Occurrences:
 
     ``offsets`` (n + 1) are those of the token lists. The types of text d are ``type_offsets[d]`` to
     ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and stands at
-    ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text.
+    ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text. ``numbers`` are
+    the types of the tokens in text order, counted from the first of their text.
     """
 
     offsets: Int64s
@@ -37,6 +38,7 @@ class Occurrences:
     type_hashes: Uint64s
     type_starts: Int64s
     positions: Int32s
+    numbers: Int32s
 
     @property
     def longest(self) -> int:
@@ -69,7 +71,7 @@ class WindowLists:
 def group_occurrences(token_lists: TokenLists) -> Occurrences:
     """Give the different tokens of each text numbers and list where they stand.
 
-    Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 20 afterwards.
+    Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 24 afterwards.
     """
     values, offsets = token_lists.values, token_lists.offsets
     n, longest = len(values), int(np.diff(offsets).max(initial=0))
@@ -88,6 +90,7 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
         type_hashes[:n_types].copy(),
         type_starts[: n_types + 1].copy(),
         positions,
+        numbers,
     )
 
 
@@ -99,11 +102,7 @@ def multiset_windows(
     ``most_copies`` of each token count: all of them make the min-hash that of multisets, 1 that of
     sets.
     """
-    n = texts.longest + 3
-    scratch: tuple[Any, ...] = (
-        *(np.empty(n, dtype) for dtype in (np.uint64, np.uint64, *[np.int32] * 4)),
-        *_skyline(n),
-    )
+    scratch = _scratch(texts.longest + 2)
 
     def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
         return windows.multiset_windows(
@@ -112,6 +111,7 @@ def multiset_windows(
             texts.type_hashes,
             texts.type_starts,
             texts.positions,
+            texts.numbers,
             first_text,
             most_copies,
             np.uint64(seed),
@@ -131,11 +131,8 @@ def weighted_windows(
     ``log_weights`` are the logarithms of the weights of each type's copies, in the places of its
     positions; minus infinity for none.
     """
-    n = texts.longest + 3
-    scratch: tuple[Any, ...] = (
-        *(np.empty(n, dtype) for dtype in (np.uint64, np.uint64, np.int32, np.int32)),
-        *_skyline(n),
-    )
+    size = texts.longest + 2
+    scratch = (np.empty(size, np.int32), *_scratch(size))
 
     # Its kernels are compiled when it is imported, and only few indexes need them.
     from neardup.kernels import weighted_windows as kernels
@@ -147,6 +144,7 @@ def weighted_windows(
             texts.type_hashes,
             texts.type_starts,
             texts.positions,
+            texts.numbers,
             log_weights,
             first_text,
             np.uint64(seed),
@@ -158,10 +156,19 @@ def weighted_windows(
     return _list_all(texts, min_tokens, list_from)
 
 
-def _skyline(size: int) -> tuple[Uint64s | Int32s, ...]:
-    """Make room for a skyline over texts of this size: an ordered set, and the ends of its keys."""
-    bits = (np.zeros(length, np.uint64) for length in ordered_set.words_needed(size))
-    return (*bits, np.empty(size, np.int32))
+def _scratch(size: int) -> tuple[Any, ...]:
+    """Make room for the active hashes of a text, and the staircase over its starts."""
+    lengths = (*ordered_set.words_needed(size), staircase.ceilings_needed(size))
+    return (
+        np.empty(size, np.int64),
+        np.empty(size, np.int32),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint64),
+        np.empty(size, np.int32),
+        *(np.empty(length, np.uint64) for length in lengths),
+        np.empty(size, np.uint64),
+        *(np.empty(size, np.int32) for _ in range(3)),
+    )
 
 
 def _list_all(

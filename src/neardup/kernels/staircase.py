@@ -1,0 +1,209 @@
+"""All compact windows of a text: for every sub-text its min-hash, in few rectangles.
+
+The x-th copy of a token back from the end j of a sub-text T[a..j] stands at p_x: a sub-text has the
+hash of this copy if it starts at p_x or before. Of all sub-texts with one end, taken by start, the
+min-hash so never falls: it is a staircase. Going from one end to the next only adds hashes of the
+token that is met: each lowers the staircase up to its p_x where it is higher, which overwrites a
+run of steps. What a step was since it came to be, is a window: its starts, with all ends from the
+one that opened it to the one before it was overwritten.
+
+This is the partition of the paper's Algorithm 4 with keys of equal hash visited from left to right,
+without sorting keys: p_x ascends with the end, so memory is met in order, and most hashes are found
+to be above the staircase by a look at the ceiling of the 64 starts around p_x.
+
+A step is known by its last start. The arrays over starts hold for each step its ``values``, the
+number of the active hash that it has (``entries``), the end that ``opened`` it, and where the step
+``before`` it ends. There is a guard below all steps, 0, and one above, n + 1, for the starts that
+no hash has reached; neither has a hash (-1).
+
+References
+----------
+Zhang, Qiao, Peng, Deng (2025), Near-duplicate text alignment under weighted Jaccard similarity,
+Algorithms 4 and 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined
+from neardup.kernels.ordered_set import clear, first_from, insert, remove
+from neardup.kernels.types import (
+    ConstInt32s,
+    ConstInt64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint32Rows,
+    Uint32s,
+    Uint64s,
+)
+
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+# Starts that share a ceiling.
+_SHARE = 6
+
+
+def ceilings_needed(size: int) -> int:
+    """Give the length of ``ceilings`` for a text of fewer tokens than ``size``."""
+    return (size >> _SHARE) + 1
+
+
+@inlined
+def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint32Rows) -> None:
+    """Turn the order of some windows round."""
+    for k in range((stop - first) >> 1):
+        i, j = first + k, stop - 1 - k
+        keys[i], keys[j] = keys[j], keys[i]
+        starts[i], starts[j] = starts[j], starts[i]
+        for m in range(3):
+            spans[i, m], spans[j, m] = spans[j, m], spans[i, m]
+
+
+@helper
+def list_windows(
+    numbers: ConstInt32s,
+    positions: ConstInt32s,
+    type_starts: ConstInt64s,
+    first_type: Int,
+    n_types: Int,
+    base: Int,
+    n_tokens: Int,
+    entry_starts: Int64s,
+    copies: Int32s,
+    orders: Uint64s,
+    identities: Uint64s,
+    min_tokens: Int,
+    has_all: bool,
+    n_met: Int32s,
+    bits: Uint64s,
+    words: Uint64s,
+    blocks: Uint64s,
+    ceilings: Uint64s,
+    values: Uint64s,
+    entries: Int32s,
+    opened: Int32s,
+    before: Int32s,
+    n: Int,
+    keys: Uint64s,
+    starts: Uint32s,
+    spans: Uint32Rows,
+) -> Int:
+    """List a text's windows that hold a sub-text of ``min_tokens``; gives the number of windows.
+
+    The text has ``n_tokens`` from ``base`` on, which are of ``n_types`` types from ``first_type``.
+    Active hashes of type t are ``entry_starts[t]`` to ``entry_starts[t + 1]``, by ascending copy;
+    ``orders`` compare them, then ``identities``, which are the keys of windows. Unless ``has_all``
+    those above some value were left out: the result is then -1 if a sub-text of ``min_tokens`` has
+    none that is left, else what it is with all. ``n_met`` is scratch for each type, the rest that
+    for each start. ``n`` windows are there already; they go on being counted where they do not fit.
+    Windows of one key ascend and have no start in common.
+    """
+    room = keys.shape[0]
+    n_entries = entry_starts[n_types]
+    has_copies = False
+    for k in range(n_entries):
+        has_copies |= copies[k] > 1
+    for k in range(n_types):
+        n_met[k] = 0
+    top = n_tokens + 1
+    if has_copies:
+        clear(bits, words, blocks, n_tokens + 2)
+        insert(bits, words, blocks, top)
+        for k in range((n_tokens >> _SHARE) + 1):
+            ceilings[k] = _LARGEST
+    values[0], entries[0] = np.uint64(0), -1
+    values[top], entries[top] = _LARGEST, -1
+    before[top] = 0
+    # What is done for every hash or window is written out: handing arrays to an inlined function
+    # makes Numba count references to them, which took longer than all the rest.
+    for end in range(1, n_tokens + 1):
+        t = np.int64(numbers[base + end - 1])
+        entry, stop = entry_starts[t], entry_starts[t + 1]
+        if entry < stop and copies[entry] == 1:
+            step = np.int64(before[top])
+            value = orders[entry]
+            first_window = n
+            while values[step] > value or (
+                values[step] == value
+                and entries[step] >= 0
+                and identities[entries[step]] > identities[entry]
+            ):
+                low, first_end = np.int64(before[step]), np.int64(opened[step])
+                if end - 1 - low >= min_tokens:
+                    if n < room:
+                        keys[n] = identities[entries[step]]
+                        starts[n] = base + low
+                        spans[n, 0] = step - low - 1
+                        spans[n, 1] = first_end - step
+                        spans[n, 2] = end - 1 - first_end
+                    n += 1
+                if has_copies:
+                    remove(bits, words, blocks, step)
+                step = low
+            if n > first_window + 1 and n <= room:
+                _reverse(first_window, n, keys, starts, spans)
+            values[end], entries[end] = value, entry
+            opened[end], before[end] = end, step
+            before[top] = end
+            if has_copies:
+                insert(bits, words, blocks, end)
+            entry += 1
+        if has_copies:
+            place = type_starts[first_type + t] + n_met[t]
+            n_met[t] += 1
+        while entry < stop and copies[entry] <= n_met[t]:
+            value = orders[entry]
+            start = np.int64(positions[place - copies[entry] + 1])
+            share = start >> _SHARE
+            if ceilings[share] >= value:
+                step = np.int64(first_from(bits, words, blocks, start))
+                # The step that holds the start keeps what lies behind it.
+                holder, first_window = step, n
+                while values[step] > value or (
+                    values[step] == value
+                    and entries[step] >= 0
+                    and identities[entries[step]] > identities[entry]
+                ):
+                    low, first_end = np.int64(before[step]), np.int64(opened[step])
+                    if end - 1 - low >= min_tokens and first_end < end and entries[step] >= 0:
+                        last_start = min(step, start)
+                        if n < room:
+                            keys[n] = identities[entries[step]]
+                            starts[n] = base + low
+                            spans[n, 0] = last_start - low - 1
+                            spans[n, 1] = first_end - last_start
+                            spans[n, 2] = end - 1 - first_end
+                        n += 1
+                    if step < start:
+                        remove(bits, words, blocks, step)
+                    step = low
+                if step < start:
+                    if n > first_window + 1 and n <= room:
+                        _reverse(first_window, n, keys, starts, spans)
+                    values[start], entries[start] = value, entry
+                    opened[start], before[start] = end, step
+                    if holder > start:
+                        before[holder] = start
+                        insert(bits, words, blocks, start)
+                elif step >> _SHARE > share:
+                    ceilings[share] = values[step]
+            entry += 1
+        if not has_all and end - before[top] >= min_tokens:
+            return np.int64(-1)
+    head, first_window = np.int64(before[top]), n
+    while head > 0:
+        low, first_end = np.int64(before[head]), np.int64(opened[head])
+        if n_tokens - low >= min_tokens:
+            if n < room:
+                keys[n] = identities[entries[head]]
+                starts[n] = base + low
+                spans[n, 0] = head - low - 1
+                spans[n, 1] = first_end - head
+                spans[n, 2] = n_tokens - first_end
+            n += 1
+        head = low
+    if n > first_window + 1 and n <= room:
+        _reverse(first_window, n, keys, starts, spans)
+    return n
