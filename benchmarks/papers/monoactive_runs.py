@@ -23,9 +23,9 @@ from papers.monoall import count_active_keys, expected_active_keys, visit_keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from neardup.passages.weighting import TermFrequency
     from neardup.passages.windows import Occurrences
     from neardup.tables import Uint64s
+    from neardup.text.weighting import TermFrequency
 
 WEIGHTS: tuple[TermFrequency, ...] = ("binary", "log", "raw", "squared")
 FUNCTIONS = 64

@@ -19,12 +19,12 @@ from neardup.kernels.consistent import list_weighted
 from neardup.kernels.hashing import mix64
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.segment import text_log_weights
-from neardup.passages.weighting import term_frequencies
 from neardup.passages.windows import ALL_COPIES
+from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.passages.weighting import TermFrequency
     from neardup.passages.windows import Occurrences
+    from neardup.text.weighting import TermFrequency
 
 
 @compiled

@@ -123,6 +123,25 @@ class ShingleSets:
 
 
 @dataclass(frozen=True)
+class WeightedSets:
+    """Sorted distinct shingle hashes, and what each of them weighs in its document.
+
+    Document d's are ``values[starts[d] :][: sizes[d]]``, and likewise ``weights``: whole numbers
+    above 0, in units of 2^-20. ``totals`` are their sums, 0 for a document of which nothing weighs
+    anything.
+    """
+
+    values: Uint64s
+    weights: Int64s
+    starts: Int64s
+    sizes: Int64s
+    totals: Int64s
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True)
 class Buckets:
     """Documents that share a band key.
 

@@ -155,7 +155,7 @@ def test_plan__bad_option(run, options):
         (
             "--measure jacard",
             f"Invalid value for '--measure': 'jacard' is not one of "
-            f"{', '.join(map(repr, MEASURES))}.",
+            f"{', '.join(map(repr, (*MEASURES, 'weighted-jaccard')))}.",
         ),
         ("--ngram five", "Invalid value for '--ngram': 'five' is not a valid integer."),
         (

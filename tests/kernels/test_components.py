@@ -9,7 +9,7 @@ import pytest
 
 from neardup.kernels import components
 from neardup.matching.lsh import list_keys
-from neardup.matching.verify import parities_of
+from neardup.matching.verify import sizes_of
 from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import components as oracle
 from tests.oracles.measures import MEASURES
@@ -41,7 +41,7 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
             table.values,
             table.starts,
             table.sizes,
-            parities_of(table),
+            *vars(sizes_of(table)).values(),
             CODES[measure],
             threshold.numerator,
             threshold.denominator,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.kernels import regions
-from neardup.passages.weighting import (
+from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
     DocumentFrequencies,

@@ -11,7 +11,7 @@ import pytest
 
 from neardup.kernels import survivors
 from neardup.matching.lsh import list_keys
-from neardup.matching.verify import parities_of
+from neardup.matching.verify import sizes_of
 from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, rank_of_sets, value
@@ -47,7 +47,7 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
             table.values,
             table.starts,
             table.sizes,
-            parities_of(table),
+            *vars(sizes_of(table)).values(),
             CODES[measure],
             threshold.numerator,
             threshold.denominator,

@@ -16,14 +16,14 @@ from neardup.kernels import (
     weighted_windows,
     weights,
 )
-from neardup.passages.weighting import (
+from neardup.passages.windows import group_occurrences
+from neardup.tables import TokenLists
+from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
     count_documents,
     term_frequencies,
 )
-from neardup.passages.windows import group_occurrences
-from neardup.tables import TokenLists
 from tests.arrays import JUNK, as_uint64, ragged, random_words
 from tests.oracles import weighted
 from tests.oracles import windows as oracle

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from neardup.kernels import active, consistent, logarithm, weights
 from neardup.passages import windows as passage_windows
-from neardup.passages.weighting import count_documents, term_frequencies
 from neardup.passages.windows import (
     ALL_COPIES,
     group_occurrences,
@@ -21,6 +20,7 @@ from neardup.passages.windows import (
     weighted_windows,
 )
 from neardup.tables import TokenLists
+from neardup.text.weighting import count_documents, term_frequencies
 from tests.arrays import as_uint64, ragged, random_words
 from tests.oracles import weighted as weighted_oracle
 from tests.oracles import windows as oracle

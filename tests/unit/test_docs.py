@@ -30,7 +30,6 @@ from neardup.matching.bands import choose_banding
 from neardup.matching.measures import make_measure
 from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.weighting import DocumentFrequencies, term_frequencies
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.normalise import Normalisation
@@ -41,6 +40,7 @@ from neardup.text.shingles import (
     shingle_lists,
 )
 from neardup.text.tokenizers import make_tokenizer
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
 from tests.kernels.test_consistent import KNOWN
 from tests.oracles import hashing as oracle
 from tests.oracles import weighted
@@ -417,8 +417,8 @@ def test_command_line__summary_keys(readme_run):
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit"}
     assert of_run - sometimes == set(summary) - sometimes
-    assert of_scheme == set(summary["scheme"])
-    assert of_seconds - {"choose method", "audit"} == set(summary["seconds"])
+    assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
+    assert of_seconds - {"choose method", "audit", "count"} == set(summary["seconds"])
 
 
 def test_command_line__audit_keys():
@@ -453,7 +453,8 @@ def test_command_line__keys_of_pairs():
     for summary in summaries:
         assert set(summary["seconds"]) == {"read", "join"}
     _, of_scheme, _ = tables("docs/command-line.md", "summary.json")
-    assert {name for row in of_scheme for name in first_names(row)} == set(summaries[1]["scheme"])
+    described = {name for row in of_scheme for name in first_names(row)}
+    assert described - {"tf", "idf"} == set(summaries[1]["scheme"])
 
 
 def without_times(text: str) -> list[str]:

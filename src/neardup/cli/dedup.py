@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import input_options, matching_options, run_options, text_options
+from neardup.cli.options import (
+    input_options,
+    matching_options,
+    run_options,
+    text_options,
+    weight_options,
+)
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
 
 _EPILOG = """\b
@@ -31,8 +37,9 @@ Examples:
     metavar="OTHER",
     help="Also remove what is similar to a document of these files; may be given several times.",
 )
-@matching_options
-@text_options()
+@matching_options("weighted-jaccard")
+@weight_options("For weighted-jaccard")
+@text_options(ngram_default="5; 1 for weighted-jaccard")
 @click.option(
     "--keep",
     default="first",
@@ -125,7 +132,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"{summary['documents_removed']:,} removed "
         f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams; {_how_found(summary)}",
+        f"{scheme['ngram']}-grams{_weights(scheme)}; {_how_found(summary)}",
         *warn_of_recall(summary),
     ]
     if "method_choice" in summary:
@@ -145,6 +152,12 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     lines.append(f"written to {output} in {seconds:.1f} s{size}")
     return "\n".join(lines)
+
+
+def _weights(scheme: dict[str, Any]) -> str:
+    if "tf" not in scheme:
+        return ""
+    return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
 
 
 def _how_found(summary: dict[str, Any]) -> str:

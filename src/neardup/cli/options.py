@@ -14,6 +14,8 @@ from neardup.errors import InvalidParameterError
 F = TypeVar("F", bound=Callable[..., Any])
 
 MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
+TERM_FREQUENCIES = ("binary", "raw", "log", "squared", "saturating")
+INVERSE_FREQUENCIES = ("unary", "standard", "smooth", "probabilistic")
 
 
 def _group(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -100,13 +102,13 @@ def scheme_options(function: F) -> F:
         click.option("--num-perm", type=int, help="Hash functions.  [default: 64]"),
         click.option(
             "--tf",
-            type=click.Choice(["binary", "raw", "log", "squared", "saturating"]),
+            type=click.Choice(TERM_FREQUENCIES),
             help="What a token weighs by how often a passage has it; binary: once is enough.  "
             "[default: binary]",
         ),
         click.option(
             "--idf",
-            type=click.Choice(["unary", "standard", "smooth", "probabilistic"]),
+            type=click.Choice(INVERSE_FREQUENCIES),
             help="What it weighs by how few documents have it; unary: all the same.  "
             "[default: unary]",
         ),
@@ -120,12 +122,12 @@ def scheme_options(function: F) -> F:
     )(function)
 
 
-def matching_options(function: F) -> F:
+def matching_options(*more_measures: str) -> Callable[[F], F]:
     """Options about what counts as similar, and how surely it is found."""
     return _group(
         click.option(
             "--measure",
-            type=click.Choice(MEASURES),
+            type=click.Choice([*MEASURES, *more_measures]),
             default="jaccard",
             show_default=True,
             help="Similarity of two documents.",
@@ -138,7 +140,23 @@ def matching_options(function: F) -> F:
             help="Least similarity, in (0, 1]; an exact decimal.",
         ),
         band_options,
-    )(function)
+    )
+
+
+def weight_options(where: str) -> Callable[[F], F]:
+    """Options about what shingles weigh; ``where`` tells when they count."""
+    return _group(
+        click.option(
+            "--tf",
+            type=click.Choice(TERM_FREQUENCIES),
+            help=f"{where}: what a shingle weighs by how often a document has it.  [default: raw]",
+        ),
+        click.option(
+            "--idf",
+            type=click.Choice(INVERSE_FREQUENCIES),
+            help=f"{where}: what it weighs by how few documents have it.  [default: smooth]",
+        ),
+    )
 
 
 def band_options(function: F) -> F:

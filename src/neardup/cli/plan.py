@@ -28,7 +28,7 @@ _BAR = 40
 
 @click.command("plan", epilog=_EPILOG, short_help="Show what a job would find and take.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
-@matching_options
+@matching_options()
 @text_options()
 @input_options
 @run_options

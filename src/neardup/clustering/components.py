@@ -8,15 +8,15 @@ import numpy as np
 
 from neardup.kernels import components
 from neardup.matching.measures import Measure
-from neardup.matching.verify import parities_of, score_pairs
-from neardup.tables import Int32s, Int64s, KeyLists, Removals, ShingleSets
+from neardup.matching.verify import score_pairs, sizes_of
+from neardup.tables import Int32s, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
 
 _STEP = 4096
 
 
 def join_components(
     lists: KeyLists,
-    sets: ShingleSets,
+    sets: ShingleSets | WeightedSets,
     measure: Measure,
     *,
     n_fixed: int = 0,
@@ -35,7 +35,7 @@ def join_components(
     heads: Int64s = np.full(len(lists.sizes), -1, np.int64)
     links: Int64s = np.full((3, len(lists.keys)), -1, np.int64)
     counts: Int64s = np.zeros(2, np.int64)
-    parities = parities_of(sets)
+    sizes = sizes_of(sets)
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         components.join_components(
@@ -47,7 +47,9 @@ def join_components(
             sets.values,
             sets.starts,
             sets.sizes,
-            parities,
+            sizes.weights,
+            sizes.totals,
+            sizes.parities,
             measure.code,
             measure.threshold.numerator,
             measure.threshold.denominator,

@@ -8,8 +8,8 @@ import numpy as np
 
 from neardup.kernels import survivors
 from neardup.matching.measures import Measure
-from neardup.matching.verify import parities_of
-from neardup.tables import Floats, Int32s, Int64s, KeyLists, Removals, ShingleSets
+from neardup.matching.verify import sizes_of
+from neardup.tables import Floats, Int32s, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
 
 # Documents decided between two calls of ``progress``, during which Ctrl-C is not noticed.
 _STEP = 4096
@@ -17,7 +17,7 @@ _STEP = 4096
 
 def choose_survivors(
     lists: KeyLists,
-    sets: ShingleSets,
+    sets: ShingleSets | WeightedSets,
     measure: Measure,
     *,
     n_fixed: int = 0,
@@ -33,7 +33,7 @@ def choose_survivors(
     lists
         Keys by which candidates are found; documents are numbered in keep order.
     sets
-        Shingle sets of the same documents, none empty.
+        Shingle sets of the same documents, none empty, or weighted sets.
     measure
         For one-sided measures the document that would go is x and the one that stays is y.
     n_fixed
@@ -55,7 +55,7 @@ def choose_survivors(
     keepers: Int32s = np.empty(n_documents, np.int32)
     similarities: Floats = np.empty(n_documents, np.float64)
     counts: Int64s = np.zeros(2, np.int64)
-    parities = parities_of(sets)
+    sizes = sizes_of(sets)
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         survivors.choose_survivors(
@@ -71,7 +71,9 @@ def choose_survivors(
             sets.values,
             sets.starts,
             sets.sizes,
-            parities,
+            sizes.weights,
+            sizes.totals,
+            sizes.parities,
             measure.code,
             measure.threshold.numerator,
             measure.threshold.denominator,

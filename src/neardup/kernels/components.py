@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.overlap import overlap_at_least, required_overlap
+from neardup.kernels.common_weight import common_weight
+from neardup.kernels.overlap import WEIGHTED_JACCARD, overlap_at_least, required_overlap
 from neardup.kernels.parities import count_ones
 from neardup.kernels.types import (
     ConstInt32s,
@@ -73,6 +74,8 @@ def join_components(
     values: ConstUint64s,
     set_starts: ConstInt64s,
     set_sizes: ConstInt64s,
+    weights: ConstInt64s,
+    totals: ConstInt64s,
     parities: ConstUint64s,
     measure: int,
     p: int,
@@ -95,7 +98,8 @@ def join_components(
     and ``owners`` gives each slot's document. ``heads[b]`` is the first slot of the first group
     under key b, -1 if there is none. For the first slot g of a group ``next_group[g]`` is the first
     slot of the next group and ``last_member[g]`` the last of its own; ``next_member[m]`` follows m
-    within its group; -1 ends a list. ``parities`` are those of the sets.
+    within its group; -1 ends a list. Sets, ``weights``, ``totals`` and ``parities`` are as in
+    ``choose_survivors``.
     ``last_compared`` (n, all -1 at first) marks what d has been compared with.
     ``parents`` is the union-find forest, whose roots are the first documents of components.
     ``counts`` adds up comparisons and pairs that reached p / q.
@@ -113,7 +117,26 @@ def join_components(
                         continue
                     last_compared[other] = d
                     counts[0] += 1
-                    x, y = set_sizes[d], set_sizes[other]
+                    x, y = totals[d], totals[other]
+                    if measure == WEIGHTED_JACCARD:
+                        common = common_weight(
+                            values,
+                            weights,
+                            set_starts[d],
+                            set_sizes[d],
+                            x,
+                            set_starts[other],
+                            set_sizes[other],
+                            y,
+                            p,
+                            q,
+                        )
+                        if common >= 0:
+                            counts[1] += 1
+                            own = _find(parents, d)
+                            parents[max(own, root)] = min(own, root)
+                            root = min(own, root)
+                        continue
                     # The measure may be one-sided: an edge counts in whichever direction holds.
                     required = min(
                         required_overlap(measure, x, y, p, q), required_overlap(measure, y, x, p, q)

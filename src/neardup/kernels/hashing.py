@@ -35,6 +35,14 @@ def mix_words(z: T) -> T:
 mix64 = inlined(mix_words)
 
 
+def function_seeds(seed: int, count: int) -> npt.NDArray[np.uint64]:
+    """Give each of ``count`` hash functions a seed; more functions never change the first ones."""
+    numbers = np.arange(1, count + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        start = mix_words(np.uint64(seed) ^ GOLDEN)
+        return mix_words(start + numbers * GOLDEN)
+
+
 def hash_bytes(data: bytes) -> int:
     """Hash a byte string as ``kernels.tokens.hash_tokens`` hashes a token's."""
     whole = len(data) // 8 * 8

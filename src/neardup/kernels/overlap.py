@@ -13,9 +13,11 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Floats, Int, Int64s
+from neardup.kernels.wide import compare_products
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
-JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP = 0, 1, 2, 3, 4, 5
+# Sets with weights are compared by ``kernels.common_weight``.
+JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD = range(7)
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -65,7 +67,7 @@ def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
 @inlined
 def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
     """Value of the measure, rounded once to 64-bit floating point (twice for cosine)."""
-    if measure == JACCARD:
+    if measure in (JACCARD, WEIGHTED_JACCARD):
         return overlap / (x + y - overlap)
     if measure == DICE:
         return 2 * overlap / (x + y)
@@ -82,8 +84,13 @@ def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
 def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, other: Int) -> bool:
     """Whether a set of size x is more similar to one of size y than to another, exactly.
 
+    Sizes of weighted sets are their total weights, overlaps common weights.
+
     ``overlap`` and ``other_overlap`` are its overlaps with the sets of sizes y and ``other``.
     """
+    if measure == WEIGHTED_JACCARD:
+        either, other_either = x + y - overlap, x + other - other_overlap
+        return bool(compare_products(overlap, other_either, other_overlap, either) > 0)
     if measure == JACCARD:
         left = overlap * (x + other - other_overlap)
         right = other_overlap * (x + y - overlap)

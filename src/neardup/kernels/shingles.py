@@ -160,6 +160,32 @@ def sort_sets(
 
 
 @kernel
+def sort_bags(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    sizes: Int64s,
+    copies: Int64s,
+) -> None:
+    """Sort each text's shingles and count the copies of each, in place.
+
+    As ``sort_sets``; ``copies`` is as long as ``shingles`` and gets how often each one occurs.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        start, stop = offsets[doc], offsets[doc + 1]
+        _sort_hashes(shingles, start, stop, scratch, counts)
+        last = start - 1
+        for i in range(start, stop):
+            if i == start or shingles[i] != shingles[last]:
+                last += 1
+                shingles[last] = shingles[i]
+                copies[last] = 0
+            copies[last] += 1
+        sizes[doc] = last + 1 - start
+
+
+@kernel
 def copy_sets(
     values: ConstUint64s,
     starts: ConstInt64s,

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
-from neardup.kernels.overlap import is_closer, overlap_at_least, required_overlap, similarity
+from neardup.kernels.common_weight import common_weight
+from neardup.kernels.overlap import (
+    WEIGHTED_JACCARD,
+    is_closer,
+    overlap_at_least,
+    required_overlap,
+    similarity,
+)
 from neardup.kernels.parities import count_ones
 from neardup.kernels.types import ConstInt32s, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
 
@@ -24,6 +31,8 @@ def choose_survivors(
     values: ConstUint64s,
     set_starts: ConstInt64s,
     set_sizes: ConstInt64s,
+    weights: ConstInt64s,
+    totals: ConstInt64s,
     parities: ConstUint64s,
     measure: int,
     p: int,
@@ -43,8 +52,9 @@ def choose_survivors(
     Document d has ``keys[key_starts[d] : key_starts[d + 1]]`` and looks under the first
     ``n_probed[d]`` of them. The survivors that have key b are
     ``members[member_starts[b]:][:n_members[b]]``. Document d's set is at ``set_starts[d]`` in
-    ``values``, and ``parities`` are those of the sets. ``last_compared`` (n, all -1 at first) marks
-    what d has been compared with.
+    ``values``, ``totals`` are the sizes of sets, and ``parities`` those of the sets. For weighted
+    sets ``weights`` stand beside the values, and ``totals`` are their sums; they have no parities.
+    ``last_compared`` (n, all -1 at first) marks what d has been compared with.
     ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` NaN or
     how similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
     """
@@ -59,19 +69,35 @@ def choose_survivors(
                         continue
                     last_compared[other] = d
                     counts[0] += 1
-                    x, y = set_sizes[d], set_sizes[other]
-                    required = required_overlap(measure, x, y, p, q)
-                    # Most candidates that share but a key differ too much in their parities.
-                    if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
-                        continue
-                    overlap = overlap_at_least(
-                        values, set_starts[d], x, set_starts[other], y, required
-                    )
-                    if overlap < required:
-                        continue
+                    x, y = totals[d], totals[other]
+                    if measure == WEIGHTED_JACCARD:
+                        overlap = common_weight(
+                            values,
+                            weights,
+                            set_starts[d],
+                            set_sizes[d],
+                            x,
+                            set_starts[other],
+                            set_sizes[other],
+                            y,
+                            p,
+                            q,
+                        )
+                        if overlap < 0:
+                            continue
+                    else:
+                        required = required_overlap(measure, x, y, p, q)
+                        # Most candidates that share but a key differ too much in their parities.
+                        if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
+                            continue
+                        overlap = overlap_at_least(
+                            values, set_starts[d], x, set_starts[other], y, required
+                        )
+                        if overlap < required:
+                            continue
                     counts[1] += 1
                     if best >= 0:
-                        best_size = set_sizes[best]
+                        best_size = totals[best]
                         if is_closer(measure, x, best_overlap, best_size, overlap, y):
                             continue
                         is_tie = not is_closer(measure, x, overlap, y, best_overlap, best_size)
@@ -80,7 +106,7 @@ def choose_survivors(
                     best, best_overlap = other, np.int64(overlap)
         keepers[d] = best
         if best >= 0:
-            similarities[d] = similarity(measure, best_overlap, set_sizes[d], set_sizes[best])
+            similarities[d] = similarity(measure, best_overlap, totals[d], totals[best])
             continue
         similarities[d] = np.nan
         for k in range(key_starts[d], key_starts[d + 1]):

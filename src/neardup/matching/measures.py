@@ -10,7 +10,15 @@ from typing import Literal
 from neardup.errors import InvalidParameterError
 from neardup.kernels import overlap
 
-MeasureName = Literal["jaccard", "cosine", "dice", "containment", "max-containment", "overlap"]
+MeasureName = Literal[
+    "jaccard",
+    "cosine",
+    "dice",
+    "containment",
+    "max-containment",
+    "overlap",
+    "weighted-jaccard",
+]
 
 _CODES: dict[str, int] = {
     "jaccard": overlap.JACCARD,
@@ -19,10 +27,13 @@ _CODES: dict[str, int] = {
     "containment": overlap.CONTAINMENT,
     "max-containment": overlap.MAX_CONTAINMENT,
     "overlap": overlap.OVERLAP,
+    "weighted-jaccard": overlap.WEIGHTED_JACCARD,
 }
-JOIN_MEASURES = tuple(_CODES)
+WEIGHTED = "weighted-jaccard"
+# Joins know no weights.
+JOIN_MEASURES = tuple(name for name in _CODES if name != WEIGHTED)
 # A count says nothing about the share of what two documents have in common.
-MEASURE_NAMES = JOIN_MEASURES[:-1]
+MEASURE_NAMES = tuple(name for name in _CODES if name != "overlap")
 
 # MinHash sees Jaccard similarity, and containment says nothing about it unless sizes are bounded:
 # for the two containments the recall is promised for pairs whose sizes differ at most this much.
@@ -47,6 +58,8 @@ class Measure:
       that would be removed.
     - ``max-containment`` |x ∩ y| / min(|x|, |y|)
     - ``overlap`` |x ∩ y|, a count; only for joins
+    - ``weighted-jaccard``: the sum of the lesser weights of all elements over that of the greater
+      ones, for weighted sets; only for deduplication
     """
 
     name: MeasureName

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from neardup.kernels import overlap, parities
 from neardup.matching.measures import Measure
-from neardup.tables import Floats, Int64s, ShingleSets, Uint64s
+from neardup.tables import Floats, Int64s, ShingleSets, Uint64s, WeightedSets
 
 
 def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int64s) -> Floats:
@@ -16,11 +18,26 @@ def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int
     return similarities
 
 
-def parities_of(sets: ShingleSets) -> Uint64s:
-    """Give the parities of sets, by which most dissimilar pairs are told apart at a glance."""
+@dataclass(frozen=True)
+class Sizes:
+    """How large sets are, and what else their comparison needs, as kernels want it.
+
+    ``totals`` are sizes, or sums of ``weights``, which are empty for sets without. By ``parities``,
+    empty for weighted sets, most dissimilar pairs are told apart at a glance.
+    """
+
+    weights: Int64s
+    totals: Int64s
+    parities: Uint64s
+
+
+def sizes_of(sets: ShingleSets | WeightedSets) -> Sizes:
+    """Measure sets."""
+    if isinstance(sets, WeightedSets):
+        return Sizes(sets.weights, sets.totals, np.empty(0, np.uint64))
     found: Uint64s = np.empty(len(sets), np.uint64)
     parities.set_parities(sets.values, sets.starts, sets.sizes, found)
-    return found
+    return Sizes(np.empty(0, np.int64), sets.sizes, found)
 
 
 def overlaps_at_threshold(
@@ -34,11 +51,29 @@ def overlaps_at_threshold(
     return _score(sets, left, right, measure, threshold.numerator, threshold.denominator)[0]
 
 
-def score_pairs(sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
+def score_pairs(
+    sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
+) -> Floats:
     """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
 
     The threshold of ``measure`` plays no part. Time O(size of both sets) a pair.
     """
+    if isinstance(sets, WeightedSets):
+        # Compiled when it is imported, and only few jobs need it.
+        from neardup.kernels import weighted_overlap
+
+        similarities: Floats = np.empty(len(left), np.float64)
+        weighted_overlap.score_weighted_pairs(
+            sets.values,
+            sets.weights,
+            sets.starts,
+            sets.sizes,
+            sets.totals,
+            left,
+            right,
+            similarities,
+        )
+        return similarities
     return _score(sets, left, right, measure, 0, 1)[1]
 
 

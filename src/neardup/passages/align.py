@@ -26,8 +26,8 @@ from neardup.passages.query import make_queries
 from neardup.passages.search import SearchPlan
 from neardup.passages.segment import inverse_frequencies
 from neardup.passages.tables import Matches
-from neardup.passages.weighting import term_frequencies
 from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.text.weighting import term_frequencies
 
 # Window lengths that may lie between two hits of a passage: about a paragraph that one text lacks.
 # Fewer leave revised editions in pieces; more join still more, with what one text lacks between.

@@ -22,10 +22,10 @@ from neardup.passages.storage.extras import load_extra, load_removed, write_extr
 from neardup.passages.storage.folder import changing, create_index, read_current
 from neardup.passages.storage.manifest import Manifest, SegmentRecord, store_manifest
 from neardup.passages.storage.segments import open_segment
-from neardup.passages.weighting import DocumentFrequencies, count_documents
 from neardup.progress import Progress
 from neardup.tables import TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
+from neardup.text.weighting import DocumentFrequencies, count_documents
 
 # A segment is written when so many tokens have come together; each takes some 110 bytes meanwhile.
 SEGMENT_TOKENS = 1 << 24

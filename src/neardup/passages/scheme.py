@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.kernels.hashing import GOLDEN, mix_words
-from neardup.passages.weighting import InverseFrequency, TermFrequency, Weighting
+from neardup.kernels.hashing import function_seeds
 from neardup.tables import Uint64s
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
+from neardup.text.weighting import InverseFrequency, TermFrequency, Weighting
 
 MAX_MIN_TOKENS = 65536
 MAX_NUM_PERM = 1024
@@ -63,10 +61,7 @@ class PassageScheme:
     @property
     def seeds(self) -> Uint64s:
         """A 64-bit seed for each hash function."""
-        numbers = np.arange(1, self.num_perm + 1, dtype=np.uint64)
-        with np.errstate(over="ignore"):
-            start = mix_words(np.uint64(self.seed) ^ GOLDEN)
-            return mix_words(start + numbers * GOLDEN)
+        return function_seeds(self.seed, self.num_perm)
 
     def describe(self) -> dict[str, Any]:
         """Give all that decides the windows, as plain values."""

@@ -14,8 +14,8 @@ from neardup.passages.estimate import least_hits
 from neardup.passages.query import Query
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, inverse_frequencies
-from neardup.passages.weighting import DocumentFrequencies, term_frequencies
 from neardup.tables import Floats, Int32s, Int64s, Uint32s
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 Report = Literal["best", "maximal", "windows"]
 

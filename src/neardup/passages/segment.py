@@ -18,7 +18,6 @@ from neardup.passages.documents import DocumentBlock
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.storage.manifest import SegmentRecord
 from neardup.passages.storage.segments import Segment, SegmentWriter
-from neardup.passages.weighting import DocumentFrequencies, term_frequencies
 from neardup.passages.windows import (
     ALL_COPIES,
     Occurrences,
@@ -28,6 +27,7 @@ from neardup.passages.windows import (
     weighted_windows,
 )
 from neardup.tables import Bytes, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
 from neardup.workers import map_ordered
 
 _SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])

@@ -37,8 +37,8 @@ from neardup.progress import Progress, no_progress
 from neardup.workers import count_workers
 
 if TYPE_CHECKING:
-    from neardup.passages.weighting import InverseFrequency, TermFrequency
     from neardup.text.tokenizers import TokenFunction
+    from neardup.text.weighting import InverseFrequency, TermFrequency
 
 DEFAULT_THRESHOLD = "0.5"
 DEFAULT_MIN_TOKENS = 50

@@ -14,8 +14,11 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.pipelines.contents import ContentTable
 from neardup.progress import Progress
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.tables import Int64s, Texts, Uint64s
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.tables import Int64s, Texts, TokenLists, Uint64s
 from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists
+from neardup.text.weighting import DocumentFrequencies, count_documents
+from neardup.text.weights import WeightedScheme, frequency_lists, weighted_sets
 from neardup.workers import map_ordered
 
 if TYPE_CHECKING:
@@ -26,13 +29,16 @@ if TYPE_CHECKING:
 # Texts go through the kernels in slices of about so many bytes, so that tokens and shingles are
 # still in the processor's cache when the next stage reads them.
 SLICE_BYTES = 1 << 17
+# For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
+_WEIGHTED_SLICE_BYTES = 1 << 21
 
 
 @dataclass(frozen=True)
 class SketchPlan:
     """All that turns the rows of a block into numbers.
 
-    Without ``minhash`` and ``banding`` there are no band keys; exact joins need none.
+    Without ``minhash`` and ``banding`` there are no band keys; exact joins need none. With
+    ``weighted`` documents are weighted sets, and ``minhash`` is of their kind.
     """
 
     columns: ColumnNames
@@ -41,6 +47,7 @@ class SketchPlan:
     banding: Banding | None = None
     skip_bad: bool = False
     with_lengths: bool = False
+    weighted: WeightedScheme | None = None
 
     def without_order(self) -> SketchPlan:
         """Give the same plan for documents that are not ranked by a keep policy."""
@@ -187,14 +194,13 @@ def sketch_block(block: RowBlock, plan: SketchPlan) -> BlockSketch:
     n_bands = plan.banding.bands if plan.banding else 0
     keys = np.empty((n_documents, n_bands), np.uint64)
     start = 0
-    for part in texts.slices(SLICE_BYTES):
+    for part in texts.slices(_WEIGHTED_SLICE_BYTES if plan.weighted else SLICE_BYTES):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)
         digests[rows] = digest_token_lists(token_lists)
         if plan.minhash and plan.banding:
-            signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), plan.minhash)
-            keys[rows] = band_keys(signatures, n_bands, plan.banding.rows)
+            keys[rows] = _band_keys(token_lists, digests[rows], plan, plan.minhash, plan.banding)
         start += len(part)
     if parsed.text.null_count:
         n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -212,6 +218,56 @@ def sketch_block(block: RowBlock, plan: SketchPlan) -> BlockSketch:
         order=parsed.order,
         skipped=parsed.skipped,
     )
+
+
+def _band_keys(
+    token_lists: TokenLists,
+    digests: Uint64s,
+    plan: SketchPlan,
+    scheme: MinHashScheme,
+    banding: Banding,
+) -> Uint64s:
+    if plan.weighted is None or not isinstance(scheme, WeightedMinHashScheme):
+        signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), scheme)
+        return band_keys(signatures, banding.bands, banding.rows)
+    sets = weighted_sets(token_lists, plan.shingles, plan.weighted)
+    keys = band_keys(weighted_signatures(sets, scheme), banding.bands, banding.rows)
+    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
+    weightless = sets.totals == 0
+    keys[weightless] = digests[weightless, :1]
+    return keys
+
+
+def count_shingles(
+    collections: Sequence[Sequence[Source]],
+    plan: SketchPlan,
+    *,
+    workers: int,
+    progress: Progress,
+) -> DocumentFrequencies:
+    """Read all documents of some collections and count in how many of them each shingle is.
+
+    Notes
+    -----
+    Memory 16 bytes for each different shingle, and about twice that while it works.
+    """
+
+    def lists_of(block: RowBlock) -> TokenLists:
+        parsed = block.parse(ColumnNames(plan.columns.text), skip_bad=plan.skip_bad)
+        texts = parsed.text.drop_null()
+        return frequency_lists(
+            plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(texts)), plan.shingles
+        )
+
+    def counted() -> Iterator[TokenLists]:
+        done = 0
+        blocks = (block for sources in collections for s in sources for block in s.blocks())
+        for lists in map_ordered(lists_of, blocks, workers):
+            done += len(lists)
+            progress("count", done, None)
+            yield lists
+
+    return count_documents(counted())
 
 
 def _without_sketch(sketch: BlockSketch) -> BlockSketch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,16 +20,17 @@ from neardup.matching.measures import MeasureName
 from neardup.matching.prefixes import list_prefixes
 from neardup.pipelines.assignment import assign, order_contents, places_of
 from neardup.pipelines.audit import Audit, audit_recall
-from neardup.pipelines.candidates import read_sets
-from neardup.pipelines.catalogue import Catalogue, read_catalogue
+from neardup.pipelines.candidates import read_sets, read_weighted_sets
+from neardup.pipelines.catalogue import Catalogue, count_shingles, read_catalogue
 from neardup.pipelines.contents import ContentTable
 from neardup.pipelines.method import choose_method
 from neardup.pipelines.options import Clusters, Method, Options, Plan, make_plan
 from neardup.pipelines.result import DeduplicationResult
 from neardup.pipelines.summary import summarise
 from neardup.progress import Progress, StageClock, no_progress
-from neardup.tables import Bools, Buckets, Int64s, ShingleSets, Uint64s
+from neardup.tables import Bools, Buckets, Int64s, ShingleSets, Uint64s, WeightedSets
 from neardup.text.shingles import Occurrences
+from neardup.text.weighting import InverseFrequency, TermFrequency
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -56,6 +57,21 @@ class _Collection:
             (self.other, self.own), wanted, plan.sketch, workers=plan.workers, progress=progress
         )
 
+    def read_comparable(
+        self, contents: Int64s, plan: Plan, progress: Progress
+    ) -> ShingleSets | WeightedSets:
+        """Read what some contents are compared by."""
+        if plan.sketch.weighted is None:
+            return self.read_sets(contents, plan, progress)
+        return read_weighted_sets(
+            (self.other, self.own),
+            places_of(self.firsts[contents], len(self.other), len(self.own)),
+            plan.sketch,
+            plan.sketch.weighted,
+            workers=plan.workers,
+            progress=progress,
+        )
+
 
 def deduplicate_sources(
     sources: Sequence[Source],
@@ -66,10 +82,19 @@ def deduplicate_sources(
     """Run all stages but the writing.
 
     Two passes over the files: the first sketches every document, the second reads those again that
-    may have a near-duplicate, for exact comparison.
+    may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
+    their own before, which counts.
     """
     clock = StageClock()
     key_parts: list[Uint64s] = []
+    weighted = plan.sketch.weighted
+    if weighted and weighted.needs_frequencies:
+        with clock.stage("count"):
+            frequencies = count_shingles(
+                (against, sources), plan.sketch, workers=plan.workers, progress=progress
+            )
+        weighted = replace(weighted, frequencies=frequencies)
+        plan = replace(plan, sketch=replace(plan.sketch, weighted=weighted))
     with clock.stage("read"):
         collection = _read_collection(sources, against, plan, key_parts, progress)
     own, other, order = collection.own, collection.other, collection.order
@@ -92,8 +117,9 @@ def deduplicate_sources(
                 buckets = None
     key_parts.clear()
     with clock.stage("compare"):
-        sets = collection.read_sets(order[near], plan, progress)
+        sets = collection.read_comparable(order[near], plan, progress)
         if lists is None:
+            assert isinstance(sets, ShingleSets)
             lists = list_prefixes(sets, plan.measure)
     with clock.stage("choose"):
         n_near_fixed = int(np.searchsorted(near, collection.n_fixed))
@@ -183,7 +209,7 @@ def deduplicate(
     threshold: str | float | Decimal | Fraction = 0.8,
     recall: str | float | Decimal | Fraction | None = None,
     tokenizer: str | Path | TokenFunction = "words",
-    ngram: int = 5,
+    ngram: int | None = None,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
     unicode_form: Literal["NFC", "NFKC"] | None = None,
@@ -197,6 +223,8 @@ def deduplicate(
     clusters: Clusters = "survivors",
     method: Method = "minhash",
     audit: int | None = None,
+    tf: TermFrequency | None = None,
+    idf: InverseFrequency | None = None,
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
@@ -222,7 +250,8 @@ def deduplicate(
         ids get ``against/`` in front where ``data`` has the same ids.
     measure
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
-        is in the one that stays) or ``max-containment``.
+        is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights by
+        ``tf`` and ``idf``; method ``minhash``, no audit).
     threshold
         Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.
     recall
@@ -232,7 +261,7 @@ def deduplicate(
         ``words``, ``whitespace``, ``characters``, ``bytes``, the path of a ``tokenizer.json`` or a
         function from a text to its tokens.
     ngram
-        Tokens in a shingle.
+        Tokens in a shingle; 5, for ``weighted-jaccard`` 1.
     occurrences
         ``set``, or ``numbered`` for measures of multisets.
     casefold, unicode_form, strip_accents, fold_digits
@@ -256,6 +285,11 @@ def deduplicate(
     audit
         Compare so many distinct texts, drawn by the seed, with all others exactly, and report
         what share of the similar pairs the sketches have found.
+    tf, idf
+        What a shingle weighs, for ``weighted-jaccard``: a term frequency (``raw``, ``binary``,
+        ``log``, ``squared`` or ``saturating``) times an inverse document frequency (``smooth``,
+        ``unary``, ``standard`` or ``probabilistic``) over all documents, those of ``against``
+        included; see ``text.weighting.Weighting``. The first of each is the default.
     text_column, id_column
         Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
     lines
@@ -314,6 +348,8 @@ def deduplicate(
         clusters=clusters,
         method=method,
         audit=audit,
+        tf=tf,
+        idf=idf,
         text_column=text_column,
         id_column=id_column,
         on_error=on_error,

@@ -12,10 +12,19 @@ from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.matching.bands import Banding, check_banding, choose_banding
-from neardup.matching.measures import Measure, MeasureName, exact_fraction, make_measure
+from neardup.matching.measures import (
+    WEIGHTED,
+    Measure,
+    MeasureName,
+    exact_fraction,
+    make_measure,
+)
 from neardup.pipelines.catalogue import SketchPlan
 from neardup.sketches.minhash import MinHashScheme
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import Occurrences, make_shingle_scheme
+from neardup.text.weighting import InverseFrequency, TermFrequency, Weighting
+from neardup.text.weights import WeightedScheme
 from neardup.workers import count_workers
 
 if TYPE_CHECKING:
@@ -134,6 +143,8 @@ class Options(DocumentOptions, BandOptions):
     clusters: Clusters = "survivors"
     method: Method = "minhash"
     audit: int | None = None
+    tf: TermFrequency | None = None
+    idf: InverseFrequency | None = None
 
 
 @dataclass(frozen=True)
@@ -169,11 +180,16 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
     """
     measure = make_measure(options.measure, options.threshold)
     _check_method(options)
+    weighted = _check_weights(options)
+    if weighted and options.ngram is None:
+        options = replace(options, ngram=1)
     if options.method == "exact":
         # Nothing looks at these, and a low threshold needs no recall within reach.
         banding, minhash = Banding(1, 1), MinHashScheme(1)
     else:
         banding, minhash = options.choose_bands(measure)
+        if weighted:
+            minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
     if options.clusters not in ("survivors", "components"):
         message = f"clusters must be survivors or components, got {options.clusters!r}"
         raise InvalidParameterError(message)
@@ -183,6 +199,7 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         minhash=None if options.method == "exact" else minhash,
         banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,
+        weighted=weighted,
     )
     return Plan(options, measure, banding, minhash, keep, sketch, count_workers(workers))
 
@@ -198,6 +215,26 @@ def _check_method(options: Options) -> None:
     if options.audit is not None:
         raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
     options.check_unused(where, remedy)
+
+
+def _check_weights(options: Options) -> WeightedScheme | None:
+    """Give what shingles weigh, for the weighted measure."""
+    if options.measure != WEIGHTED:
+        for name in ("tf", "idf"):
+            if getattr(options, name) is not None:
+                where = f"with measure {options.measure}"
+                raise no_effect(name, where, f"choose measure {WEIGHTED}", "measure")
+        return None
+    if options.occurrences != "set":
+        where = f"with measure {WEIGHTED}, where tf says what copies count"
+        raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
+    if options.method != "minhash":
+        message = f"measure {WEIGHTED} goes with method minhash, got {options.method}"
+        raise InvalidParameterError(message, "measure", "method")
+    if options.audit is not None:
+        message = f"audit cannot be had with measure {WEIGHTED} yet; leave it out"
+        raise InvalidParameterError(message, "audit", "measure")
+    return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))
 
 
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.passages.index import Addition
-    from neardup.passages.weighting import InverseFrequency, TermFrequency
     from neardup.text.tokenizers import TokenFunction
+    from neardup.text.weighting import InverseFrequency, TermFrequency
 
 
 class PassageIndex:

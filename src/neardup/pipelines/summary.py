@@ -63,6 +63,8 @@ def summarise(
         summary["recall"] = float(plan.recall)
         summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
         summary["scheme"] |= plan.minhash.describe()
+    if plan.sketch.weighted:
+        summary["scheme"] |= plan.sketch.weighted.weighting.describe()
     summary |= list_skipped(other, own)
     complete_summary(summary, clock)
     summary["versions"] = {

@@ -104,7 +104,7 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
     shingles.hash_shingles(token_lists.values, token_lists.offsets, scheme.ngram, values, offsets)
     values = values[: offsets[-1]]
     if scheme.occurrences == "numbered":
-        shingles.number_occurrences(values, offsets, *_sorting_room(offsets))
+        shingles.number_occurrences(values, offsets, *sorting_room(offsets))
     return ShingleLists(values, offsets)
 
 
@@ -112,7 +112,7 @@ def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     """Give each text's sorted set of shingle hashes."""
     lists = shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
     sizes: Int64s = np.empty(len(lists), np.int64)
-    shingles.sort_sets(lists.values, lists.offsets, *_sorting_room(lists.offsets), sizes)
+    shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
@@ -125,6 +125,7 @@ def digest_sets(sets: ShingleSets) -> Uint64s:
     return digest_token_lists(TokenLists(values, offsets))
 
 
-def _sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
+def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
+    """Make the scratch that the sorting kernels ask for."""
     longest = int(np.diff(offsets).max(initial=0))
     return np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)

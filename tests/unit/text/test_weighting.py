@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from neardup import InvalidParameterError
 from neardup.kernels import weights
-from neardup.passages.weighting import (
+from neardup.tables import TokenLists
+from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
     DocumentFrequencies,
@@ -20,7 +21,6 @@ from neardup.passages.weighting import (
     count_documents,
     term_frequencies,
 )
-from neardup.tables import TokenLists
 from tests.arrays import as_uint64, ragged, random_words
 from tests.oracles import weighted as oracle
 

@@ -1,0 +1,76 @@
+"""Signatures of weighted sets, whose agreement estimates weighted Jaccard similarity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.kernels import logarithm
+from neardup.kernels.hashing import function_seeds
+from neardup.sketches.minhash import MinHashScheme
+from neardup.tables import Floats, Int64s, Uint32s, Uint64s, WeightedSets
+
+
+@dataclass(frozen=True)
+class WeightedMinHashScheme(MinHashScheme):
+    """A family of functions of consistent weighted sampling; the parameters of MinHash."""
+
+    def describe(self) -> dict[str, object]:
+        """Give all that decides the functions, as plain values."""
+        return super().describe() | {"kind": "weighted"}
+
+
+def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Uint32s:
+    """Summarise every weighted set by its least element under each function.
+
+    Two sets agree in a position with a probability of their weighted Jaccard similarity J, the sum
+    of the lesser weights over the sum of the greater ones, plus 2^-32: the share of equal positions
+    estimates J, with a variance of J (1 - J) / num_perm.
+
+    Parameters
+    ----------
+    sets
+        n weighted sets.
+    scheme
+        Number of functions and seed.
+
+    Returns
+    -------
+    Array of shape (n, num_perm), the upper halves of the identities of ``kernels.consistent``. The
+    row of an empty set is all ones.
+
+    Notes
+    -----
+    Time some 25 ns for each distinct element of all sets and function, and 2 ns for each element of
+    each set and function. Memory 16 bytes a set and function while it runs.
+
+    References
+    ----------
+    Ioffe (2010), Improved consistent sampling, weighted minhash and L1 sketching.
+    """
+    # Compiled when it is imported, and only few jobs need it.
+    from neardup.kernels import weighted_signatures as kernels
+
+    seeds = function_seeds(scheme.seed, scheme.num_perm)
+    n = len(sets)
+    places = np.repeat(sets.starts - _ends_before(sets.sizes), sets.sizes)
+    places += np.arange(len(places), dtype=np.int64)
+    values = sets.values[places]
+    order = np.argsort(values, kind="stable")
+    values = values[order]
+    firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
+    owner_starts = np.append(firsts, len(values)).astype(np.int64)
+    owners = np.repeat(np.arange(n, dtype=np.int32), sets.sizes)[order]
+    logs: Floats = np.empty(len(values), np.float64)
+    logarithm.logarithms(sets.weights[places][order].astype(np.float64), logs)
+    least: Floats = np.full((n, len(seeds)), np.inf)
+    identities: Uint64s = np.full((n, len(seeds)), 2**64 - 1, np.uint64)
+    kernels.weighted_signatures(
+        values[firsts], owner_starts, owners, logs, seeds, least, identities
+    )
+    return (identities >> np.uint64(32)).astype(np.uint32)
+
+
+def _ends_before(sizes: Int64s) -> Int64s:
+    return np.cumsum(sizes) - sizes

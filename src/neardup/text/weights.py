@@ -1,0 +1,92 @@
+"""Weighted sets: the shingles of each document with what they weigh there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.kernels import shingles as shingle_kernels
+from neardup.kernels import weights as weight_kernels
+from neardup.tables import Int64s, ShingleLists, TokenLists, WeightedSets
+from neardup.text.shingles import ShingleScheme, shingle_lists, sorting_room
+from neardup.text.weighting import DocumentFrequencies, Weighting, term_frequencies
+
+
+@dataclass(frozen=True)
+class WeightedScheme:
+    """How documents become weighted sets.
+
+    Parameters
+    ----------
+    weighting
+        Term frequency times inverse document frequency.
+    frequencies
+        In how many documents each shingle is; None for ``unary`` only.
+    """
+
+    weighting: Weighting
+    frequencies: DocumentFrequencies | None = None
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether documents have to be counted before anything can be weighed."""
+        return self.weighting.idf != "unary"
+
+
+def weighted_sets(
+    token_lists: TokenLists, shingles: ShingleScheme, scheme: WeightedScheme
+) -> WeightedSets:
+    """Give each text's distinct shingles and their weights; what weighs nothing is left out.
+
+    Parameters
+    ----------
+    token_lists
+        n texts.
+    shingles
+        How tokens are joined; every copy counts, whatever its ``occurrences``.
+    scheme
+        What shingles weigh.
+
+    Returns
+    -------
+    n sets; one is empty for a text without tokens, and for one of which nothing weighs anything.
+
+    Notes
+    -----
+    Time that of sorting each text's shingles, and a search in all frequencies for each distinct
+    one.
+    """
+    lists = shingle_lists(token_lists, shingles)
+    sizes: Int64s = np.empty(len(lists), np.int64)
+    copies: Int64s = np.empty(len(lists.values), np.int64)
+    shingle_kernels.sort_bags(
+        lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, copies
+    )
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    used = np.repeat(lists.offsets[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
+    values, counts = lists.values[used], copies[used]
+    inverses = np.ones(len(values))
+    if scheme.frequencies is not None:
+        inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
+    table = term_frequencies(scheme.weighting.tf, int(counts.max(initial=0)))
+    found: Int64s = np.empty(len(values), np.int64)
+    weight_kernels.fill_weights(counts, table, inverses, found)
+    weighs = found > 0
+    kept = np.concatenate([[0], np.cumsum(weighs)])[starts]
+    values, found = values[weighs], found[weighs]
+    # A sum over all texts may wrap around; its differences do not.
+    sums = np.concatenate([[0], np.cumsum(found)])
+    return WeightedSets(
+        values,
+        found,
+        kept[:-1].astype(np.int64),
+        np.diff(kept).astype(np.int64),
+        np.diff(sums[kept]).astype(np.int64),
+    )
+
+
+def frequency_lists(token_lists: TokenLists, shingles: ShingleScheme) -> TokenLists:
+    """Give each text's shingles in the form in which documents are counted."""
+    lists: ShingleLists = shingle_lists(token_lists, shingles)
+    return TokenLists(lists.values, lists.offsets)
