@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import random
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import candidates, window_lists
+from neardup.kernels import candidates, depth, window_lists
 
 WIDE = 65535
 
@@ -75,14 +75,24 @@ any_lists = st.builds(
 )
 
 
-@given(any_lists)
-def test_list_starts__of_all_windows(lists):
+@given(any_lists, st.integers(1, 12))
+def test_list_starts__of_long_passages(lists, min_tokens):
     slices, columns = columns_of(lists)
     n = sum(map(len, lists))
     firsts, lasts = (np.full(n + 1, 9, np.uint32) for _ in range(2))
-    candidates.list_starts(slices, *columns, firsts[:n], lasts[:n])
-    assert firsts.tolist() == [*(a for windows in lists for a, *_ in windows), 9]
-    assert lasts.tolist() == [*(b for windows in lists for _, b, *_ in windows), 9]
+    listed = candidates.list_starts(slices, min_tokens, *columns, firsts[:n], lasts[:n])
+    expected = [
+        (a, last_start(window, min_tokens)) for ws in lists for window in ws for a in window[:1]
+    ]
+    expected = [(a, b) for a, b in expected if a <= b]
+    assert list(zip(firsts.tolist(), lasts.tolist(), strict=True))[:listed] == expected
+    assert (firsts[n], lasts[n]) == (9, 9)
+
+
+def last_start(window, min_tokens):
+    """Last start of a passage of so many tokens in a window."""
+    _, b, _, d = window
+    return min(b, d + 1 - min_tokens)
 
 
 def covered(pairs, least):
@@ -123,41 +133,110 @@ def test_covered_ranges__examples(least):
     assert covered([(top - 1, top)] * least, least) == [[top - 1, top]]
 
 
-def in_range(lists, first, last, least, room):
-    slices, columns = columns_of(lists)
+def in_range(slices, columns, rows, first, last, room):
     corners = np.full((4, room + 1), -7, np.int64)[:, :room].copy()
-    n = candidates.windows_in_range(slices, first, last, least, *columns, corners)
+    n = candidates.windows_in_range(slices, rows, first, last, *columns, corners)
     return int(n), [tuple(corner) for corner in corners.T.tolist()]
 
 
-def expected_in_range(lists, first, last, least):
-    chosen = [[w for w in windows if w[0] <= last and w[1] >= first] for windows in lists]
-    if sum(map(bool, chosen)) < least:
-        return None
-    return [(max(a, first), min(b, last), c, d) for windows in chosen for a, b, c, d in windows]
+def expected_in_range(lists, first, last):
+    chosen = [w for windows in lists for w in windows if w[0] <= last and w[1] >= first]
+    return [(max(a, first), min(b, last), c, d) for a, b, c, d in chosen]
 
 
-@given(any_lists, st.integers(0, 40), st.integers(0, 20), st.integers(1, 5), st.integers(0, 30))
-def test_windows_in_range__as_chosen(lists, first, size, least, room):
+@given(any_lists, st.lists(st.integers(0, 40), max_size=6), st.integers(0, 30), st.booleans())
+def test_windows_in_range__as_chosen(lists, cuts, room, is_near):
+    slices, columns = columns_of(lists)
     # Ranges at the edges of windows, and between.
-    edges = sorted({edge for windows in lists for a, b, *_ in windows for edge in (a, b)})
-    around = [x for edge in edges for x in (edge - 1, edge, edge + 1) if x >= 0] or [first]
-    for low in (first, around[first % len(around)]):
-        for high in (low, low + size, *[x for x in around if x >= low][:3]):
-            expected = expected_in_range(lists, low, high, least)
-            n, rows = in_range(lists, low, high, least, room)
-            if expected is None:
-                assert n == -1
-                continue
+    edges = {edge for windows in lists for a, b, *_ in windows for edge in (a, b)}
+    around = {x for edge in edges for x in (edge - 1, edge, edge + 1) if x >= 0} | set(cuts)
+    bounds = sorted(
+        around if is_near else random.Random(room).sample(sorted(around), min(len(around), 4))
+    )
+    rows = slices[:, 0].copy()
+    for low, high in pairwise(bounds):
+        for first, last in ((low, low), (low, high)):
+            expected = expected_in_range(lists, first, last)
+            n, found = in_range(slices, columns, rows, first, last, room)
             assert n == len(expected)
-            assert rows == (expected + [(-7,) * 4] * room)[:room]
+            assert found == (expected + [(-7,) * 4] * room)[:room]
+            assert rows.tolist() == [
+                start + sum(b < first for _, b, *_ in windows)
+                for start, windows in zip(slices[:, 0].tolist(), lists, strict=True)
+            ]
 
 
-def test_windows_in_range__enough_lists_only():
-    windows = [(2, 4, 5, 6), (5, 5, 6, 9)]
-    lists = [windows, [], [(4, 8, 8, 8)], [(9, 9, 9, 9)]]
-    assert in_range(lists, 4, 5, 2, 3) == (3, [(4, 4, 5, 6), (5, 5, 6, 9), (4, 5, 8, 8)])
-    assert in_range(lists, 4, 5, 3, 3)[0] == -1
-    # Two windows of one list are one min-hash.
-    assert in_range([windows, []], 2, 5, 2, 3)[0] == -1
-    assert in_range([], 0, 9, 1, 3)[0] == -1
+def test_windows_in_range__far_on():
+    windows = [(3 * k, 3 * k + 1, 3 * k + 5, 3 * k + 9) for k in range(100)]
+    slices, columns = columns_of([windows, windows[40:41]])
+    for distance in (1, 2, 3, 7, 8, 9, 31, 98, 99):
+        rows = slices[:, 0].copy()
+        for first in range(0, 310, distance):
+            expected = expected_in_range([windows, windows[40:41]], first, first)
+            assert in_range(slices, columns, rows, first, first, 2) == (
+                len(expected),
+                (expected + [(-7,) * 4] * 2)[:2],
+            )
+
+
+def sifted(lists, ranges, least, min_tokens):
+    slices, columns = columns_of(lists)
+    kept = np.array(ranges, np.int64).reshape(-1, 2)
+    n = candidates.sift_ranges(slices, least, min_tokens, *columns, kept)
+    return [tuple(pair) for pair in kept[:n].tolist()]
+
+
+def deepest(lists, first, last, min_tokens):
+    """Most windows that a long passage with a start in the range is in."""
+    # Some passage that is in most of them begins with a window's first start, or the range, and
+    # ends with a window's first end, or is as short as may be.
+    windows = [w for ws in lists for w in ws]
+    starts = {min(max(a, first), last) for a, *_ in windows}
+    return max(
+        (
+            sum(a <= i <= b and c <= j <= d for a, b, c, d in windows)
+            for i in starts
+            for j in {max(c, i + min_tokens - 1) for _, _, c, _ in windows}
+        ),
+        default=0,
+    )
+
+
+def cut_at(cuts):
+    """Make ranges of starts that do not overlap; some adjoin."""
+    bounds = sorted(set(cuts))
+    return [(a, b - 1) for a, b in pairwise(bounds)]
+
+
+@given(any_lists, st.lists(st.integers(0, 45), max_size=8), st.integers(1, 5), st.integers(1, 9))
+def test_sift_ranges__those_with_a_passage(lists, cuts, least, min_tokens):
+    ranges = cut_at(cuts)
+    expected = [pair for pair in ranges if deepest(lists, *pair, min_tokens) >= least]
+    assert sifted(lists, ranges, least, min_tokens) == expected
+
+
+def test_sift_ranges__examples():
+    lists = [[(2, 6, 8, 9), (7, 9, 12, 30)], [(4, 8, 9, 20)], [], [(0, 4, 10, 14)]]
+    assert sifted(lists, [(0, 3), (4, 5), (6, 6), (7, 9)], 2, 1) == [(4, 5), (6, 6), (7, 9)]
+    # Starts of the three overlap, but not their ends.
+    assert sifted(lists, [(4, 4)], 3, 1) == []
+    assert sifted([*lists, [(4, 4, 9, 10)]], [(4, 4)], 3, 1) == [(4, 4)]
+    # From 4 to 9 are six tokens.
+    assert sifted(lists[:2], [(4, 6)], 2, 6) == [(4, 6)]
+    assert sifted(lists[:2], [(4, 6)], 2, 7) == []
+    # The windows of one list do not count twice.
+    assert sifted([[(2, 4, 5, 6), (5, 5, 6, 9)]], [(2, 5)], 2, 1) == []
+    assert sifted([], [(0, 9)], 1, 1) == []
+
+
+@pytest.mark.parametrize("n", [depth.MANY, depth.MANY + 1])
+def test_sift_ranges__of_many_windows_or_starts(n):
+    """Where the test would take long ranges stay, and the sweep decides."""
+    windows = [(k, k, k + 5, k + 9) for k in range(n)]
+    others = [(k, k, k + 1, k + 3) for k in range(n)]
+    is_small = n == depth.MANY
+    assert sifted([windows[: n // 2], others[: n - n // 2]], [(0, n // 2)], 2, 1) == (
+        [] if is_small else [(0, n // 2)]
+    )
+    wide = [[(0, n - 1, n + 5, n + 9)], [(0, n - 1, n, n + 3)]]
+    assert sifted(wide, [(0, n - 1)], 2, 1) == ([] if is_small else [(0, n - 1)])

@@ -464,3 +464,19 @@ def test_search__order_of_rows():
             keys = [(row["query_id"], row["doc_id"], row[column]) for row in rows]
             assert keys == sorted(keys)
             assert len({key[:2] for key in keys}) == 21
+
+
+def test_search__windows_of_shorter_passages():
+    """Windows are told whole, also where only passages that are too short for a search begin."""
+    options = {"min_tokens": 5, "num_perm": 8, "seed": 1, "tokenizer": "whitespace"}
+    with new_folder() as folder:
+        index = PassageIndex.create(folder, **options)
+        index.add(["c k a o g f d i h"])
+        found, none = (
+            index.search(["o g f"], "0.6", recall="0.5", report=report).to_pylist()
+            for report in ("windows", "best")
+        )
+    (row,) = found
+    names = ("first_start", "last_start", "first_end", "last_end")
+    assert [row[name] for name in names] == [6, 6, 11, 13]
+    assert none == []

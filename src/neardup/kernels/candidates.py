@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
+from neardup.kernels._compile import helper, kernel
+from neardup.kernels.depth import MANY, reaches
 from neardup.kernels.types import (
     ConstInt64Rows,
     ConstInt64s,
@@ -20,9 +21,13 @@ from neardup.kernels.types import (
     ConstUint64s,
     Int,
     Int64Rows,
+    Int64s,
     Uint32s,
 )
 from neardup.kernels.window_lists import read_span
+
+# Behind all starts.
+_NOWHERE = 1 << 62
 
 
 @kernel
@@ -54,21 +59,32 @@ def find_lists(
 @kernel
 def list_starts(
     lists: ConstInt64Rows,
+    min_tokens: int,
     starts: ConstUint32s,
     spans: ConstUint16Rows,
     wide_rows: ConstInt64s,
     wide_spans: ConstUint32Rows,
     firsts: Uint32s,
     lasts: Uint32s,
-) -> None:
-    """Copy the first and the last start of all windows of some lists."""
+) -> Int:
+    """List the first and the last start of passages of ``min_tokens`` in the windows of some lists.
+
+    Shorter passages do not count, so a window may have fewer starts, or none: such are left out.
+    Returns how many are listed.
+    """
     n = np.int64(0)
     for f in range(lists.shape[0]):
         for row in range(lists[f, 0], lists[f, 1]):
-            first = np.int64(starts[row])
-            firsts[n] = first
-            lasts[n] = first + read_span(spans, wide_rows, wide_spans, row, 0)
-            n += 1
+            a = np.int64(starts[row])
+            b = a + read_span(spans, wide_rows, wide_spans, row, 0)
+            d = b + read_span(spans, wide_rows, wide_spans, row, 1)
+            d += read_span(spans, wide_rows, wide_spans, row, 2)
+            b = min(b, d - min_tokens + 1)
+            if a <= b:
+                firsts[n] = a
+                lasts[n] = b
+                n += 1
+    return n
 
 
 @kernel
@@ -100,7 +116,7 @@ def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges
     return n_ranges
 
 
-@inlined
+@helper
 def _first_ending_from(
     starts: ConstUint32s,
     spans: ConstUint16Rows,
@@ -111,10 +127,18 @@ def _first_ending_from(
     x: Int,
 ) -> Int:
     """First row in [low, high) of a list whose window allows a start at x or later."""
+    # It is seldom far, so by steps that double, and then halve.
+    probe, step = low, np.int64(1)
+    while probe < high:
+        if np.int64(starts[probe]) + read_span(spans, wide_rows, wide_spans, probe, 0) >= x:
+            high = probe
+            break
+        low = probe + 1
+        probe += step
+        step <<= 1
     while low < high:
         middle = (low + high) >> 1
-        last = np.int64(starts[middle]) + read_span(spans, wide_rows, wide_spans, middle, 0)
-        if last < x:
+        if np.int64(starts[middle]) + read_span(spans, wide_rows, wide_spans, middle, 0) < x:
             low = middle + 1
         else:
             high = middle
@@ -124,9 +148,9 @@ def _first_ending_from(
 @kernel
 def windows_in_range(
     lists: ConstInt64Rows,
+    rows: Int64s,
     first: int,
     last: int,
-    least: int,
     starts: ConstUint32s,
     spans: ConstUint16Rows,
     wide_rows: ConstInt64s,
@@ -136,16 +160,14 @@ def windows_in_range(
     """List the windows that allow a start from ``first`` to ``last``, cut to these starts.
 
     ``corners`` (4, room) receives a, b, c, d of each. Returns how many there are, whether they fit
-    or not; -1 if fewer than ``least`` lists have one.
+    or not. ``rows`` (n_lists) are the rows to look from; they are moved on to the first ones that
+    allow a start at ``first`` or later.
     """
-    n, n_lists = np.int64(0), np.int64(0)
-    n_functions = np.int64(lists.shape[0])
-    for f in range(n_functions):
-        if n_lists + n_functions - f < least:
-            return np.int64(-1)
+    n = np.int64(0)
+    for f in range(lists.shape[0]):
         end = lists[f, 1]
-        row = _first_ending_from(starts, spans, wide_rows, wide_spans, lists[f, 0], end, first)
-        n_lists += np.int64(row < end and np.int64(starts[row]) <= last)
+        row = _first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+        rows[f] = row
         while row < end and np.int64(starts[row]) <= last:
             if n < corners.shape[1]:
                 a = np.int64(starts[row])
@@ -157,39 +179,57 @@ def windows_in_range(
                 corners[3, n] = c + read_span(spans, wide_rows, wide_spans, row, 2)
             n += 1
             row += 1
-    return n if n_lists >= least else np.int64(-1)
+    return n
 
 
 @kernel
-def next_candidate(
+def sift_ranges(
     lists: ConstInt64Rows,
-    ranges: ConstInt64Rows,
-    number: int,
     least: int,
+    min_tokens: int,
     starts: ConstUint32s,
     spans: ConstUint16Rows,
     wide_rows: ConstInt64s,
     wide_spans: ConstUint32Rows,
-    corners: Int64Rows,
-) -> tuple[Int, Int]:
-    """Find the first range from ``number`` on with windows of enough lists, and list these.
+    ranges: Int64Rows,
+) -> Int:
+    """Keep the ranges of starts from which a passage is in windows of ``least`` lists.
 
-    Gives its number and how many windows there are, as ``windows_in_range``; the number of ranges
-    and -1 if there is none.
+    Passages have ``min_tokens`` or more. Ranges with very many windows or starts are kept, too,
+    because there the sweep is no dearer than the test. ``ranges``, first and last start of
+    each, ascend and do not overlap; those kept are moved to the front. Returns their number. Cost,
+    for each range, a look at one window of each list.
     """
-    n_ranges = np.int64(ranges.shape[0])
-    for k in range(number, n_ranges):
+    n_lists, n_kept = lists.shape[0], np.int64(0)
+    # Of each list the first window that ends in the range or behind it.
+    rows = np.empty(n_lists, np.int64)
+    firsts, lasts = np.full(n_lists, -1, np.int64), np.full(n_lists, -1, np.int64)
+    for f in range(n_lists):
+        rows[f] = lists[f, 0]
+    corners = np.empty((4, MANY), np.int64)
+    depths = np.empty((2, MANY), np.int32)
+    ends = np.empty((2, MANY), np.int64)
+    for k in range(ranges.shape[0]):
+        first, last = ranges[k, 0], ranges[k, 1]
+        n_open = np.int64(0)
+        for f in range(n_lists):
+            if lasts[f] < first:
+                end = lists[f, 1]
+                row = _first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+                rows[f] = row
+                firsts[f] = lasts[f] = _NOWHERE
+                if row < end:
+                    firsts[f] = np.int64(starts[row])
+                    lasts[f] = firsts[f] + read_span(spans, wide_rows, wide_spans, row, 0)
+            n_open += np.int64(firsts[f] <= last)
+        if n_open < least:
+            continue
         n = windows_in_range(
-            lists,
-            ranges[k, 0],
-            ranges[k, 1],
-            least,
-            starts,
-            spans,
-            wide_rows,
-            wide_spans,
-            corners,
+            lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
         )
-        if n >= 0:
-            return np.int64(k), n
-    return n_ranges, np.int64(-1)
+        is_small = n <= MANY and last - first < MANY
+        if is_small and not reaches(corners, n, first, last, least, min_tokens, depths, ends):
+            continue
+        ranges[n_kept, 0], ranges[n_kept, 1] = first, last
+        n_kept += 1
+    return n_kept

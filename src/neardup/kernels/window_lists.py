@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
+from neardup.kernels._compile import helper, kernel
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
@@ -69,7 +69,7 @@ def pack_spans(
             n_wide += 1
 
 
-@inlined
+@helper
 def read_span(
     spans: ConstUint16Rows,
     wide_rows: ConstInt64s,
@@ -77,7 +77,11 @@ def read_span(
     row: Int,
     which: Int,
 ) -> Int:
-    """Give one span of a window, from the list of wide ones if need be."""
+    """Give one span of a window, from the list of wide ones if need be.
+
+    A function of its own: inlined in a loop it made Numba count references to its arrays, which
+    took 50 ns a row.
+    """
     span = np.int64(spans[row, which])
     if span < WIDE:
         return span

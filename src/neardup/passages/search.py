@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.kernels import candidates, passages, regions, sweep
 from neardup.passages.estimate import least_hits
@@ -102,7 +103,7 @@ class SegmentSearcher:
     def search(self, query: Query, plan: SearchPlan) -> Hits:
         """Find the passages of all documents that are similar to a query."""
         lists = self._find_lists(query)
-        ranges = self._candidate_ranges(lists, plan.hits)
+        ranges = self._candidate_ranges(lists, plan.hits, plan.min_tokens)
         if not len(ranges):
             return _NOTHING
         numbers = self._know(query)
@@ -124,7 +125,7 @@ class SegmentSearcher:
         through the segment. They are not compared exactly.
         """
         lists = self._find_lists(query)
-        ranges = self._candidate_ranges(lists, plan.hits)
+        ranges = self._candidate_ranges(lists, plan.hits, 1)
         found = list(self._regions(lists, ranges, plan.hits))
         return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 4), np.int64)
 
@@ -134,56 +135,50 @@ class SegmentSearcher:
         candidates.find_lists(query.keys, index.keys, index.key_starts, index.list_starts, lists)
         return lists[np.argsort(lists[:, 1] - lists[:, 0], kind="stable")]
 
-    def _candidate_ranges(self, lists: Int64s, hits: int) -> Int64s:
-        """Find where passages may start that share enough, by the shorter lists alone.
+    def _candidate_ranges(self, lists: Int64s, hits: int, min_tokens: int) -> Int64s:
+        """Find where passages of ``min_tokens`` or more may start that share enough.
 
-        A passage in ``hits`` of all lists is in at least ``hits`` less those not read.
+        First by the shorter lists alone: a passage in ``hits`` of all lists is in at least ``hits``
+        less those not read. There the windows of all lists are looked at.
         """
         rows = np.cumsum(lists[:, 1] - lists[:, 0])
         n_left_out = hits - min(hits, _LEAST_OF_SHORT)
         n_read = max(len(lists) - n_left_out, int(np.searchsorted(rows, _CHEAP_ROWS, side="right")))
-        return self._covered_ranges(lists[:n_read], hits - (len(lists) - n_read))
+        least = hits - (len(lists) - n_read)
+        ranges = self._covered_ranges(lists[:n_read], least, min_tokens)
+        n = candidates.sift_ranges(lists, hits, min_tokens, *self._columns(), ranges)
+        return ranges[:n]
 
-    def _covered_ranges(self, lists: Int64s, least: int) -> Int64s:
-        """Find the ranges of starts that windows of ``least`` of some lists allow."""
+    def _columns(self) -> tuple[Uint32s, npt.NDArray[np.uint16], Int64s, Uint32s]:
+        """Give the arrays of the windows, as kernels take them."""
         index = self.segment.windows
+        return index.starts, index.spans, index.wide_rows, index.wide_spans
+
+    def _covered_ranges(self, lists: Int64s, least: int, min_tokens: int) -> Int64s:
+        """Find the ranges of starts that windows of ``least`` of some lists allow."""
         n_rows = int((lists[:, 1] - lists[:, 0]).sum())
         firsts: Uint32s = np.empty(n_rows, np.uint32)
         lasts: Uint32s = np.empty(n_rows, np.uint32)
-        candidates.list_starts(
-            lists, index.starts, index.spans, index.wide_rows, index.wide_spans, firsts, lasts
-        )
+        n = candidates.list_starts(lists, min_tokens, *self._columns(), firsts, lasts)
+        firsts, lasts = firsts[:n], lasts[:n]
         firsts.sort()
         lasts.sort()
-        ranges: Int64s = np.empty((n_rows, 2), np.int64)
+        ranges: Int64s = np.empty((n, 2), np.int64)
         return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
 
     def _regions(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
         """Give the sub-texts with enough common min-hashes, those that may overlap together."""
-        index = self.segment.windows
+        columns = self._columns()
+        rows = lists[:, 0].copy()
         corners: Int64s = np.empty((4, _FIRST_ROOM), np.int64)
         region: list[Int64s] = []
-        end, number = -1, 0
-        while True:
-            found = candidates.next_candidate(
-                lists,
-                ranges,
-                number,
-                hits,
-                index.starts,
-                index.spans,
-                index.wide_rows,
-                index.wide_spans,
-                corners,
-            )
-            number, n = int(found[0]), int(found[1])
-            if n < 0:
-                break
-            if n > corners.shape[1]:
+        end = -1
+        for first, last in ranges.tolist():
+            while True:
+                n = candidates.windows_in_range(lists, rows, first, last, *columns, corners)
+                if n <= corners.shape[1]:
+                    break
                 corners = np.empty((4, 2 * n), np.int64)
-                continue
-            first = int(ranges[number, 0])
-            number += 1
             rectangles = _sweep(corners[:, :n], hits)
             if not len(rectangles):
                 continue
