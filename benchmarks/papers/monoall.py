@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from allalign import LARGEST, compiled
-from numba.cpython.unsafe.numbers import leading_zeros
 
 from neardup.kernels import ordered_set
+from neardup.kernels._compile import leading_zeros
 from neardup.kernels.active import occurrence_hash
 from neardup.kernels.consistent import list_weighted
 from neardup.kernels.hashing import mix64

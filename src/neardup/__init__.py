@@ -7,6 +7,8 @@ The public names, and where they live:
 - ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
 - ``align`` (pipelines.align): all passages that two collections share.
 - ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
+- ``sketch`` (pipelines.sketch): sketches of documents, ``Sketches`` (pipelines.sketches), and
+  ``estimate`` (pipelines.estimate), which compares them; ``EstimateResult`` is its result.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
 
@@ -30,6 +32,7 @@ from neardup.errors import (
     OutputExistsError,
     ReadError,
     ResultLimitError,
+    SketchFormatError,
     SketchMismatchError,
     WriteError,
 )
@@ -39,15 +42,19 @@ if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
     from neardup.pipelines.align import align
     from neardup.pipelines.deduplicate import deduplicate
+    from neardup.pipelines.estimate import EstimateResult, estimate
     from neardup.pipelines.pair_result import PairResult
     from neardup.pipelines.pairs import find_pairs
     from neardup.pipelines.passage_index import PassageIndex
     from neardup.pipelines.result import DeduplicationResult
+    from neardup.pipelines.sketch import sketch
+    from neardup.pipelines.sketches import Sketches
     from neardup.text.normalise import Normalisation
 
 __all__ = [
     "Banding",
     "DeduplicationResult",
+    "EstimateResult",
     "IndexFormatError",
     "IndexLockedError",
     "InvalidInputError",
@@ -60,13 +67,17 @@ __all__ = [
     "PassageIndex",
     "ReadError",
     "ResultLimitError",
+    "SketchFormatError",
     "SketchMismatchError",
+    "Sketches",
     "WriteError",
     "__version__",
     "align",
     "choose_banding",
     "deduplicate",
+    "estimate",
     "find_pairs",
+    "sketch",
 ]
 
 _HOMES = {
@@ -78,7 +89,11 @@ _HOMES = {
     "align": "neardup.pipelines.align",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
+    "estimate": "neardup.pipelines.estimate",
+    "EstimateResult": "neardup.pipelines.estimate",
     "find_pairs": "neardup.pipelines.pairs",
+    "sketch": "neardup.pipelines.sketch",
+    "Sketches": "neardup.pipelines.sketches",
 }
 
 

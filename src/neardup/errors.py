@@ -88,6 +88,14 @@ class SketchMismatchError(NeardupError, ValueError):
         super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
 
 
+class SketchFormatError(NeardupError, ValueError):
+    """A file of sketches is damaged, of another kind, or of a newer version; carries ``path``."""
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        self.path = path
+        super().__init__(_place(path, None) + message)
+
+
 class IndexFormatError(NeardupError, ValueError):
     """A file of an index is damaged, missing, foreign or of a newer version; carries ``path``."""
 

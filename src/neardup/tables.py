@@ -205,3 +205,129 @@ class Removals:
     similarities: Floats
     n_compared: int
     n_verified: int
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """MinHash signatures, of shape (n, num_perm), and the number of elements of each set.
+
+    ``totals`` are the sums of the weights of weighted sets, in units of 2^-20; None for plain ones.
+    The row of an empty set is all ones.
+    """
+
+    values: Uint32s
+    sizes: Int64s
+    totals: Int64s | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
+class SetSketches:
+    """Samples of sets of permuted 64-bit elements; each row ascending, without repeats.
+
+    Row d is a sample of a set with ``sizes[d]`` distinct elements, -1 where that is not known
+    exactly; it holds the whole set where it has as many values. ``moduli`` are those of modulo
+    sketches, whose values are all multiples of theirs, and 1 for smallest-s sketches.
+    """
+
+    values: Uint64s
+    offsets: Int64s
+    sizes: Int64s
+    moduli: Int64s
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What samples tell of a share, with standard errors and 95 % intervals from low to high.
+
+    ``n_samples`` is the number of elements that an estimate rests on. Where low equals high the
+    whole sets were seen and the value is exact. Without samples the value is NaN.
+    """
+
+    values: Floats
+    errors: Floats
+    low: Floats
+    high: Floats
+    n_samples: Int64s
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def is_usable(self, min_samples: int = 20) -> Bools:
+        """Mark those that are exact, or rest on enough samples; of fewer, little can be said."""
+        usable: Bools = (self.n_samples >= min_samples) | (self.low == self.high)
+        return usable
+
+
+@dataclass(frozen=True)
+class GreedyClusters:
+    """The cluster of each document, and the document that represents each cluster.
+
+    Clusters are numbered from 0 in the order of their representatives, which are first members.
+    """
+
+    clusters: Int64s
+    representatives: Int64s
+
+    def __len__(self) -> int:
+        return len(self.representatives)
+
+
+@dataclass(frozen=True)
+class EditSignatures:
+    """Symbols that windows of each text were given, in text order, and the texts' lengths.
+
+    ``lengths`` counts characters. ``positions``, aligned with ``symbols``, are the characters at
+    which the windows begin; None if they were not kept.
+    """
+
+    symbols: Uint32s
+    offsets: Int64s
+    lengths: Int64s
+    positions: Int64s | None = None
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+@dataclass(frozen=True)
+class EditEstimates:
+    """Estimated edit distances of pairs of texts, in characters, and how sure they are.
+
+    The distance lies between ``low`` and ``high`` as often as was asked for. ``significances`` are
+    numbers of standard deviations by which a pair's signatures are nearer than unrelated ones;
+    ``spreads`` tell where the differences are, from 0, in one place, to 1, all over, NaN where
+    that is not known. A pair that is not ``is_usable`` has too few symbols: its distance and
+    significance are NaN, and its interval is what the lengths alone say.
+    """
+
+    distances: Floats
+    low: Floats
+    high: Floats
+    significances: Floats
+    spreads: Floats
+    is_usable: Bools
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+
+@dataclass(frozen=True)
+class EditPlaces:
+    """Where texts seem to lie inside longer ones.
+
+    ``starts`` and ``stops`` are characters of the longer text, ``shares`` the part of the shorter
+    one's signature that was found there, in the right order.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    shares: Floats
+
+    def __len__(self) -> int:
+        return len(self.starts)

@@ -68,6 +68,7 @@ def test_public_names__errors_are_what_callers_expect():
         "OutputExistsError": FileExistsError,
         "ReadError": OSError,
         "ResultLimitError": RuntimeError,
+        "SketchFormatError": ValueError,
         "SketchMismatchError": ValueError,
         "WriteError": OSError,
     }

@@ -22,6 +22,8 @@ _COMMANDS = {
     "search": ("neardup.cli.search", "Find the passages of an index that are similar to queries."),
     "align": ("neardup.cli.align", "Find the passages that two collections share."),
     "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
+    "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
+    "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 

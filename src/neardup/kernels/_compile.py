@@ -24,6 +24,7 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.cpython.unsafe.numbers import leading_zeros as compiled_leading_zeros
 from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zeros
 
 from neardup.version import __version__
@@ -34,9 +35,17 @@ def _count_trailing_zeros(value: Any) -> int:
     return (number & -number).bit_length() - 1
 
 
-# Counts the zero bits below the lowest set bit; 64 if there is none. Numba's works only compiled.
+def _count_leading_zeros(value: Any) -> int:
+    return 64 - int(value).bit_length()
+
+
+# Count the zero bits below the lowest set bit, or above the highest; 64 if there is none. Numba's
+# work only compiled.
 trailing_zeros: Callable[[Any], int] = (
     _count_trailing_zeros if numba.config.DISABLE_JIT else compiled_trailing_zeros
+)
+leading_zeros: Callable[[Any], int] = (
+    _count_leading_zeros if numba.config.DISABLE_JIT else compiled_leading_zeros
 )
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -68,7 +68,7 @@ def _insertion_sort(values: Uint64s, start: Int, stop: Int) -> None:
 
 
 @inlined
-def _sort_hashes(values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s) -> None:
+def sort_hashes(values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s) -> None:
     """Sort a range of hashes: spread them by their leading bits, then finish each small bucket.
 
     Hashes are uniform, so about as many buckets as values leaves one or two in each: linear time.
@@ -123,7 +123,7 @@ def number_occurrences(
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        _sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts)
         i = start
         while i < stop:
             value = shingles[i]
@@ -150,7 +150,7 @@ def sort_sets(
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        _sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts)
         last = start - 1
         for i in range(start, stop):
             if i == start or shingles[i] != shingles[last]:
@@ -174,7 +174,7 @@ def sort_bags(
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        _sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts)
         last = start - 1
         for i in range(start, stop):
             if i == start or shingles[i] != shingles[last]:

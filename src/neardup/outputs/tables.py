@@ -44,8 +44,12 @@ def check_table_file(target: Path, *, overwrite: bool) -> None:
         pass
 
 
-def write_table(table: pa.Table, target: Path, *, overwrite: bool = False) -> None:
+def write_table(
+    table: pa.Table, target: Path, *, overwrite: bool = False, checksums: bool = False
+) -> None:
     """Write a table beside its target and move it there when it is complete.
+
+    With ``checksums`` every page of a Parquet file has one.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def write_table(table: pa.Table, target: Path, *, overwrite: bool = False) -> No
         scratch = Path(name)
     try:
         with _translated(target):
-            _write(table, scratch, target.suffix)
+            _write(table, scratch, target.suffix, checksums)
             # Temporary files are private; the result is like any other file.
             scratch.chmod(0o666 & ~_umask())
             scratch.replace(target)
@@ -68,11 +72,11 @@ def write_table(table: pa.Table, target: Path, *, overwrite: bool = False) -> No
             scratch.unlink()
 
 
-def _write(table: pa.Table, path: Path, suffix: str) -> None:
+def _write(table: pa.Table, path: Path, suffix: str, checksums: bool) -> None:
     if suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(table, path, compression="zstd")
+        pq.write_table(table, path, compression="zstd", write_page_checksum=checksums)
     elif suffix == ".csv":
         import pyarrow.csv
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.texts import read_text_block
 from neardup.progress import Progress
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
@@ -100,19 +101,9 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
 def _read_block(
     source: Source, block: RowBlock, tokenizer: Tokenizer, options: ReadOptions
 ) -> DocumentBlock:
-    parsed = block.parse(options.columns, skip_bad=options.skip_bad)
-    texts, numbers, ids = parsed.text, block.numbers, parsed.id
-    if texts.null_count:
-        is_good = texts.is_valid()
-        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
-        ids = None if ids is None else ids.filter(is_good)
-    if ids is None:
-        ids = source.default_ids(numbers)
-    # A copy, because a block of rows may hold a whole file's other columns in memory.
-    texts = pa.concat_arrays([texts.cast(pa.large_string())])
-    tokens, spans = _locate_tokens(Texts.from_arrow(texts), tokenizer)
-    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return DocumentBlock(ids.cast(pa.large_string()), texts, tokens, spans, skipped)
+    rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
+    tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
+    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped)
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

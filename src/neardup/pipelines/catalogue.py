@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # still in the processor's cache when the next stage reads them.
 SLICE_BYTES = 1 << 17
 # For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
-_WEIGHTED_SLICE_BYTES = 1 << 21
+WEIGHTED_SLICE_BYTES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def sketch_block(block: RowBlock, plan: SketchPlan) -> BlockSketch:
     n_bands = plan.banding.bands if plan.banding else 0
     keys = np.empty((n_documents, n_bands), np.uint64)
     start = 0
-    for part in texts.slices(_WEIGHTED_SLICE_BYTES if plan.weighted else SLICE_BYTES):
+    for part in texts.slices(WEIGHTED_SLICE_BYTES if plan.weighted else SLICE_BYTES):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)

@@ -116,6 +116,13 @@ def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
+def shingle_set_sizes(lists: ShingleLists) -> Int64s:
+    """Count the distinct shingles of each text."""
+    sizes: Int64s = np.empty(len(lists), np.int64)
+    shingles.sort_sets(lists.values.copy(), lists.offsets, *sorting_room(lists.offsets), sizes)
+    return sizes
+
+
 def digest_sets(sets: ShingleSets) -> Uint64s:
     """Digest each set to 128 bits, shape (n, 2): equal for equal sets."""
     ends = np.cumsum(sets.sizes)

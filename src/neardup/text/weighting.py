@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -101,6 +102,14 @@ class DocumentFrequencies:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    def digest(self) -> str:
+        """Give a digest of all counts: equal for the same documents, whatever their order."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(str(self.n_documents).encode())
+        for column in (self.hashes, self.counts):
+            digest.update(column.astype(column.dtype.newbyteorder("<")).tobytes())
+        return digest.hexdigest()
 
     def counts_of(self, hashes: Uint64s) -> Int64s:
         """Give the number of documents that have each of these tokens; 0 for an unknown one."""

@@ -28,6 +28,11 @@ class WeightedScheme:
     weighting: Weighting
     frequencies: DocumentFrequencies | None = None
 
+    def describe(self) -> dict[str, object]:
+        """Give all that decides the weights, as plain values."""
+        digest = None if self.frequencies is None else self.frequencies.digest()
+        return self.weighting.describe() | {"frequencies": digest}
+
     @property
     def needs_frequencies(self) -> bool:
         """Whether documents have to be counted before anything can be weighed."""

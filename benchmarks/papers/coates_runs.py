@@ -1,0 +1,261 @@
+"""The measurements behind docs/papers/coates.md."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import statistics
+import string
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.sketches.edit_distances import exact_distances, signature_distances
+from neardup.sketches.edit_estimate import edit_estimates
+from neardup.sketches.edit_place import place_inside
+from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.tables import EditSignatures, Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Row = dict[str, Any]
+
+# The paper's text has so many characters.
+LENGTH = 13_508
+# Its windows, and ours.
+PAPER_NEIGHBOURHOOD = 4
+RATES = (50, 100, 200)
+SHARES = (1, 5, 10, 20, 30)
+BLOCKS = (1, 5, 10)
+BLOCK_SIZE = 500
+# Paragraphs are too short for a hundredth of their windows.
+PARAGRAPH_RATE = 10
+REPEATS = 5
+PRINTABLE = np.array(list(string.printable[:95]))
+# Words of a made-up text: as long as English ones, the first ones the most frequent.
+VOCABULARY = 2_000
+
+
+def read_text(path: Path | None, seed: int) -> str:
+    """Read the beginning of a text file, or make one up."""
+    if path is not None:
+        return path.read_text(encoding="utf-8")[:LENGTH]
+    generator = np.random.default_rng(seed)
+    letters = np.array(list(string.ascii_lowercase))
+    sizes = generator.integers(2, 10, VOCABULARY)
+    words = np.array(["".join(generator.choice(letters, size)) for size in sizes])
+    ranks = np.minimum(generator.zipf(1.3, LENGTH) - 1, VOCABULARY - 1)
+    return " ".join(words[ranks])[:LENGTH]
+
+
+def make_scheme(kind: str, compression: int) -> EditScheme:
+    """Give the paper's way to sign, or ours."""
+    if kind == "sum":
+        return EditScheme(compression, PAPER_NEIGHBOURHOOD, hash="sum", letters=2)
+    return EditScheme(compression)
+
+
+def make_table(texts: Sequence[str]) -> Texts:
+    return Texts.from_arrow(pa.array(texts, pa.large_string()))
+
+
+def run_rates(text: str) -> list[Row]:
+    """Count symbols for each residue of the sum, and for seeds of the mixed hash."""
+    texts = make_table([text])
+    rows = []
+    for compression in RATES:
+        for neighbourhood in (PAPER_NEIGHBOURHOOD, EditScheme().neighbourhood):
+            sums = [
+                EditScheme(compression, neighbourhood, hash="sum", residue=residue)
+                for residue in range(compression)
+            ]
+            mixed = [
+                EditScheme(compression, neighbourhood, seed=seed) for seed in range(compression)
+            ]
+            for kind, schemes in (("sum", sums), ("mixed", mixed)):
+                counts = [len(edit_signatures(texts, scheme).symbols) for scheme in schemes]
+                rows.append(
+                    {
+                        "compression": compression,
+                        "neighbourhood": neighbourhood,
+                        "hash": kind,
+                        "expected": (len(text) - neighbourhood + 1) / compression,
+                        "least": min(counts),
+                        "median": statistics.median(counts),
+                        "most": max(counts),
+                    }
+                )
+    return rows
+
+
+def run_speed(text: str, hashes: Sequence[str], seed: int) -> Row:
+    """Time exact distances, signing, and distances of signatures, of unrelated texts."""
+    generator = np.random.default_rng(seed)
+    n = 200
+    texts = make_table(["".join(generator.permutation(list(text))) for _ in range(n)])
+    few = np.arange(20)
+    rows = []
+    for compression in RATES:
+        for kind in hashes:
+            scheme = make_scheme(kind, compression)
+            signing = fastest(lambda scheme=scheme: edit_signatures(texts, scheme))
+            signatures = edit_signatures(texts, scheme)
+            left, right = (generator.integers(0, n, 20_000) for _ in range(2))
+            rows.append(
+                {
+                    "compression": compression,
+                    "hash": kind,
+                    "symbols": len(signatures.symbols) / n,
+                    "characters_per_second": n * len(text) / signing,
+                    "pairs_per_second": 20_000
+                    / fastest(lambda pairs=(signatures, left, right): signature_distances(*pairs)),
+                }
+            )
+    exact = fastest(lambda: exact_distances(texts, few, few + 100))
+    return {"exact_pairs_per_second": len(few) / exact, "rows": rows}
+
+
+def fastest(function: Callable[[], object]) -> float:
+    """Give the least time of some runs, in seconds."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def run_scattered(text: str, hashes: Sequence[str], trials: int, seed: int) -> list[Row]:
+    """Substitute a share of the characters, in random places."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for share in SHARES:
+        changed = []
+        for _ in range(trials):
+            characters = np.array(list(text))
+            places = generator.choice(len(text), round(share / 100 * len(text)), replace=False)
+            characters[places] = generator.choice(PRINTABLE, len(places))
+            changed.append("".join(characters))
+        rows += compare(text, changed, hashes, {"share": share})
+    return rows
+
+
+def run_blocks(text: str, hashes: Sequence[str], trials: int, seed: int) -> list[Row]:
+    """Insert blocks of random characters in random places."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for n_blocks in BLOCKS:
+        changed = []
+        for _ in range(trials):
+            places = np.sort(generator.integers(0, len(text), n_blocks))[::-1]
+            whole = text
+            for place in places.tolist():
+                block = "".join(generator.choice(PRINTABLE, BLOCK_SIZE))
+                whole = whole[:place] + block + whole[place:]
+            changed.append(whole)
+        rows += compare(text, changed, hashes, {"blocks": n_blocks})
+    return rows
+
+
+def compare(text: str, changed: Sequence[str], hashes: Sequence[str], what: Row) -> list[Row]:
+    """Compare a text with changed ones by all schemes: a row for each, of means."""
+    texts = make_table([text, *changed])
+    left = np.zeros(len(changed), np.int64)
+    right = left + 1 + np.arange(len(changed))
+    true = exact_distances(texts, left, right)
+    rows = []
+    for compression in RATES:
+        for kind in hashes:
+            scheme = make_scheme(kind, compression)
+            signatures = edit_signatures(texts, scheme)
+            row = {
+                **what,
+                "compression": compression,
+                "hash": kind,
+                "true": float(true.mean()),
+                **describe(
+                    compression * signature_distances(signatures, left, right).astype(float)
+                ),
+            }
+            if kind == "mixed":
+                row |= estimate(signatures, scheme, left, right, true)
+            rows.append(row)
+    return rows
+
+
+def describe(scaled: np.typing.NDArray[np.float64]) -> Row:
+    """Give the mean, and the deviation of one, of the paper's estimate."""
+    return {"scaled": float(scaled.mean()), "deviation": float(scaled.std(ddof=1))}
+
+
+def estimate(
+    signatures: EditSignatures,
+    scheme: EditScheme,
+    left: np.typing.NDArray[np.int64],
+    right: np.typing.NDArray[np.int64],
+    true: np.typing.NDArray[np.int64],
+) -> Row:
+    """Give what ours makes of the same signatures; inserted characters are random ones."""
+    found = edit_estimates(signatures, scheme, left, right, unrelated=0.92)
+    return {
+        "estimate": float(found.distances.mean()),
+        "low": float(np.median(found.low)),
+        "high": float(np.median(found.high)),
+        "held": float(((found.low <= true) & (true <= found.high)).mean()),
+        "spread": float(np.nanmean(found.spreads)) if np.isfinite(found.spreads).any() else None,
+    }
+
+
+def run_places(text: str, trials: int, seed: int) -> list[Row]:
+    """Put as long a text before and behind, and look for the text in the whole."""
+    generator = np.random.default_rng(seed)
+    around = [
+        ("".join(generator.choice(PRINTABLE, len(text))) for _ in range(2)) for _ in range(trials)
+    ]
+    texts = make_table([text, *(before + text + after for before, after in around)])
+    inner = np.zeros(trials, np.int64)
+    rows = []
+    for compression in RATES:
+        scheme = EditScheme(compression)
+        for with_positions in (True, False):
+            signatures = edit_signatures(texts, scheme, with_positions=with_positions)
+            found = place_inside(signatures, scheme, inner, inner + 1 + np.arange(trials))
+            rows.append(
+                {
+                    "compression": compression,
+                    "positions": with_positions,
+                    "share": float(found.shares.mean()),
+                    "misplaced": float(np.abs(found.starts - len(text)).mean()),
+                }
+            )
+    return rows
+
+
+def run_edits(path: Path) -> Row:
+    """Compare real texts before and after an edit, space folded."""
+    opened = lzma.open if path.suffix == ".xz" else Path.open
+    with opened(path, "rt", encoding="utf-8") as lines:
+        pairs = [json.loads(line) for line in lines]
+    texts = make_table(
+        [" ".join(pair[key].split()) for pair in pairs for key in ("before", "after")]
+    )
+    left = 2 * np.arange(len(pairs))
+    scheme = EditScheme(PARAGRAPH_RATE)
+    signatures = edit_signatures(texts, scheme)
+    found = edit_estimates(signatures, scheme, left, left + 1)
+    true = exact_distances(texts, left, left + 1)
+    rows = np.flatnonzero(found.is_usable)
+    scaled = PARAGRAPH_RATE * signature_distances(signatures, left, left + 1)
+    return {
+        "compression": PARAGRAPH_RATE,
+        "pairs": len(pairs),
+        "true": true[rows].tolist(),
+        "scaled": scaled[rows].tolist(),
+        "estimate": found.distances[rows].tolist(),
+        "low": found.low[rows].tolist(),
+        "high": found.high[rows].tolist(),
+    }

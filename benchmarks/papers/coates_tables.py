@@ -1,0 +1,173 @@
+"""Tables of docs/papers/coates.md, with the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from markdown import table
+
+Results = dict[str, Any]
+
+# Estimates of the paper by compression and share of characters substituted, or blocks inserted.
+PAPER_SCATTERED = {
+    (50, 1): 333,
+    (50, 5): 1_000,
+    (50, 10): 2_416,
+    (50, 20): 2_350,
+    (50, 30): 3_700,
+    (100, 1): 66,
+    (100, 5): 600,
+    (100, 10): 1_066,
+    (100, 20): 1_666,
+    (100, 30): 1_833,
+    (200, 1): 66,
+    (200, 5): 200,
+    (200, 10): 266,
+    (200, 20): 800,
+}
+PAPER_BLOCKS = {
+    (50, 1): 700,
+    (50, 5): 2_100,
+    (50, 10): 5_450,
+    (100, 1): 700,
+    (100, 5): 2_800,
+    (100, 10): 4_700,
+    (200, 1): 200,
+    (200, 5): 2_200,
+    (200, 10): 6_000,
+}
+# Pairs a second and symbols by compression.
+PAPER_SPEED = {50: (1_388, 316), 100: (10_000, 72), 200: (20_000, 22)}
+PAPER_EXACT = 0.87
+# Characters a second that the paper signs, at best.
+PAPER_SIGNING = 135_000_000
+BINS = (0, 1, 4, 16, 64, 256, 10**9)
+
+
+def lay_out(results: Results) -> dict[str, str]:
+    """Make all tables."""
+    tables = {
+        "rates": rates_table(results),
+        "speed": speed_table(results),
+        "scattered": changes_table(results["scattered"], "share", "% changed", PAPER_SCATTERED),
+        "blocks": changes_table(results["blocks"], "blocks", "blocks", PAPER_BLOCKS),
+        "places": places_table(results),
+    }
+    return tables | ({"edits": edits_table(results)} if "edits" in results else {})
+
+
+def rates_table(results: Results) -> str:
+    """Lay out numbers of symbols over residues or seeds."""
+    header = ("c", "n", "hash", "symbols expected", "least", "median", "most")
+    return table(
+        header,
+        [
+            (
+                row["compression"],
+                row["neighbourhood"],
+                row["hash"],
+                round(row["expected"]),
+                row["least"],
+                round(row["median"]),
+                row["most"],
+            )
+            for row in results["rates"]
+        ],
+    )
+
+
+def speed_table(results: Results) -> str:
+    """Lay out speeds, those of exact distances first."""
+    speed = results["speed"]
+    rows: list[tuple[object, ...]] = [
+        (None, "none", None, None, speed["exact_pairs_per_second"], PAPER_EXACT, None, None)
+    ]
+    for row in speed["rows"]:
+        pairs, symbols = PAPER_SPEED[row["compression"]]
+        rows.append(
+            (
+                row["compression"],
+                row["hash"],
+                round(row["symbols"]),
+                symbols,
+                row["pairs_per_second"],
+                pairs,
+                row["characters_per_second"] / 1e6,
+                PAPER_SIGNING / 1e6,
+            )
+        )
+    header = ("c", "hash", "symbols", "paper's", "pairs a second", "paper's")
+    return table((*header, "million characters a second", "paper's"), rows)
+
+
+def changes_table(
+    figures: list[dict[str, Any]], key: str, label: str, paper: dict[tuple[int, int], int]
+) -> str:
+    """Lay out estimates of changed texts beside true distances."""
+    found: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
+    for row in figures:
+        found.setdefault((row["compression"], row[key]), {})[row["hash"]] = row
+    rows = []
+    for compression, amount in sorted(found):
+        by_hash = found[compression, amount]
+        sums, mixed = by_hash.get("sum", {}), by_hash.get("mixed", {})
+        rows.append(
+            (
+                compression,
+                amount,
+                (sums or mixed)["true"],
+                paper.get((compression, amount)),
+                sums.get("scaled"),
+                mixed.get("scaled"),
+                mixed.get("estimate"),
+                f"{mixed['low']:,.0f} to {mixed['high']:,.0f}" if mixed else None,
+                mixed.get("held"),
+                mixed.get("spread"),
+            )
+        )
+    header = ("c", label, "true", "paper's", "sum, c LD", "mixed, c LD", "ours", "interval")
+    return table((*header, "held", "spread"), rows)
+
+
+def places_table(results: Results) -> str:
+    """Lay out how far from its place the text was found."""
+    header = ("c", "positions kept", "share found", "characters misplaced")
+    return table(
+        header,
+        [
+            (
+                row["compression"],
+                "yes" if row["positions"] else "no",
+                row["share"],
+                row["misplaced"],
+            )
+            for row in results["places"]
+        ],
+    )
+
+
+def edits_table(results: Results) -> str:
+    """Lay out real edits by their true distance."""
+    edits = results["edits"]
+    columns = ("true", "scaled", "estimate", "low", "high")
+    true, scaled, estimate, low, high = (np.array(edits[name], np.float64) for name in columns)
+    held = (low <= true) & (true <= high)
+    rows = []
+    for least, end in pairwise(BINS):
+        chosen = (true >= least) & (true < end)
+        if chosen.any():
+            label = f"{least} to {end - 1}" if end < BINS[-1] else f"{least} and more"
+            rows.append(
+                (
+                    "0" if end == 1 else label,
+                    int(chosen.sum()),
+                    *(float(np.median(values[chosen])) for values in (true, scaled, estimate)),
+                    float(np.median(np.abs(scaled - true)[chosen])),
+                    float(np.median(np.abs(estimate - true)[chosen])),
+                    float(held[chosen].mean()),
+                )
+            )
+    header = ("true distance", "pairs", "median", "c LD", "ours", "c LD is off by", "ours is")
+    return table((*header, "held"), rows)

@@ -1,0 +1,258 @@
+"""Signatures whose edit distance tells that of the texts, and finding one inside another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, kernel
+from neardup.kernels.folding import decode
+from neardup.kernels.hashing import mix64
+from neardup.kernels.shingles import POWER
+from neardup.kernels.types import (
+    ConstBytes,
+    ConstInt64s,
+    ConstUint32s,
+    Int,
+    Int64s,
+    Uint32s,
+    Uint64s,
+)
+
+_0, _1, _2, _32 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(32)
+_LOW32 = np.uint64(0xFFFFFFFF)
+
+# Windows hashed at a time; characters and hashes of so many stay in the first-level cache.
+_CHUNK = 1024
+# Bytes looked at together to see whether all are ASCII.
+_BLOCK = 16
+
+
+@helper
+def _read_characters(
+    data: ConstBytes, i: Int, end: Int, codes: Uint32s, n_codes: Int, wanted: Int
+) -> tuple[np.int64, np.int64]:
+    """Decode characters from byte ``i`` on until there are ``wanted``, or the text ends.
+
+    Gives the next byte and the number of characters.
+    """
+    while n_codes < wanted and i < end:
+        if i + _BLOCK <= end and n_codes + _BLOCK <= wanted:
+            high = data[np.uint64(i)]
+            for k in range(1, _BLOCK):
+                high |= data[np.uint64(i + k)]
+            if high < 128:
+                for k in range(_BLOCK):
+                    codes[np.uint64(n_codes + k)] = data[np.uint64(i + k)]
+                i += _BLOCK
+                n_codes += _BLOCK
+                continue
+        if data[i] < 128:
+            codes[n_codes] = data[i]
+            i += 1
+        else:
+            code_point, length = decode(data, i)
+            codes[n_codes] = code_point
+            i += length
+        n_codes += 1
+    return np.int64(i), np.int64(n_codes)
+
+
+@helper
+def _hash_windows(
+    codes: Uint32s, n_windows: Int, neighbourhood: Int, steps: Uint64s, hashes: Uint64s
+) -> None:
+    """Hash every window of characters: sum of code * POWER^(characters after it) modulo 2^64.
+
+    ``codes`` has one element more than there are characters, with any value.
+    """
+    size = np.uint64(neighbourhood)
+    leaving = _1
+    for _ in range(neighbourhood):
+        leaving *= POWER
+    for j in range(np.uint64(n_windows)):
+        steps[j] = np.uint64(codes[j + size]) - np.uint64(codes[j]) * leaving
+    # A window's hash follows from the one before, five cycles later. Four stretches side by side
+    # wait for each other no more, and go 1.7 times as fast as one.
+    second = np.uint64(n_windows) >> _2
+    third = second + second
+    fourth = third + second
+    a, b, c, d = _0, _0, _0, _0
+    for j in range(size):
+        a = a * POWER + np.uint64(codes[j])
+        b = b * POWER + np.uint64(codes[second + j])
+        c = c * POWER + np.uint64(codes[third + j])
+        d = d * POWER + np.uint64(codes[fourth + j])
+    for j in range(second):
+        hashes[j], hashes[second + j], hashes[third + j], hashes[fourth + j] = a, b, c, d
+        a = a * POWER + steps[j]
+        b = b * POWER + steps[second + j]
+        c = c * POWER + steps[third + j]
+        d = d * POWER + steps[fourth + j]
+    for j in range(fourth + second, np.uint64(n_windows)):
+        hashes[j] = d
+        d = d * POWER + steps[j]
+
+
+@helper
+def _sum_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, sums: Uint64s) -> None:
+    """Add the characters of every window up."""
+    size = np.uint64(neighbourhood)
+    total = _0
+    for j in range(size - _1):
+        total += np.uint64(codes[j])
+    for j in range(np.uint64(n_windows)):
+        total += np.uint64(codes[j + size - _1])
+        sums[j] = total
+        total -= np.uint64(codes[j])
+
+
+@helper
+def _pick_hashes(
+    hashes: Uint64s, n_windows: Int, largest: np.uint64, seed: np.uint64, picked: Int64s
+) -> np.int64:
+    """Mix the hashes, and list windows with one of ``largest`` or less; gives their number."""
+    n_picked = np.int64(0)
+    # A loop of its own, which LLVM turns into vector code.
+    for j in range(np.uint64(n_windows)):
+        hashes[j] = mix64(hashes[j] ^ seed)
+    for j in range(np.uint64(n_windows)):
+        if hashes[j] <= largest:
+            picked[n_picked] = j
+            n_picked += 1
+    return n_picked
+
+
+@helper
+def _pick_sums(
+    sums: Uint64s,
+    n_windows: Int,
+    compression: np.uint64,
+    residue: np.uint64,
+    seed: np.uint64,
+    picked: Int64s,
+) -> np.int64:
+    """List windows whose sum has the residue, and mix their sums; gives their number."""
+    n_picked = np.int64(0)
+    for j in range(np.uint64(n_windows)):
+        if sums[j] % compression == residue:
+            sums[j] = mix64(sums[j] ^ seed)
+            picked[n_picked] = j
+            n_picked += 1
+    return n_picked
+
+
+@kernel
+def sign_texts(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    first: int,
+    neighbourhood: int,
+    largest: np.uint64,
+    compression: np.uint64,
+    residue: np.uint64,
+    is_sum: bool,
+    seed: np.uint64,
+    letters: np.uint64,
+    symbols: Uint32s,
+    positions: Int64s,
+    symbol_offsets: Int64s,
+    lengths: Int64s,
+) -> int:
+    """Write the symbols of the texts from number ``first`` on, as long as there is room.
+
+    A window of ``neighbourhood`` characters has the hash z = mix64(polynomial ^ seed), and a symbol
+    where z is ``largest`` or less. With ``is_sum`` it has one where the sum of its characters is
+    ``residue`` modulo ``compression``, and z = mix64(sum ^ seed). The symbol is the lower half of
+    z, scaled to 0 .. letters - 1.
+
+    ``symbols`` and ``positions`` (numbers of windows) have the same size; ``symbol_offsets`` (n +
+    1) that of ``first`` set; ``lengths`` (n) takes characters. Gives the number of the text whose
+    symbols did not fit, or n; what belongs to the texts before it is complete.
+    """
+    room = symbols.shape[0]
+    codes = np.zeros(_CHUNK + neighbourhood, np.uint32)
+    steps = np.empty(_CHUNK, np.uint64)
+    hashes = np.empty(_CHUNK, np.uint64)
+    picked = np.empty(_CHUNK, np.int64)
+    n_docs = int(offsets.shape[0] - 1)
+    for doc in range(first, n_docs):
+        count = symbol_offsets[doc]
+        i, end = offsets[doc], offsets[doc + 1]
+        n_codes, window = np.int64(0), np.int64(0)
+        while True:
+            i, n_codes = _read_characters(data, i, end, codes, n_codes, _CHUNK + neighbourhood - 1)
+            n_windows = n_codes - neighbourhood + 1
+            if n_windows < 1:
+                break
+            if is_sum:
+                _sum_windows(codes, n_windows, neighbourhood, hashes)
+                n_picked = _pick_sums(hashes, n_windows, compression, residue, seed, picked)
+            else:
+                _hash_windows(codes, n_windows, neighbourhood, steps, hashes)
+                n_picked = _pick_hashes(hashes, n_windows, largest, seed, picked)
+            if count + n_picked > room:
+                return doc
+            for k in range(n_picked):
+                z = hashes[picked[k]]
+                symbols[count] = np.uint32(((z & _LOW32) * letters) >> _32)
+                positions[count] = window + picked[k]
+                count += 1
+            window += n_windows
+            # The last characters begin windows that end in the next chunk.
+            n_codes = np.int64(neighbourhood - 1)
+            for j in range(n_codes):
+                codes[j] = codes[n_windows + j]
+        lengths[doc] = window + n_codes
+        symbol_offsets[doc + 1] = count
+    return n_docs
+
+
+@kernel
+def place_signatures(
+    symbols: ConstUint32s,
+    offsets: ConstInt64s,
+    inner: ConstInt64s,
+    outer: ConstInt64s,
+    costs: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> None:
+    """Find the stretch of each outer signature that is fewest edits from the whole inner one.
+
+    ``inner`` and ``outer`` (n_pairs) are numbers of signatures; ``starts`` and ``stops`` take the
+    stretch in symbols of the outer one, ``costs`` its edits. Of equally near stretches the first to
+    end is taken; an empty one is at the start. Time is the product of the lengths.
+    """
+    longest = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[doc + 1] - offsets[doc])
+    row = np.empty(longest + 1, np.int64)
+    begins = np.empty(longest + 1, np.int64)
+    for pair in range(inner.shape[0]):
+        first, end = offsets[inner[pair]], offsets[inner[pair] + 1]
+        base, size = offsets[outer[pair]], offsets[outer[pair] + 1] - offsets[outer[pair]]
+        for j in range(size + 1):
+            row[j] = 0
+            begins[j] = j
+        for i in range(first, end):
+            symbol = symbols[i]
+            # What stood in the row above, one place to the left.
+            corner, corner_begin = row[0], begins[0]
+            row[0] = i - first + 1
+            for j in range(1, size + 1):
+                above, above_begin = row[j], begins[j]
+                cost = corner + np.int64(symbols[base + j - 1] != symbol)
+                begin = corner_begin
+                if above + 1 < cost:
+                    cost, begin = above + 1, above_begin
+                if row[j - 1] + 1 < cost:
+                    cost, begin = row[j - 1] + 1, begins[j - 1]
+                row[j], begins[j] = cost, begin
+                corner, corner_begin = above, above_begin
+        best = np.int64(0)
+        for j in range(1, size + 1):
+            if row[j] < row[best]:
+                best = np.int64(j)
+        costs[pair] = row[best]
+        starts[pair] = begins[best]
+        stops[pair] = best

@@ -1,0 +1,83 @@
+"""Pairs of sketches whose estimate may reach a threshold, found without looking at all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from neardup.matching.measures import Measure
+from neardup.matching.set_join import join_sets
+from neardup.sketches.broder import ModuloScheme, SetScheme
+from neardup.tables import Bytes, Int64s, SetSketches, ShingleSets, Uint64s
+
+Pairs = tuple[Int64s, Int64s]
+
+_LEFT, _RIGHT = 1, 2
+
+
+def join_set_sketches(
+    sketches: SetSketches,
+    scheme: SetScheme,
+    threshold: Fraction,
+    *,
+    n_left: int | None = None,
+    workers: int = 1,
+) -> Pairs:
+    """Find all pairs of rows whose estimated resemblance may reach a threshold.
+
+    Parameters
+    ----------
+    sketches
+        n sketches made by ``scheme``.
+    threshold
+        Of the estimate, in (0, 1].
+    n_left
+        So many rows at the start are the first of two collections, of which pairs have one each.
+
+    Returns
+    -------
+    Rows, the lesser first, in ascending order; none is missed whose estimate reaches the threshold.
+
+    Notes
+    -----
+    Of smallest sketches with o common values, sizes x and y, the estimate is o / max(x, y) at most,
+    so that Dice's measure of the sketches reaches the threshold if it does. Of modulo sketches the
+    estimate is the Jaccard similarity at the larger modulus: a join for each modulus, of all rows
+    up to it.
+    """
+    sides: Bytes = np.full(len(sketches), _LEFT | _RIGHT, np.uint8)
+    if n_left is not None:
+        sides[:n_left], sides[n_left:] = _LEFT, _RIGHT
+    own_sides = None if n_left is None else sides
+    if not isinstance(scheme, ModuloScheme):
+        sets = _sets(sketches.values, sketches.offsets)
+        pairs, _ = join_sets(sets, Measure("dice", threshold), sides=own_sides, workers=workers)
+        return pairs.left, pairs.right
+    found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for modulus, rows, sets in _levels(sketches):
+        chosen = None if n_left is None else sides[rows]
+        pairs, _ = join_sets(sets, Measure("jaccard", threshold), sides=chosen, workers=workers)
+        left, right = rows[pairs.left], rows[pairs.right]
+        at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
+        found.append((left[at_level], right[at_level]))
+    left, right = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
+    """Give for each modulus the rows of no larger one, as sets of the values that it divides."""
+    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
+    values = sketches.values
+    for modulus in np.unique(sketches.moduli).tolist():
+        stays = (values % np.uint64(modulus) == 0) & (sketches.moduli[owners] <= modulus)
+        rows: Int64s = np.flatnonzero(sketches.moduli <= modulus)
+        counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
+        offsets: Int64s = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        yield modulus, rows, _sets(values[stays], offsets)
+
+
+def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
+    return ShingleSets(values, offsets[:-1], np.diff(offsets).astype(np.int64))

@@ -1,0 +1,220 @@
+"""Short signatures of texts whose edit distance tells the edit distance of the texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels import edit_signature
+from neardup.kernels.hashing import GOLDEN, mix_words
+from neardup.tables import Bytes, EditSignatures, Int64s, Texts, Uint32s
+
+MOST_COMPRESSION = 1 << 20
+LONGEST_NEIGHBOURHOOD = 256
+MOST_LETTERS = 1 << 32
+# With fewer letters too many symbols agree by chance to see where texts differ.
+LEAST_ALIGNED_LETTERS = 1 << 16
+
+_SEEDS = 2**64
+
+
+@dataclass(frozen=True)
+class EditScheme:
+    """What decides a signature; signatures of different schemes cannot be compared.
+
+    Parameters
+    ----------
+    compression
+        Characters for a symbol, on average, from 1 to 2^20.
+    neighbourhood
+        Characters in a window, from 1 to 256: one edit disturbs as many windows at most.
+    hash
+        ``mixed`` picks windows and their symbols by a hash of all their characters; ``sum`` by the
+        sum of their code points, as the paper has it, which is blind to order, and picks more or
+        less than one window in ``compression``.
+    letters
+        Different symbols, from 2 to 2^32. Few make signatures alike by chance.
+    residue
+        For ``sum`` only: a window has a symbol if its sum leaves this rest by ``compression``.
+    seed
+        From 0 to 2^64 - 1; selects the hash function.
+
+    References
+    ----------
+    Coates (2011), A fast metric of document similarity, section 3.
+    """
+
+    compression: int = 100
+    neighbourhood: int = 12
+    hash: Literal["mixed", "sum"] = "mixed"
+    letters: int = MOST_LETTERS
+    residue: int = 0
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        _check("compression", self.compression, 1, MOST_COMPRESSION)
+        _check("neighbourhood", self.neighbourhood, 1, LONGEST_NEIGHBOURHOOD)
+        _check("letters", self.letters, 2, MOST_LETTERS)
+        _check("residue", self.residue, 0, self.compression - 1)
+        _check("seed", self.seed, 0, _SEEDS - 1)
+        if self.hash not in ("mixed", "sum"):
+            message = f"hash must be 'mixed' or 'sum', got {self.hash!r}"
+            raise InvalidParameterError(message)
+        if self.hash == "mixed" and self.residue:
+            message = f"residue has no effect with hash='mixed', got {self.residue}; leave it out"
+            raise InvalidParameterError(message, "residue", "hash")
+
+    def describe(self) -> dict[str, object]:
+        """Give all that decides a signature, as plain values."""
+        return {
+            "kind": "edit",
+            "compression": self.compression,
+            "neighbourhood": self.neighbourhood,
+            "hash": self.hash,
+            "letters": self.letters,
+            "residue": self.residue,
+            "seed": self.seed,
+        }
+
+
+def _check(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        message = f"{name} must lie between {least} and {most:,}, got {value:,}"
+        raise InvalidParameterError(message)
+
+
+def edit_signatures(
+    texts: Texts, scheme: EditScheme, *, with_positions: bool = False
+) -> EditSignatures:
+    """Give each text the symbols of about one window in ``compression``, in text order.
+
+    An edit changes only symbols of windows that hold the edited character, so that a text has the
+    same symbols wherever it stands, but for windows that reach over its ends.
+
+    Parameters
+    ----------
+    texts
+        n texts of valid UTF-8. They are taken as they are: fold case and space before.
+    scheme
+        Windows, hash and symbols.
+    with_positions
+        Whether to keep where each symbol's window begins, for 8 bytes a symbol.
+
+    Returns
+    -------
+    The symbols, and the characters of each text. A text shorter than a window has no symbol. Of
+    W windows that all differ, the number of symbols is binomial: mean W / compression, variance
+    W / compression * (1 - 1 / compression). Equal windows have a symbol all or none.
+
+    Notes
+    -----
+    Time is linear in the text, some 600 MB of ASCII a second with ``mixed``, whatever the window.
+    Memory is 12 bytes for each symbol there is room for, 20 % more than expected.
+
+    References
+    ----------
+    Coates (2011), A fast metric of document similarity, section 3.
+    """
+    n = len(texts)
+    with np.errstate(over="ignore"):
+        seed = mix_words(np.uint64(scheme.seed) ^ GOLDEN)
+    symbol_offsets: Int64s = np.zeros(n + 1, np.int64)
+    lengths: Int64s = np.zeros(n, np.int64)
+    n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+    room = n_bytes // scheme.compression * 6 // 5 + 1024
+    symbols: Uint32s = np.empty(room, np.uint32)
+    positions: Int64s = np.empty(room, np.int64)
+    done = 0
+    while True:
+        done = edit_signature.sign_texts(
+            texts.data,
+            texts.offsets,
+            done,
+            scheme.neighbourhood,
+            np.uint64(_SEEDS // scheme.compression - 1),
+            np.uint64(scheme.compression),
+            np.uint64(scheme.residue),
+            scheme.hash == "sum",
+            seed,
+            np.uint64(scheme.letters),
+            symbols,
+            positions,
+            symbol_offsets,
+            lengths,
+        )
+        if done == n:
+            break
+        # Texts that repeat themselves may have any number of symbols.
+        symbols = np.concatenate([symbols, np.empty_like(symbols)])
+        positions = np.concatenate([positions, np.empty_like(positions)])
+    total = int(symbol_offsets[-1])
+    return EditSignatures(
+        symbols[:total].copy(),
+        symbol_offsets,
+        lengths,
+        positions[:total].copy() if with_positions else None,
+    )
+
+
+def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
+    """Write symbols of two letters as bits, eight to a byte, the first one highest.
+
+    Returns
+    -------
+    The bytes of all signatures, each from a byte of its own on, and where each begins (n + 1). How
+    many symbols a signature has is not in them: keep ``offsets``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is a symbol other than 0 and 1.
+    """
+    if signatures.symbols.max(initial=0) > 1:
+        message = (
+            f"letters must be 2 to be packed, got symbols up to {signatures.symbols.max()}; "
+            "sign the texts with EditScheme(letters=2)"
+        )
+        raise InvalidParameterError(message)
+    sizes = np.diff(signatures.offsets)
+    starts = _byte_starts(sizes)
+    bits: Bytes = np.zeros(int(starts[-1]) * 8, np.uint8)
+    bits[_bit_places(starts, signatures.offsets)] = signatures.symbols
+    return np.packbits(bits), starts
+
+
+def unpack_letters(packed: Bytes, offsets: Int64s) -> Uint32s:
+    """Give the symbols that ``pack_letters`` wrote.
+
+    Parameters
+    ----------
+    packed
+        Its bytes.
+    offsets
+        Those of the signatures (n + 1), in symbols.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are more or fewer bytes than the signatures take.
+    """
+    starts = _byte_starts(np.diff(offsets))
+    if len(packed) != starts[-1]:
+        message = f"packed must have the {starts[-1]} bytes of its signatures, got {len(packed)}"
+        raise InvalidParameterError(message)
+    symbols: Uint32s = np.unpackbits(packed)[_bit_places(starts, offsets)].astype(np.uint32)
+    return symbols
+
+
+def _byte_starts(sizes: Int64s) -> Int64s:
+    starts: Int64s = np.concatenate([[0], np.cumsum(-(-sizes // 8))]).astype(np.int64)
+    return starts
+
+
+def _bit_places(starts: Int64s, offsets: Int64s) -> Int64s:
+    """Tell for each symbol the number of its bit."""
+    shifts = 8 * starts[:-1] - (offsets[:-1] - offsets[0])
+    places: Int64s = np.arange(offsets[-1] - offsets[0]) + np.repeat(shifts, np.diff(offsets))
+    return places

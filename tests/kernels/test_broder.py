@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.kernels import broder
+from tests.arrays import JUNK, ragged, random_words, unragged
+from tests.oracles import broder as oracle
+from tests.oracles.hashing import mix
+from tests.oracles.rabin import unmix
+
+KEY = 0x123456789ABCDEF
+ALL = 2**64 - 1
+
+
+def permuted(elements):
+    return {mix(x ^ KEY) for x in elements}
+
+
+def elements_of(values):
+    """Shingles whose permuted values are these."""
+    return [unmix(value) ^ KEY for value in values]
+
+
+def smallest(lists, size, lead=0):
+    shingles, offsets = ragged(lists, lead=lead)
+    values = np.full(sum(min(len(x), size) for x in lists) + 1, JUNK, np.uint64)
+    value_offsets, sizes = np.zeros(len(lists) + 1, np.int64), np.zeros(len(lists), np.int64)
+    broder.smallest_sketches(shingles, offsets, np.uint64(KEY), size, values, value_offsets, sizes)
+    assert values[-1] == JUNK
+    return unragged(values, value_offsets), sizes.tolist()
+
+
+def modulo(lists, moduli, lead=0):
+    """All moduli have the same odd factor."""
+    shingles, offsets = ragged(lists, lead=lead)
+    odd = moduli[0] // (moduli[0] & -moduli[0])
+    shifts = np.array([(modulus // odd).bit_length() - 1 for modulus in moduli], np.int64)
+    longest = max(map(len, lists), default=0)
+    values = np.zeros(len(shingles) + 1, np.uint64)
+    value_offsets = np.zeros(len(lists) + 1, np.int64)
+    broder.modulo_sketches(
+        shingles,
+        offsets,
+        np.uint64(KEY),
+        np.uint64(pow(odd, -1, 2**64)),
+        np.uint64(ALL // odd),
+        shifts,
+        np.zeros(longest, np.uint64),
+        np.zeros(longest + 2, np.int64),
+        values,
+        value_offsets,
+    )
+    return unragged(values, value_offsets)
+
+
+def count(lists, lead=0, least=0):
+    shingles, offsets = ragged(lists, lead=lead)
+    room = 2 << max(map(len, lists)).bit_length()
+    table = np.full(room + 1, JUNK, np.uint64)
+    sizes = np.zeros(len(lists), np.int64)
+    broder.count_distinct(shingles, offsets, np.uint64(KEY), least, table[:room], sizes)
+    assert table[room] == JUNK
+    return sizes.tolist()
+
+
+def expected_smallest(lists, size):
+    sketches = [oracle.smallest(permuted(elements), size) for elements in lists]
+    return sketches, [len(sketch) if len(sketch) < size else -1 for sketch in sketches]
+
+
+# Values are gathered 1,024 at a time, and sorted when there are more than twice the size.
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 500, 1024])
+def test_smallest_sketches__every_length(size):
+    generator = random.Random(size)
+    lengths = [0, 1, 2, 3, 15, 16, 17, 33, 1023, 1024, 1025, 2048, 2049, 5000]
+    lists = [random_words(generator, n) for n in lengths]
+    assert smallest(lists, size, lead=5) == expected_smallest(lists, size)
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+@pytest.mark.parametrize("n_distinct", [1, 2, 3, 4, 39, 40, 41])
+def test_smallest_sketches__repeats_enter_once(size, n_distinct):
+    generator = random.Random(n_distinct)
+    elements = random_words(generator, n_distinct)
+    lists = [generator.choices(elements, k=4000), elements, elements[::-1] * 3]
+    assert smallest(lists, size) == expected_smallest(lists, size)
+
+
+def test_smallest_sketches__others_after_many_repeats():
+    """Until there are as many as wanted, no value is too large."""
+    generator = random.Random(15)
+    few, others = random_words(generator, 3), random_words(generator, 20)
+    lists = [[*few * 1000, *others], [*others[:7] * 600, *few]]
+    for size in (4, 9, 10, 11, 23, 24):
+        assert smallest(lists, size) == expected_smallest(lists, size)
+
+
+@pytest.mark.parametrize("place", [0, 1, 1023, 1024, 1025, 2047, 2999])
+@pytest.mark.parametrize("value", [0, 1, ALL])
+def test_smallest_sketches__extreme_values_anywhere(place, value):
+    elements = random_words(random.Random(place), 3000)
+    elements[place] = elements_of([value])[0]
+    lists = [elements, elements[place : place + 1], elements[place : place + 3] * 2]
+    assert smallest(lists, 2) == expected_smallest(lists, 2)
+
+
+@pytest.mark.parametrize("size", [1, 2, 8])
+def test_smallest_sketches__values_that_fall_or_rise(size):
+    """Falling, every value comes below the bound; rising, none does."""
+    values = list(range(0, 3 * 10**6, 1000))
+    lists = [elements_of(values), elements_of(values[::-1])]
+    found, _ = smallest(lists, size)
+    assert found == [values[:size]] * 2
+
+
+@pytest.mark.parametrize(
+    "moduli", [[1, 2, 4, 8], [3], [7, 14, 28], [10], [2**32], [2**32 - 5], [64]]
+)
+def test_modulo_sketches__as_remainders(moduli):
+    generator = random.Random(moduli[0])
+    lists = []
+    for modulus in moduli:
+        values = [generator.randrange(2**64 // modulus) * modulus for _ in range(30)]
+        near = [(v + generator.choice((-1, 1, modulus // 2 + 1))) & ALL for v in values]
+        ends = [0, ALL, ALL // modulus * modulus, 2**63]
+        lists.append(elements_of([*values, *near, *ends, *values[:9]]))
+    expected = [
+        oracle.multiples(permuted(elements), modulus)
+        for elements, modulus in zip(lists, moduli, strict=True)
+    ]
+    assert modulo(lists, moduli, lead=2) == expected
+    assert all(len(sketch) >= 30 for sketch in expected)
+
+
+@pytest.mark.parametrize("modulus", [1, 5, 6, 8])
+def test_modulo_sketches__every_length(modulus):
+    generator = random.Random(modulus)
+    lists = [random_words(generator, n) for n in (0, 1, 2, 23, 24, 25, 26, 300, 1500)]
+    expected = [oracle.multiples(permuted(elements), modulus) for elements in lists]
+    assert modulo(lists, [modulus] * len(lists)) == expected
+
+
+def test_count_distinct__as_sets():
+    generator = random.Random(9)
+    zero = elements_of([0])
+    lists = [random_words(generator, n) for n in (0, 1, 2, 3, 4, 7, 8, 9, 100, 1023, 1024, 1025)]
+    lists += [generator.choices(elements, k=50) for elements in lists[2:]]
+    lists += [zero, zero * 3, zero * 2 + lists[4], [5] * 200]
+    assert count(lists, lead=3) == [len(set(elements)) for elements in lists]
+    assert count([[], []]) == [0, 0]
+    for elements in lists:
+        assert count([elements]) == [len(set(elements))]
+    assert count([[1] * 3, [1] * 4, [1] * 5], least=4) == [3, 1, 1]
+
+
+def test_count_distinct__neighbours_in_the_table():
+    """Values that all want the last place go on at the first."""
+    for n in (3, 4, 7):
+        values = [(k + 1) << 20 | 0xFFFFF for k in range(n)]
+        assert count([elements_of(values * 2)]) == [n]
+
+
+def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
+    """Compare sketches given as sorted lists, pair by pair."""
+    left, left_offsets = ragged([a for a, _ in pairs], lead=1)
+    right, right_offsets = ragged([b for _, b in pairs], lead=2)
+    n = len(pairs)
+    moduli = moduli or [(1, 1)] * n
+    sizes = sizes or [(-1, -1)] * n
+    common, union, own, whole = np.zeros((4, n), np.int64)
+    largest, rows = np.zeros(n, np.uint64), np.arange(n, dtype=np.int64)
+    broder.compare_sketches(
+        left,
+        left_offsets,
+        np.array([a for a, _ in sizes], np.int64),
+        np.array([a for a, _ in moduli], np.int64),
+        right,
+        right_offsets,
+        np.array([b for _, b in sizes], np.int64),
+        np.array([b for _, b in moduli], np.int64),
+        rows,
+        rows,
+        limit,
+        common,
+        union,
+        own,
+        largest,
+        whole,
+    )
+    return common.tolist(), union.tolist(), own.tolist(), largest.tolist(), whole.tolist()
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 20, 1000])
+def test_compare_sketches__smallest_of_the_union(limit):
+    generator = random.Random(limit)
+    sets = [
+        (set(generator.choices(range(60), k=n)), set(generator.choices(range(60), k=m)))
+        for n in (0, 1, 5, 30)
+        for m in (0, 1, 6, 40)
+    ]
+    pairs = [(sorted(a), sorted(b)) for a, b in sets]
+    common, union, own, largest, _ = compare(pairs, limit=limit)
+    for k, (a, b) in enumerate(sets):
+        sample = sorted(a | b)[:limit]
+        assert (common[k], union[k]) == (len(set(sample) & a & b), len(sample))
+        assert own[k] == len(set(sample) & a)
+        assert largest[k] == (sample[-1] if sample else 0)
+
+
+def test_compare_sketches__at_the_larger_modulus():
+    generator = random.Random(11)
+    for modulus, other in ((1, 4), (4, 1), (8, 2), (2, 2), (1, 1)):
+        a = {generator.randrange(300) * modulus for _ in range(60)}
+        b = {generator.randrange(300) * other for _ in range(60)}
+        found = compare([(sorted(a), sorted(b))], moduli=[(modulus, other)])
+        coarser = max(modulus, other)
+        expected = oracle.resemblance_counts(a, b, modulus=coarser)
+        assert (found[0][0], found[1][0]) == expected
+        assert (found[0][0], found[2][0]) == oracle.containment_counts(a, b, coarser)
+
+
+def test_compare_sketches__whole_sets_know_no_limit():
+    a, b = list(range(0, 20, 2)), list(range(0, 20, 3))
+    pairs = [(a, b)] * 3 + [([], b), (a, []), ([], [])]
+    sizes = [(10, 7), (-1, 7), (10, 8), (0, -1), (-1, 0), (0, 0)]
+    common, union, _, _, whole = compare(
+        pairs, limit=5, moduli=[(1, 4)] + [(1, 1)] * 5, sizes=sizes
+    )
+    assert common[:3] == [4, 2, 2]
+    assert union[:3] == [13, 5, 5]
+    assert whole == [1, 0, 0, 1, 1, 1]
+
+
+def unite(rows, moduli, groups, limit):
+    values, offsets = ragged([sorted(row) for row in rows], lead=1)
+    members = np.array([m for group in groups for m in group], np.int64)
+    starts = np.cumsum([0, *map(len, groups)])
+    widths = [sum(len(rows[m]) for m in group) for group in groups]
+    widest = max(widths, default=0)
+    united = np.full(sum(widths) + 1, JUNK, np.uint64)
+    united_offsets = np.zeros(len(groups) + 1, np.int64)
+    united_moduli = np.zeros(len(groups), np.int64)
+    broder.unite_sketches(
+        values,
+        offsets,
+        np.array(moduli, np.int64),
+        members,
+        starts,
+        limit,
+        np.zeros(widest, np.uint64),
+        np.zeros(widest + 2, np.int64),
+        united,
+        united_offsets,
+        united_moduli,
+    )
+    assert united[-1] == JUNK
+    return unragged(united, united_offsets), united_moduli.tolist()
+
+
+@pytest.mark.parametrize("limit", [1, 7, 30, 2**62])
+def test_unite_sketches__of_groups(limit):
+    generator = random.Random(12)
+    rows = [set(random_words(generator, n)) for n in (0, 1, 5, 9, 40)]
+    rows.append(rows[3] | rows[2])
+    groups = [[], [0], [4], [2, 3], [3, 5, 2], [0, 1, 2, 3, 4, 5], [1, 1]]
+    found, moduli = unite(rows, [1] * 6, groups, limit)
+    unions = [set().union(*(rows[m] for m in group)) for group in groups]
+    assert found == [oracle.smallest(union, limit) for union in unions]
+    assert moduli == [1] * len(groups)
+
+
+def test_unite_sketches__at_the_largest_modulus():
+    generator = random.Random(13)
+    moduli = [1, 4, 2, 4]
+    rows = [{generator.randrange(10**6) * m for _ in range(50)} for m in moduli]
+    groups = [[0], [1, 0], [0, 2], [2, 1, 3], [1, 3]]
+    found, united = unite(rows, moduli, groups, 2**62)
+    assert united == [1, 4, 2, 4, 4]
+    assert found == [
+        oracle.multiples(set().union(*(rows[m] for m in group)), modulus)
+        for group, modulus in zip(groups, united, strict=True)
+    ]

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.kernels import greedy
+from tests.arrays import ragged
+from tests.oracles import broder as oracle
+
+
+def cluster(sets, threshold, *, limit=2**62, min_samples=1, moduli=None, sizes=None):
+    n = len(sets)
+    values, offsets = ragged([sorted(elements) for elements in sets])
+    moduli = moduli or [1] * n
+    distinct, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    order = np.lexsort((numbers, counts[numbers], np.repeat(np.arange(n), np.diff(offsets))))
+    clusters, representatives = np.full((2, n), -7, np.int64)
+    links, owners = np.full((2, len(values)), -7, np.int64)
+    n_clusters = greedy.cluster_greedily(
+        values,
+        offsets,
+        np.array(sizes or [-1] * n, np.int64),
+        np.array(moduli, np.int64),
+        numbers,
+        order,
+        limit,
+        min_samples,
+        threshold.numerator,
+        threshold.denominator,
+        np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
+        np.full(len(distinct), -1, np.int64),
+        links,
+        owners,
+        np.full(max(map(len, sets)), -7, np.int64),
+        np.full(n, -1, np.int64),
+        clusters,
+        representatives,
+    )
+    return clusters.tolist(), representatives[:n_clusters].tolist()
+
+
+def expected(sets, threshold, *, limit=None, min_samples=1, moduli=None, sizes=None):
+    moduli, sizes = moduli or [1] * len(sets), sizes or [-1] * len(sets)
+    sketches = [
+        (elements, modulus, size == len(elements))
+        for elements, modulus, size in zip(sets, moduli, sizes, strict=True)
+    ]
+    found = oracle.greedy_clusters(sketches, threshold, size=limit, min_samples=min_samples)
+    members = {d: c for c, cluster in enumerate(found) for d in cluster.members}
+    return [members[d] for d in range(len(sets))], [cluster.representative for cluster in found]
+
+
+def test_cluster_greedily__joins_the_best_and_the_earliest_of_the_best():
+    sets = [{1, 2, 3, 4}, {1, 2, 5, 6}, {1, 2, 5, 9}, {1, 2}, set(), set(), {7}]
+    assert cluster(sets, Fraction(1, 2)) == ([0, 1, 1, 0, 2, 3, 4], [0, 1, 4, 5, 6])
+    assert cluster(sets, Fraction(3, 5)) == ([0, 1, 1, 2, 3, 4, 5], [0, 1, 3, 4, 5, 6])
+    # The later cluster is met first: its place is the head of each chain.
+    assert cluster([{1, 2, 3}, {1, 2, 4}, {1, 2}], Fraction(2, 3))[0] == [0, 1, 0]
+
+
+def test_cluster_greedily__exactly_at_the_threshold():
+    sets = [set(range(10)), set(range(7))]
+    assert cluster(sets, Fraction(7, 10))[0] == [0, 0]
+    assert cluster(sets, Fraction(7 * 10**8 + 1, 10**9))[0] == [0, 1]
+
+
+def test_cluster_greedily__members_are_not_representatives():
+    """A chain does not hold together: the third resembles the second, not the first."""
+    sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {3, 4, 5, 6, 7}]
+    assert cluster(sets, Fraction(3, 5)) == ([0, 0, 1, 1], [0, 2])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cluster_greedily__smallest_sketches_as_oracle(seed):
+    generator = random.Random(seed)
+    limit = generator.randint(1, 9)
+    sets = [
+        set(sorted(generator.choices(range(14), k=generator.randrange(14)))[:limit])
+        for _ in range(12)
+    ]
+    sizes = [len(elements) if len(elements) < limit else -1 for elements in sets]
+    for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
+        for min_samples in (1, 4):
+            options = {"min_samples": min_samples, "sizes": sizes, "limit": limit}
+            assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cluster_greedily__modulo_sketches_as_oracle(seed):
+    generator = random.Random(seed)
+    moduli = generator.choices([1, 2, 4], k=12)
+    sets = [
+        {generator.randrange(24 // modulus) * modulus for _ in range(generator.randrange(16))}
+        for modulus in moduli
+    ]
+    sizes = [len(x) if modulus == 1 else -1 for x, modulus in zip(sets, moduli, strict=True)]
+    for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
+        for min_samples in (1, 4):
+            options = {"min_samples": min_samples, "sizes": sizes, "moduli": moduli}
+            assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
+
+
+# Sketches of modulus 1, and another one so that multiples of two and of four are looked at as well.
+FOUR = {4000, 4004}
+
+
+def test_cluster_greedily__found_by_odd_values_behind_rarer_even_ones():
+    odd, even, other_even = ({k + 20 * j for k in range(0, 12, 2)} for j in (0, 1, 2))
+    odd = {value + 101 for value in odd}
+    sets = [odd | even, odd | other_even, FOUR]
+    assert cluster(sets, Fraction(1, 3), moduli=[1, 1, 4])[0] == [0, 0, 1]
+
+
+def test_cluster_greedily__found_by_multiples_behind_rarer_multiples():
+    """Not among the first of the multiples of four, but among the first of all."""
+    shared = {200, 204, 208, *range(301, 313, 2)}
+    sets = [set(range(0, 20, 4)) | shared, set(range(100, 120, 4)) | shared, FOUR]
+    assert cluster(sets, Fraction(9, 20), moduli=[1, 1, 4])[0] == [0, 0, 1]
+
+
+def test_cluster_greedily__found_at_the_larger_modulus():
+    """Behind many values that the other cannot have."""
+    fine, coarse = set(range(1, 17, 2)) | set(range(20, 36, 4)), set(range(20, 36, 4))
+    for sets, moduli in (([fine, coarse], [1, 4]), ([coarse, fine], [4, 1])):
+        assert cluster(sets, Fraction(3, 4), moduli=moduli)[0] == [0, 0]

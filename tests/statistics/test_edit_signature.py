@@ -1,0 +1,375 @@
+"""Whether edit signatures do what the theory says, over fixed seeds and within stated bounds.
+
+Bounds are numbers of standard errors that follow from the number of trials: 3.5 for a single
+figure, exceeded by chance once in 2,000 times.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from neardup.sketches.edit_distances import (
+    as_strings,
+    signature_distances,
+    unrelated_distances,
+)
+from neardup.sketches.edit_estimate import edit_estimates
+from neardup.sketches.edit_place import place_inside
+from neardup.sketches.edit_runs import split_runs
+from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.tables import EditSignatures, Texts
+
+SIGMAS = 3.5
+TRIALS = 2000
+LENGTH = 8000
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
+# New characters, so that blocks have nothing in common with what they replace.
+OTHERS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
+SCHEME = EditScheme()
+LEFT = 2 * np.arange(TRIALS)
+N = SCHEME.neighbourhood
+
+
+def lay_out(rows):
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return Texts(np.concatenate(rows), offsets)
+
+
+def substitute(generator, text, n_edits):
+    text = text.copy()
+    places = generator.choice(len(text), n_edits, replace=False)
+    text[places] = generator.choice(OTHERS, n_edits)
+    return text
+
+
+def replace_blocks(generator, text, n_blocks, size):
+    """Replace blocks, one in each equal part of the text, so that they stay apart."""
+    text = text.copy()
+    part = len(text) // n_blocks
+    for block in range(n_blocks):
+        start = block * part + generator.integers(N, part - size - N)
+        text[start : start + size] = generator.choice(OTHERS, size)
+    return text
+
+
+def insert_blocks(generator, text, n_blocks, size):
+    places = np.sort(generator.integers(0, len(text), n_blocks))
+    parts = np.split(text, places)
+    blocks = [generator.choice(OTHERS, size) for _ in places]
+    return np.concatenate(
+        [part for both in zip(parts, [*blocks, parts[0][:0]], strict=True) for part in both]
+    )
+
+
+def move_block(generator, text, size):
+    """Delete a block in the first half and insert another in the second."""
+    half = len(text) // 2
+    start = generator.integers(0, half - size)
+    rest = insert_blocks(generator, text[half:], 1, size)
+    return np.concatenate([text[:start], text[start + size : half], rest])
+
+
+def mixture(generator, text, n_edits, n_blocks, size):
+    return insert_blocks(generator, substitute(generator, text, n_edits), n_blocks, size)
+
+
+CHANGES = {
+    "nothing": (lambda g, t: t, 0),
+    "1 substitution": (lambda g, t: substitute(g, t, 1), 1),
+    "10 substitutions": (lambda g, t: substitute(g, t, 10), 10),
+    "80 substitutions": (lambda g, t: substitute(g, t, 80), 80),
+    "400 substitutions": (lambda g, t: substitute(g, t, 400), 400),
+    "1 block inserted": (lambda g, t: insert_blocks(g, t, 1, 500), 500),
+    "5 blocks inserted": (lambda g, t: insert_blocks(g, t, 5, 500), 2500),
+    "block deleted": (lambda g, t: t[: len(t) - 700], 700),
+    "1 block replaced": (lambda g, t: replace_blocks(g, t, 1, 500), 500),
+    "4 blocks replaced": (lambda g, t: replace_blocks(g, t, 4, 500), 2000),
+    "20 blocks replaced": (lambda g, t: replace_blocks(g, t, 20, 50), 1000),
+    "block moved": (lambda g, t: move_block(g, t, 500), 1000),
+    "long block moved": (lambda g, t: move_block(g, t, 2000), 4000),
+    "mixture": (lambda g, t: mixture(g, t, 40, 1, 1000), 1040),
+    "mixture of more": (lambda g, t: mixture(g, t, 100, 3, 500), 1600),
+}
+
+
+def changed_pairs(name, seed=0):
+    """Sign random texts and the same changed: x, y, x, y and so on. Gives the true distance too."""
+    generator = np.random.default_rng([seed, *name.encode()])
+    change, true = CHANGES[name]
+    rows = []
+    for _ in range(TRIALS):
+        text = generator.choice(LETTERS, LENGTH)
+        rows += [text, change(generator, text)]
+    return edit_signatures(lay_out(rows), SCHEME), true
+
+
+@pytest.mark.parametrize(("compression", "neighbourhood"), [(100, 12), (25, 8), (200, 32)])
+def test_edit_signatures__number_of_symbols_is_binomial(compression, neighbourhood):
+    trials, length = 4000, 4000
+    generator = np.random.default_rng(compression)
+    texts = Texts(
+        generator.choice(LETTERS, trials * length), np.arange(trials + 1) * np.int64(length)
+    )
+    scheme = EditScheme(compression, neighbourhood)
+    counts = np.diff(edit_signatures(texts, scheme).offsets)
+    windows, p = length - neighbourhood + 1, 1 / compression
+    variance = windows * p * (1 - p)
+    assert abs(counts.mean() - windows * p) <= SIGMAS * math.sqrt(variance / trials)
+    kurtosis = (1 - 6 * p * (1 - p)) / variance
+    relative_error = math.sqrt(2 / (trials - 1) + kurtosis / trials)
+    assert SIGMAS * relative_error < 0.1
+    assert abs(counts.var(ddof=1) / variance - 1) <= SIGMAS * relative_error
+
+
+@pytest.mark.parametrize("letters", [2, 83, 256, 1 << 32])
+def test_edit_signatures__symbols_are_even(letters):
+    generator = np.random.default_rng(letters)
+    texts = lay_out([generator.choice(LETTERS, 2_000_000)])
+    symbols = edit_signatures(texts, EditScheme(50, letters=letters)).symbols
+    bins = min(letters, 64) if letters != 83 else 83
+    counts = np.bincount(symbols.astype(np.int64) * bins // letters, minlength=bins)
+    n, degrees = len(symbols), bins - 1
+    chi_square = ((counts - n / bins) ** 2).sum() / (n / bins)
+    assert abs(chi_square - degrees) <= SIGMAS * math.sqrt(2 * degrees) + SIGMAS**2
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("align", [True, False])
+def test_edit_estimates__intervals_hold_as_often_as_they_say(name, align):
+    signatures, true = changed_pairs(name)
+    for confidence in (0.8, 0.95):
+        found = edit_estimates(
+            signatures, SCHEME, LEFT, LEFT + 1, align=align, confidence=confidence, unrelated=1
+        )
+        assert found.is_usable.all()
+        held = ((found.low <= true) & (true <= found.high)).mean()
+        error = math.sqrt(confidence * (1 - confidence) / TRIALS)
+        assert held >= confidence - SIGMAS * error
+
+
+def test_disturbed_windows__are_counted_without_bias():
+    """A block of 500 replaced disturbs 511 windows in either text, shown by a hundredth of them."""
+    signatures, true = changed_pairs("1 block replaced")
+    counts = np.diff(signatures.offsets)
+    runs = split_runs(as_strings(signatures), LEFT, LEFT + 1, np.full(TRIALS, 0.24))
+    windows = true + N - 1
+    variance = windows / SCHEME.compression * (1 - 1 / SCHEME.compression)
+    for left_over in (runs.left, runs.right):
+        error = math.sqrt(variance / TRIALS)
+        assert abs(left_over.mean() - windows / SCHEME.compression) <= SIGMAS * error
+    assert (runs.matched + runs.left == counts[LEFT]).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["1 block inserted", "5 blocks inserted", "block deleted", "1 block replaced"]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_edit_estimates__of_blocks_is_right(name, seed):
+    """Within 3 % on average; with the stated error where the length says nothing."""
+    signatures, true = changed_pairs(name, seed)
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1)
+    error = found.distances.std(ddof=1) / math.sqrt(TRIALS)
+    assert abs(found.distances.mean() - true) <= 0.03 * true + SIGMAS * error
+    if "replaced" in name:
+        left_over = 2 * (true + N - 1) / SCHEME.compression
+        stated = SCHEME.compression * math.sqrt(left_over) / 2
+        assert abs(found.distances.std(ddof=1) / stated - 1) < 0.1
+    else:
+        assert found.distances.std(ddof=1) < SCHEME.compression
+        assert (found.distances >= true).all()
+
+
+def test_edit_estimates__of_four_blocks_is_within_a_twentieth():
+    signatures, true = changed_pairs("4 blocks replaced")
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1)
+    error = found.distances.std(ddof=1) / math.sqrt(TRIALS)
+    assert abs(found.distances.mean() - true) <= 0.05 * true + SIGMAS * error
+
+
+OTHER_SCHEMES = [(5, 32), (10, 12), (25, 4), (50, 32)]
+OTHER_CHANGES = {
+    "30 substitutions": (lambda g, t: substitute(g, t, 30), 30),
+    "150 substitutions": (lambda g, t: substitute(g, t, 150), 150),
+    "2 blocks inserted": (lambda g, t: insert_blocks(g, t, 2, 187), 374),
+    "block moved": (lambda g, t: move_block(g, t, 187), 374),
+    "mixture": (lambda g, t: mixture(g, t, 30, 1, 374), 404),
+}
+
+
+@pytest.mark.parametrize(("compression", "neighbourhood"), OTHER_SCHEMES)
+@pytest.mark.parametrize("name", OTHER_CHANGES)
+def test_edit_estimates__intervals_hold_for_other_schemes(name, compression, neighbourhood):
+    """With many symbols for an isolated edit as with few: intervals are not made for c = 100."""
+    trials = 400
+    scheme = EditScheme(compression, neighbourhood)
+    generator = np.random.default_rng([compression, neighbourhood, *name.encode()])
+    change, true = OTHER_CHANGES[name]
+    rows = []
+    for _ in range(trials):
+        text = generator.choice(LETTERS, 3000)
+        rows += [text, change(generator, text)]
+    signatures = edit_signatures(lay_out(rows), scheme)
+    left = 2 * np.arange(trials)
+    for align in (True, False):
+        found = edit_estimates(signatures, scheme, left, left + 1, align=align, unrelated=1)
+        held = ((found.low <= true) & (true <= found.high)).mean()
+        assert held >= 0.95 - SIGMAS * math.sqrt(0.95 * 0.05 / trials)
+
+
+def test_edit_estimates__of_a_block_moved_counts_both_ways():
+    """What was deleted and inserted is told apart from what was replaced, within an eighth."""
+    signatures, true = changed_pairs("long block moved")
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1).distances
+    assert abs(found.mean() / true - 1) < 0.125
+
+
+LONG = 20_000
+MANY_SYMBOLS = EditScheme(compression=10)
+OF_MANY_SYMBOLS = {
+    "20 blocks of 100": (lambda g, t: replace_blocks(g, t, 20, 100), 2000),
+    "block, scattered": (lambda g, t: replace_blocks(g, substitute(g, t, 300), 1, 5000), None),
+    "300 substitutions": (lambda g, t: substitute(g, t, 300), 300),
+}
+
+
+@pytest.mark.parametrize("name", OF_MANY_SYMBOLS)
+def test_edit_estimates__of_many_symbols(name):
+    """2,000 symbols tell blocks and scattered edits apart; estimates are right within a tenth."""
+    trials = 300
+    generator = np.random.default_rng(list(name.encode()))
+    change, true = OF_MANY_SYMBOLS[name]
+    rows, trues = [], []
+    for _ in range(trials):
+        text = generator.choice(LETTERS, LONG)
+        rows += [text, change(generator, text)]
+        # Random letters for random letters: what was changed is all that differs.
+        trues.append(int((rows[-2] != rows[-1]).sum()) if true is None else true)
+    signatures = edit_signatures(lay_out(rows), MANY_SYMBOLS)
+    left = 2 * np.arange(trials)
+    found = edit_estimates(signatures, MANY_SYMBOLS, left, left + 1, unrelated=1)
+    trues = np.array(trues)
+    held = ((found.low <= trues) & (trues <= found.high)).mean()
+    assert held >= 0.95 - SIGMAS * math.sqrt(0.95 * 0.05 / trials)
+    assert abs((found.distances / trues).mean() - 1) < 0.1
+
+
+@pytest.mark.parametrize("n_edits", [10, 80, 400])
+def test_edit_estimates__of_scattered_edits_is_far_below_the_papers(n_edits):
+    """Too large by a factor of up to four, where the paper's is so by up to twice the window."""
+    signatures, true = changed_pairs(f"{n_edits} substitution{'s' * (n_edits > 1)}")
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).distances
+    papers = 100 * signature_distances(signatures, LEFT, LEFT + 1)
+    assert true <= found.mean() <= 4 * true
+    assert np.median(found) <= 2 * true
+    assert papers.mean() > 3 * found.mean()
+
+
+def test_edit_estimates__spreads_tell_blocks_from_scattered_edits():
+    """Means differ by far more than their errors, in the order of how spread out edits are."""
+    names = ["1 block replaced", "4 blocks replaced", "20 blocks replaced", "80 substitutions"]
+    means = []
+    for name in names:
+        signatures, _ = changed_pairs(name)
+        spreads = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).spreads
+        spreads = spreads[~np.isnan(spreads)]
+        assert len(spreads) > 0.99 * TRIALS
+        means.append(spreads.mean())
+        assert spreads.std() / math.sqrt(TRIALS) < 0.01
+    assert means[0] < 0.01
+    assert means == sorted(means)
+    assert min(np.diff(means)) > 0.1
+
+
+UNRELATED = [
+    *((letters, 20, 60, 4000) for letters in (2, 4, 83, 256, 1 << 16, 1 << 32)),
+    *((letters, 60, 300, 4000) for letters in (2, 4, 83, 256, 1 << 16, 1 << 32)),
+    *((letters, 400, 1000, 1000) for letters in (2, 16, 1 << 32)),
+]
+
+
+@pytest.mark.parametrize(("letters", "least", "most", "trials"), UNRELATED)
+def test_edit_estimates__unrelated_signatures_are_seldom_significant(letters, least, most, trials):
+    """Above 3 less than once in 100 pairs, of any lengths; means and deviations as simulated."""
+    generator = np.random.default_rng([letters, least])
+    sizes = generator.integers(least, most + 1, 2 * trials)
+    offsets = np.cumsum([0, *sizes]).astype(np.int64)
+    symbols = generator.integers(0, letters, int(offsets[-1]), np.uint32)
+    signatures = EditSignatures(symbols, offsets, 100 * sizes)
+    left = 2 * np.arange(trials)
+    scheme = EditScheme(letters=letters)
+    found = edit_estimates(signatures, scheme, left, left + 1, align=False).significances
+    assert (found > 3).mean() < 0.01
+    # The means of 100 simulated pairs are off by a tenth of a deviation, as often as not.
+    assert abs(found.mean()) <= 0.2 + SIGMAS / math.sqrt(trials)
+    assert found.std() <= 1.15
+    assert found.min() > -6
+
+
+def test_unrelated_distances__shares_are_those_known():
+    """Shares of the length for random strings, from another simulation (with other seeds)."""
+    length = np.array([135])
+    for letters, share in ((2, 0.320), (4, 0.551), (16, 0.847), (83, 0.974), (256, 0.994)):
+        mean, deviation = unrelated_distances(length, length, letters)
+        assert abs(mean[0] / 135 - share) <= 0.01
+        assert 1 <= deviation[0] <= 4
+
+
+def test_unrelated_distances__of_one_length_far_below_the_other():
+    """A signature of few letters can be found in one many times as long, symbol by symbol."""
+    mean, deviation = unrelated_distances(np.array([20, 0]), np.array([2000, 500]), 2)
+    assert abs(mean[0] - 1980) < 1
+    assert mean[1] == 500
+    assert (deviation == 1).all()
+
+
+def test_edit_estimates__related_texts_are_significant():
+    signatures, _ = changed_pairs("400 substitutions")
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).significances
+    assert (found > 10).all()
+    other = np.roll(LEFT, 1) + 1
+    unrelated = edit_estimates(signatures, SCHEME, LEFT, other)
+    assert (unrelated.significances <= 3).all()
+    # One-sided: to be far apart is never significant.
+    assert unrelated.significances.max() < 3
+    assert (unrelated.distances > 0.7 * LENGTH).all()
+
+
+@pytest.mark.parametrize("letters", [2, 16])
+def test_edit_estimates__few_letters_saturate_no_more(letters):
+    """Paper's estimates of unrelated texts of two letters stay below a third of their length."""
+    generator = np.random.default_rng(letters)
+    texts = lay_out([generator.choice(LETTERS, LENGTH) for _ in range(2 * TRIALS)])
+    scheme = EditScheme(letters=letters)
+    signatures = edit_signatures(texts, scheme)
+    found = edit_estimates(signatures, scheme, LEFT, LEFT + 1, align=False)
+    assert abs(found.distances.mean() / LENGTH - 1) < 0.06
+    papers = 100 * signature_distances(signatures, LEFT, LEFT + 1)
+    assert papers.mean() / LENGTH < {2: 0.4, 16: 0.9}[letters]
+
+
+@pytest.mark.parametrize("with_positions", [True, False])
+def test_place_inside__places_are_as_exact_as_stated(with_positions):
+    generator = np.random.default_rng(5)
+    trials, length = 300, 20_000
+    starts = generator.integers(0, length - LENGTH // 2, trials)
+    rows = []
+    for start in starts:
+        text = generator.choice(LETTERS, length)
+        rows += [text[start : start + LENGTH // 2], text]
+    signatures = edit_signatures(lay_out(rows), SCHEME, with_positions=with_positions)
+    left = 2 * np.arange(trials)
+    found = place_inside(signatures, SCHEME, left, left + 1)
+    assert (found.shares == 1).all()
+    if with_positions:
+        assert (found.starts == starts).all()
+        assert (found.stops == starts + LENGTH // 2).all()
+        return
+    # A Brownian bridge: at most half a square root of the number of symbols, and both texts'.
+    symbols = (length + LENGTH / 2) / SCHEME.compression
+    stated = SCHEME.compression * math.sqrt(symbols) / 2
+    misplaced = found.starts - starts
+    assert abs(misplaced.mean()) <= SIGMAS * stated / math.sqrt(trials)
+    assert 0.3 * stated <= misplaced.std() <= stated

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neardup.clustering.greedy import cluster_greedily
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
+from neardup.tables import ShingleLists
+from tests.arrays import ragged
+
+
+def sketch(lists, scheme):
+    return sketch_sets(ShingleLists(*ragged(lists)), scheme)
+
+
+@pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(4)])
+def test_cluster_greedily__copies_and_near_copies(scheme):
+    generator = np.random.default_rng(1)
+    base = generator.integers(0, 2**64, (3, 2000), np.uint64).tolist()
+    near = [x[:1960] + generator.integers(0, 2**64, 40, np.uint64).tolist() for x in base]
+    lists = [base[0], base[1], near[0], near[1], base[0], [], base[2], near[2], []]
+    found = cluster_greedily(sketch(lists, scheme), scheme, "0.8")
+    assert found.clusters.tolist() == [0, 1, 0, 1, 0, 2, 3, 3, 4]
+    assert found.representatives.tolist() == [0, 1, 5, 6, 8]
+
+
+def test_cluster_greedily__the_order_decides():
+    scheme = SmallestScheme()
+    sets = [[1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]]
+    found = cluster_greedily(sketch(sets, scheme), scheme, 0.6)
+    assert found.clusters.tolist() == [0, 0, 1]
+    middle_first = cluster_greedily(sketch([sets[1], sets[0], sets[2]], scheme), scheme, 0.6)
+    assert middle_first.clusters.tolist() == [0, 0, 0]
+
+
+def test_cluster_greedily__few_samples_join_nothing():
+    scheme = ModuloScheme(64)
+    sketches = sketch([range(640)] * 2, scheme)
+    n = int(sketches.offsets[1])
+    assert 1 < n < 20
+    assert cluster_greedily(sketches, scheme, 1).clusters.tolist() == [0, 1]
+    assert cluster_greedily(sketches, scheme, 1, min_samples=n).clusters.tolist() == [0, 0]
+    assert cluster_greedily(sketches, scheme, 1, min_samples=n + 1).clusters.tolist() == [0, 1]
+
+
+def test_cluster_greedily__sketches_of_unlike_moduli():
+    """The shorter text has many values that the longer one cannot have."""
+    scheme = ModuloScheme()
+    sketches = sketch([range(190), range(210)], scheme)
+    assert sketches.moduli.tolist() == [1, 2]
+    for order in ([0, 1], [1, 0]):
+        lists = [[range(190), range(210)][d] for d in order]
+        found = cluster_greedily(sketch(lists, scheme), scheme, "0.8")
+        assert found.clusters.tolist() == [0, 0]
+
+
+def test_cluster_greedily__whole_sets_join_whatever_their_size():
+    scheme = SmallestScheme()
+    assert cluster_greedily(sketch([[1, 2]] * 2, scheme), scheme, 1).clusters.tolist() == [0, 0]
+
+
+def test_cluster_greedily__nothing():
+    found = cluster_greedily(sketch([], SmallestScheme()), SmallestScheme(), "0.5")
+    assert len(found) == len(found.clusters) == 0
+
+
+@pytest.mark.parametrize("threshold", [0, 1.5, "x", -1])
+def test_cluster_greedily__threshold_out_of_range(threshold):
+    with pytest.raises(InvalidParameterError, match="threshold must"):
+        cluster_greedily(sketch([], SmallestScheme()), SmallestScheme(), threshold)
+
+
+def test_cluster_greedily__other_errors():
+    sketches = sketch([range(500)], ModuloScheme(3))
+    with pytest.raises(InvalidParameterError, match="min_samples must be 1 or more, got 0"):
+        cluster_greedily(sketches, ModuloScheme(3), 0.5, min_samples=0)
+    with pytest.raises(SketchMismatchError):
+        cluster_greedily(sketches, SmallestScheme(), 0.5)
