@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -35,7 +36,9 @@ def words_of(rng, n, kind):
 
 
 def jaccard(first, second):
-    return len({*first} & {*second}) / len({*first} | {*second})
+    """Similarity of two passages as multisets, whatever the tf of the index."""
+    first, second = Counter(first), Counter(second)
+    return (first & second).total() / (first | second).total()
 
 
 def align_words(query, document, **options):
@@ -261,3 +264,17 @@ def test_align__chain_that_falls_into_a_thousand_passages():
     found = align_words(query, document, min_tokens=MIN_TOKENS, threshold="0.8")
     starts = range(0, len(query), n_shared + n_between)
     assert [row[:4] for row in found] == [(i, i + n_shared, i, i + n_shared) for i in starts]
+
+
+def test_align__gap():
+    """Parts of a passage that are further apart than the gap are told one by one."""
+    rng = random.Random(3)
+    first, second, between = (
+        words_of(rng, n, kind) for n, kind in ((60, "e"), (60, "e"), (40, "q"))
+    )
+    query = [*words_of(rng, 20, "q"), *first, *between, *second]
+    document = [*words_of(rng, 20, "d"), *first, *second]
+    apart = [(20, 80, 20, 80), (120, 180, 80, 140)]
+    for gap, expected in ((None, [(20, 180, 20, 140)]), (60, [(20, 180, 20, 140)]), (5, apart)):
+        found = align_words(query, document, min_tokens=20, threshold="0.5", gap=gap)
+        assert [row[:4] for row in found] == expected, gap

@@ -64,6 +64,13 @@ Examples:
     help="Least probability that a window at the threshold is found.",
 )
 @click.option(
+    "--gap",
+    type=int,
+    metavar="TOKENS",
+    help="Tokens of either text that may lie between two parts of a passage: more keep editions in "
+    "one piece, fewer keep quotations apart.  [default: eight windows, 272 for 50 tokens]",
+)
+@click.option(
     "--max-documents",
     type=int,
     metavar="N",
@@ -81,6 +88,7 @@ def command(
     threshold: str,
     min_tokens: int | None,
     recall: str,
+    gap: int | None,
     max_documents: int | None,
     no_text: bool,
     text_column: str,
@@ -126,6 +134,7 @@ def command(
         threshold=threshold,
         recall=recall,
         min_tokens=DEFAULT_MIN_TOKENS if min_tokens is None and not is_index else min_tokens,
+        gap=gap,
         max_documents=max_documents,
         with_text=output.suffix == ".jsonl" and not no_text,
         read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),

@@ -29,9 +29,10 @@ from neardup.passages.tables import Matches
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
 
-# Window lengths that may lie between two hits of a passage: about a paragraph that one text lacks.
-# Fewer leave revised editions in pieces; more join still more, with what one text lacks between.
-_GAP_LENGTHS = 4
+# Window lengths that may lie between two hits of a passage, unless told otherwise: a paragraph or
+# two that one text lacks. Fewer leave revised editions in pieces, more join quotations that stand
+# near each other with all that is between.
+_GAP_LENGTHS = 8
 
 # Windows of a query looked up at a time; what is found for them is in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
@@ -233,16 +234,21 @@ class Aligner:
         return shared / either
 
     def _compare(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> tuple[int, int]:
-        """Weigh what two passages share, and what either has."""
+        """Weigh what two passages share, and what either has.
+
+        With binary frequencies copies count here, too: as a set a long passage is its vocabulary,
+        of which two spellings of one text share little though they share most of their words.
+        """
         scheme = self._index.scheme
         query = tokens[hit.query_start : hit.query_stop]
         document = others[hit.start : hit.stop]
         hashes, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
         inverses = inverse_frequencies(hashes, scheme, self._index.frequencies)
+        tf = "raw" if scheme.weighting.tf == "binary" else scheme.weighting.tf
         of_both = []
         for part in (numbers[: len(query)], numbers[len(query) :]):
             counts = np.bincount(part, minlength=len(hashes)).astype(np.int64)
-            table = term_frequencies(scheme.weighting.tf, int(counts.max()))
+            table = term_frequencies(tf, int(counts.max()))
             weighed: Int64s = np.empty(len(hashes), np.int64)
             weights.fill_weights(counts, table, inverses, weighed)
             of_both.append(weighed)
@@ -251,12 +257,13 @@ class Aligner:
 
 
 def make_alignment_plan(
-    search: SearchPlan, min_tokens: int, max_documents: int | None = None
+    search: SearchPlan, min_tokens: int, gap: int | None = None, max_documents: int | None = None
 ) -> AlignmentPlan:
     """Choose windows for an index: its shortest passage, one beginning every half of it."""
     length = search.min_tokens
     step = max(length // 2, 1)
-    return AlignmentPlan(search, length, step, _GAP_LENGTHS * length, min_tokens, max_documents)
+    chosen = _GAP_LENGTHS * length if gap is None else gap
+    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

@@ -51,6 +51,7 @@ class AlignOptions:
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD
     recall: str | float | Decimal | Fraction = "0.99"
     min_tokens: int | None = None
+    gap: int | None = None
     max_documents: int | None = None
     with_text: bool = False
     read: ReadOptions = field(default_factory=lambda: ReadOptions(ColumnNames()))
@@ -82,12 +83,13 @@ def make_plan(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
         For the first one that is out of range.
     """
     check_whole("min_tokens", options.min_tokens, 1)
+    check_whole("gap", options.gap, 0)
     check_whole("max_documents", options.max_documents, 1)
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     search = make_search_plan(index.scheme, threshold, recall, "best")
     least = index.scheme.min_tokens if options.min_tokens is None else options.min_tokens
-    return make_alignment_plan(search, least, options.max_documents)
+    return make_alignment_plan(search, least, options.gap, options.max_documents)
 
 
 @contextmanager
@@ -156,6 +158,7 @@ def align(
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
     min_tokens: int | None = None,
     recall: str | float | Decimal | Fraction = "0.99",
+    gap: int | None = None,
     max_documents: int | None = None,
     num_perm: int | None = None,
     tf: TermFrequency | None = None,
@@ -191,6 +194,10 @@ def align(
     recall
         Least probability with which a window at the threshold is found; a longer passage holds
         several.
+    gap
+        Tokens of either text that may lie between two parts of a passage: that one text lacks, or
+        has otherwise. More keep editions in one piece, fewer keep quotations apart. None is eight
+        times ``min_tokens`` of the index, 272 without one for passages of 50.
     max_documents
         Leave out what more than so many documents of ``b`` have, such as licences and headers.
     num_perm, tf, idf, seed, tokenizer, casefold, unicode_form, strip_accents, fold_digits
@@ -204,7 +211,8 @@ def align(
     -------
     ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``: places in
     characters of the original texts, ends exclusive; in the order of the documents of ``a`` and of
-    places in them. The similarity is that of the two whole passages, and the true one.
+    places in them. The similarity is that of the two whole passages, and the true one; copies of a
+    token count in it, with tf ``binary`` too.
 
     Raises
     ------
@@ -237,6 +245,7 @@ def align(
         threshold=threshold,
         recall=recall,
         min_tokens=DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens,
+        gap=gap,
         max_documents=max_documents,
         with_text=with_text,
         read=read,
