@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import accumulate, pairwise, zip_longest
 
 import numpy as np
 
 from neardup.kernels import overlap
-from neardup.tables import Buckets, Int64s, ShingleSets, Texts, Uint64s
+from neardup.tables import Buckets, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 # How kernels know the measures.
 CODES = {
@@ -18,6 +18,7 @@ CODES = {
     "dice": overlap.DICE,
     "containment": overlap.CONTAINMENT,
     "max-containment": overlap.MAX_CONTAINMENT,
+    "weighted-jaccard": overlap.WEIGHTED_JACCARD,
 }
 
 # Stands where nothing should be read: in front of, between and behind the data.
@@ -55,6 +56,16 @@ def make_sets(sets: Sequence[Set[int]], *, gap: int = 2) -> ShingleSets:
         np.array(starts, np.int64),
         np.array([len(elements) for elements in sets], np.int64),
     )
+
+
+def make_weighted_sets(sets: Sequence[Mapping[int, int]], *, gap: int = 2) -> WeightedSets:
+    """Lay weighted sets out as ``make_sets`` does; what stands between them weighs most."""
+    table = make_sets([chosen.keys() for chosen in sets], gap=gap)
+    weights = np.full(len(table.values), 2**62, np.int64)
+    for start, chosen in zip(table.starts, sets, strict=True):
+        weights[start : start + len(chosen)] = [chosen[element] for element in sorted(chosen)]
+    totals = np.array([sum(chosen.values()) for chosen in sets], np.int64)
+    return WeightedSets(table.values, weights, table.starts, table.sizes, totals)
 
 
 def make_buckets(bands: Sequence[Sequence[object]]) -> Buckets:
@@ -95,6 +106,20 @@ def random_sets(generator: random.Random, n: int, largest: int) -> list[set[int]
             elements ^= set(generator.choices(range(1, 2 * largest), k=generator.randrange(3)))
         sets.append(elements or {1})
     return sets
+
+
+def random_weighted_sets(
+    generator: random.Random, n: int, largest: int, heaviest: int
+) -> list[dict[int, int]]:
+    """Give such sets with weights, most of which are the same in all; some sets are empty."""
+    usual = [generator.randint(1, heaviest) for _ in range(2 * largest)]
+    return [
+        {
+            x: usual[x] if generator.random() < 0.8 else generator.randint(1, heaviest)
+            for x in (elements if generator.random() < 0.9 else ())
+        }
+        for elements in random_sets(generator, n, largest)
+    ]
 
 
 def random_labels(generator: random.Random, n: int, n_bands: int) -> list[list[int]]:

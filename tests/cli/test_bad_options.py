@@ -78,6 +78,31 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             for option in ("recall 0.99", "num-perm 128", "bands 9 --rows 5", "rows 5", "seed 42")
         ),
         ("--audit 0", "--audit must be at least 1, got 0"),
+        *(
+            (
+                f"--{option} --measure {measure}",
+                f"--{option.split()[0]} has no effect with --measure {measure}; leave it out, or "
+                "choose --measure weighted-jaccard",
+            )
+            for measure in ("jaccard", "max-containment")
+            for option in ("tf raw", "idf smooth", "tf log --idf unary")
+        ),
+        (
+            "--measure weighted-jaccard --occurrences numbered",
+            "--occurrences has no effect with --measure weighted-jaccard, where --tf says what "
+            "copies count; leave it out, or choose --tf raw",
+        ),
+        *(
+            (
+                f"--measure weighted-jaccard --method {method}",
+                f"--measure weighted-jaccard goes with --method minhash, got {method}",
+            )
+            for method in ("exact", "auto")
+        ),
+        (
+            "--measure weighted-jaccard --audit 5",
+            "--audit cannot be had with --measure weighted-jaccard yet; leave it out",
+        ),
         ("--keep max:score", "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'"),
         ("--text-column body", "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'"),
         ("--id-column key", "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'"),

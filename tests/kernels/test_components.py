@@ -10,9 +10,17 @@ import pytest
 from neardup.kernels import components
 from neardup.matching.lsh import list_keys
 from neardup.matching.verify import sizes_of
-from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from tests.arrays import (
+    CODES,
+    make_buckets,
+    make_sets,
+    make_weighted_sets,
+    random_labels,
+    random_sets,
+    random_weighted_sets,
+)
 from tests.oracles import components as oracle
-from tests.oracles.measures import MEASURES
+from tests.oracles.measures import MEASURES, WEIGHTED
 
 
 def join(sets, bands, measure, threshold, *, steps=()):
@@ -22,7 +30,8 @@ def join(sets, bands, measure, threshold, *, steps=()):
 
 def join_and_group(sets, bands, measure, threshold, *, steps=()):
     """Run the kernel in one or more steps; give also the groups of the first bucket."""
-    table, lists = make_sets(sets), list_keys(make_buckets(bands))
+    table = make_weighted_sets(sets) if measure == WEIGHTED else make_sets(sets)
+    lists = list_keys(make_buckets(bands))
     n = len(sets)
     parents = np.arange(n)
     owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(lists.starts))
@@ -153,3 +162,46 @@ def test_join_components__copies_cost_one_comparison_each(measure):
 
 def test_join_components__documents_without_a_bucket_stay_apart():
     assert join([{1}, {1}], [[0, 1]], "jaccard", Fraction(1)) == ([0, 1], [0, 0])
+
+
+@pytest.mark.parametrize("n_bands", [1, 2, 5])
+@pytest.mark.parametrize("heaviest", [1, 3, 2**20, 2**50])
+def test_join_components__weighted_as_oracle(heaviest, n_bands):
+    generator = random.Random(f"{heaviest} {n_bands}")
+    n_joined = 0
+    for _ in range(12):
+        n = generator.randint(1, 30)
+        sets = random_weighted_sets(generator, n, generator.choice((3, 8, 20)), heaviest)
+        bands = random_labels(generator, n, n_bands)
+        threshold = Fraction(generator.choice(("0.2", "0.3", "0.5", "0.6", "0.75", "0.8", "1")))
+        steps = sorted(generator.choices(range(n + 1), k=generator.randrange(3)))
+        roots, counts = join(sets, bands, WEIGHTED, threshold, steps=steps)
+        assert roots == oracle.firsts(
+            sets,
+            WEIGHTED,
+            threshold,
+            are_candidates=lambda d, o, bands=bands: any(row[d] == row[o] for row in bands),
+        )
+        # Every similar pair that is found joins two components.
+        assert counts[1] == n - len(set(roots))
+        n_joined += counts[1]
+    assert n_joined > 10
+
+
+def test_join_components__weighted_follows_chains():
+    a, b, c = {1: 8, 2: 8}, {2: 8, 3: 8}, {3: 8, 4: 8}
+    for sets in ([a, b, c], [a, c, b]):
+        assert join(sets, [[0] * 3], WEIGHTED, Fraction(1, 3))[0] == [0, 0, 0]
+        just_above = Fraction(3334, 10000)
+        assert join(sets, [[0] * 3], WEIGHTED, just_above)[0] == [0, 1, 2]
+
+
+def test_join_components__what_weighs_nothing_stays_apart():
+    roots, counts = join([{}, {}, {1: 1}, {}], [[0] * 4], WEIGHTED, Fraction(1, 1000))
+    assert (roots, counts) == ([0, 1, 2, 3], [1 + 2 + 3, 0])
+
+
+def test_join_components__weighted_copies_cost_one_comparison_each():
+    n = 40
+    roots, counts = join([{1: 2**50, 2: 1}] * n, [[0] * n, [5] * n], WEIGHTED, Fraction("0.8"))
+    assert (roots, counts) == ([0] * n, [n - 1, n - 1])

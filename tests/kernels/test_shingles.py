@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -34,6 +35,20 @@ def sort_lists(lists, lead=0):
     assert values[:lead].tolist() == [JUNK] * lead
     return [
         values[start : start + size].tolist()
+        for start, size in zip(offsets[:-1], sizes, strict=True)
+    ]
+
+
+def count_lists(lists, lead=0):
+    """Give a list of pairs, a value and its copies, for each list."""
+    values, offsets = ragged(lists, lead=lead)
+    sizes = np.full(len(lists), -7, np.int64)
+    copies = np.full(len(values), -7, np.int64)
+    shingles.sort_bags(values, offsets, *sorting_room(offsets), sizes, copies)
+    assert values[:lead].tolist() == [JUNK] * lead
+    assert copies[:lead].tolist() == [-7] * lead
+    return [
+        list(zip(*(a[start : start + size].tolist() for a in (values, copies)), strict=True))
         for start, size in zip(offsets[:-1], sizes, strict=True)
     ]
 
@@ -129,6 +144,34 @@ def test_sort_sets__thousands(order):
 def test_sort_sets__nothing():
     assert sort_lists([]) == []
     assert sort_lists([[], []]) == [[], []]
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 7, 10**9])
+@pytest.mark.parametrize("lead", [0, 3])
+def test_sort_bags__as_counter(distinct, lead):
+    generator = random.Random(distinct)
+    values = random_words(generator, min(distinct, 400))
+    lists = [generator.choices(values, k=size) for size in SIZES]
+    assert count_lists(lists, lead) == [sorted(Counter(values).items()) for values in lists]
+
+
+def test_sort_bags__long_run_among_others():
+    generator = random.Random(6)
+    lists = []
+    for run in (1, 23, 24, 25, 60, 200):
+        values = [generator.getrandbits(64)] * run + random_words(generator, 100)
+        generator.shuffle(values)
+        lists.append(values)
+    assert count_lists(lists) == [sorted(Counter(values).items()) for values in lists]
+
+
+def test_sort_bags__same_value_at_the_end_of_one_list_and_in_the_next():
+    assert count_lists([[5, 5], [5], [], [5, 5, 5]]) == [[(5, 2)], [(5, 1)], [], [(5, 3)]]
+
+
+def test_sort_bags__nothing():
+    assert count_lists([]) == []
+    assert count_lists([[], []]) == [[], []]
 
 
 @pytest.mark.parametrize("distinct", [1, 3, 40])

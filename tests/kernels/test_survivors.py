@@ -12,9 +12,17 @@ import pytest
 from neardup.kernels import survivors
 from neardup.matching.lsh import list_keys
 from neardup.matching.verify import sizes_of
-from tests.arrays import CODES, make_buckets, make_sets, random_labels, random_sets
+from tests.arrays import (
+    CODES,
+    make_buckets,
+    make_sets,
+    make_weighted_sets,
+    random_labels,
+    random_sets,
+    random_weighted_sets,
+)
 from tests.oracles import survivors as oracle
-from tests.oracles.measures import MEASURES, rank_of_sets, value
+from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, value
 
 
 def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=None):
@@ -22,7 +30,8 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
 
     ``n_probed`` is how many of its keys each set looks under, if not under all.
     """
-    table, lists = make_sets(sets), list_keys(make_buckets(bands))
+    table = make_weighted_sets(sets) if measure == WEIGHTED else make_sets(sets)
+    lists = list_keys(make_buckets(bands))
     if n_probed is not None:
         lists = replace(lists, n_probed=np.array(n_probed, np.int64))
     n = len(sets)
@@ -190,3 +199,69 @@ def test_choose_survivors__counts_what_was_compared_and_what_was_similar():
     _, _, counts = choose(sets, [[0] * 5, [0] * 5], "jaccard", Fraction("0.6"))
     # Each with those that stay before it; the last three are similar to the first.
     assert counts == [1 + 2 + 2 + 2, 3]
+
+
+@pytest.mark.parametrize("n_bands", [1, 2, 5])
+@pytest.mark.parametrize("heaviest", [1, 3, 2**20, 2**50])
+def test_choose_survivors__weighted_as_oracle(heaviest, n_bands):
+    generator = random.Random(f"{heaviest} {n_bands}")
+    n_removed = 0
+    for _ in range(12):
+        n = generator.randint(1, 25)
+        sets = random_weighted_sets(generator, n, generator.choice((3, 8, 20)), heaviest)
+        bands = random_labels(generator, n, n_bands)
+        threshold = Fraction(generator.choice(("0.2", "0.3", "0.5", "0.6", "0.75", "0.8", "1")))
+        n_fixed = generator.choice((0, 0, generator.randint(0, n)))
+        steps = sorted(generator.choices(range(n + 1), k=generator.randrange(3)))
+        keepers, similarities, _ = choose(
+            sets, bands, WEIGHTED, threshold, n_fixed=n_fixed, steps=steps
+        )
+        assert keepers == oracle.choose(
+            sets,
+            WEIGHTED,
+            threshold,
+            n_fixed=n_fixed,
+            are_candidates=lambda d, o, bands=bands: any(row[d] == row[o] for row in bands),
+        )
+        for d, keeper in enumerate(keepers):
+            if keeper >= 0:
+                exact = float(rank_of_sets(WEIGHTED, sets[d], sets[keeper]))
+                assert similarities[d] == pytest.approx(exact, rel=4 * 2.0**-53, abs=0)
+                n_removed += 1
+            else:
+                assert math.isnan(similarities[d])
+    assert n_removed > 10
+
+
+def test_choose_survivors__weighted_best_by_less_than_floating_point_shows():
+    """Similarities that differ by a part in 2^58 are told apart, and equal ones are equal."""
+    most = 2**58
+    x, tied, also = {1: most, 2: 2, 3: 6}, {1: most, 2: 1, 3: 6}, {1: most, 2: 2, 3: 5}
+    assert rank_of_sets(WEIGHTED, x, tied) == rank_of_sets(WEIGHTED, x, also)
+    for fixed, best in (([tied, also], 0), ([also, tied], 0), ([tied, x], 1), ([x, also], 0)):
+        keepers, similarities, _ = choose(
+            [*fixed, x], [[0] * 3], WEIGHTED, Fraction("0.9"), n_fixed=2
+        )
+        assert keepers == [-1, -1, best]
+        assert similarities[2] == 1.0
+
+
+def test_choose_survivors__weighted_tie_found_later_in_another_band():
+    """The earlier document of a tie wins even if a later band brings it up."""
+    sets = [{1: 9, 2: 1}, {1: 9, 3: 1}, {1: 9, 2: 1, 3: 1}]
+    bands = [[1, 2, 2], [3, 4, 3]]
+    assert choose(sets, bands, WEIGHTED, Fraction("0.9"), n_fixed=2)[0] == [-1, -1, 0]
+
+
+def test_choose_survivors__what_weighs_nothing_stays():
+    keepers, _, counts = choose([{}, {}, {1: 1}, {}], [[0] * 4], WEIGHTED, Fraction(1, 1000))
+    assert keepers == [-1] * 4
+    assert counts == [1 + 2 + 3, 0]
+
+
+def test_choose_survivors__weighted_copies_cost_one_comparison_each():
+    n = 40
+    sets = [{1: 2**50, 2: 1, 3: 7}] * n
+    keepers, _, counts = choose(sets, [[0] * n, [5] * n], WEIGHTED, Fraction("0.8"))
+    assert keepers == [-1] + [0] * (n - 1)
+    assert counts == [n - 1, n - 1]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from fractions import Fraction
 
-from tests.oracles.measures import sets_reach
+from tests.oracles.measures import Elements, sets_reach
 from tests.oracles.survivors import Pairs, all_pairs
 
 
 def firsts(
-    sets: Sequence[Set[object]],
+    sets: Sequence[Elements],
     measure: str,
     threshold: Fraction,
     *,
@@ -43,7 +43,7 @@ def firsts(
 
 
 def choose(
-    sets: Sequence[Set[object]],
+    sets: Sequence[Elements],
     measure: str,
     threshold: Fraction,
     *,

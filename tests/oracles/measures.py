@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from fractions import Fraction
+
+from tests.oracles.weighted import weighted_jaccard
 
 MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
 JOIN_MEASURES = (*MEASURES, "overlap")
+WEIGHTED = "weighted-jaccard"
+
+# What is compared: elements, or what each of them weighs.
+Elements = Set[object] | Mapping[object, int]
 
 
 def rank(measure: str, overlap: int, x: int, y: int) -> Fraction:
@@ -33,12 +39,14 @@ def reaches(measure: str, overlap: int, x: int, y: int, threshold: Fraction) -> 
     return rank(measure, overlap, x, y) >= rank_of_threshold(measure, threshold)
 
 
-def rank_of_sets(measure: str, x: Set[object], y: Set[object]) -> Fraction:
+def rank_of_sets(measure: str, x: Elements, y: Elements) -> Fraction:
+    if measure == WEIGHTED:
+        return weighted_jaccard(x, y)
     return rank(measure, len(x & y), len(x), len(y))
 
 
-def sets_reach(measure: str, x: Set[object], y: Set[object], threshold: Fraction) -> bool:
-    return reaches(measure, len(x & y), len(x), len(y), threshold)
+def sets_reach(measure: str, x: Elements, y: Elements, threshold: Fraction) -> bool:
+    return rank_of_sets(measure, x, y) >= rank_of_threshold(measure, threshold)
 
 
 def value(measure: str, ranked: Fraction) -> float:

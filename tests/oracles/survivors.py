@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from tests.oracles.measures import rank_of_sets, sets_reach
+from tests.oracles.measures import Elements, rank_of_sets, sets_reach
 
 Pairs = Callable[[int, int], bool]
 
@@ -15,7 +15,7 @@ def all_pairs(_d: int, _other: int) -> bool:
 
 
 def choose(
-    sets: Sequence[Set[object]],
+    sets: Sequence[Elements],
     measure: str,
     threshold: Fraction,
     *,

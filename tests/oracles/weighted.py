@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -90,7 +91,7 @@ def minimum(seed: int, weights: Mapping[int, int]) -> int | None:
     return min(values)[1] if values else None
 
 
-def weighted_jaccard(x: Mapping[int, int], y: Mapping[int, int]) -> Fraction:
+def weighted_jaccard(x: Mapping[Hashable, int], y: Mapping[Hashable, int]) -> Fraction:
     tokens = x.keys() | y.keys()
     union = sum(max(x.get(t, 0), y.get(t, 0)) for t in tokens)
     return Fraction(sum(min(x.get(t, 0), y.get(t, 0)) for t in tokens), union)
@@ -129,9 +130,32 @@ def scaled(weight: Decimal) -> int:
     return min(max(math.floor(exact + Fraction(1, 2)), 0), 2**50)
 
 
-def document_frequencies(documents: Iterable[Sequence[int]]) -> dict[int, int]:
-    counts: dict[int, int] = {}
+def document_frequencies(documents: Iterable[Sequence[Hashable]]) -> dict[Hashable, int]:
+    counts: dict[Hashable, int] = {}
     for document in documents:
         for token in set(document):
             counts[token] = counts.get(token, 0) + 1
     return counts
+
+
+def weigh(
+    elements: Sequence[Hashable],
+    tf: str,
+    idf: str,
+    frequencies: Mapping[Hashable, int],
+    total: int,
+) -> dict[Hashable, int]:
+    """Give what each element of a document weighs; what weighs nothing is left out."""
+    weights: dict[Hashable, int] = {}
+    with localcontext(prec=DIGITS):
+        for element, f in Counter(elements).items():
+            inverse = inverse_frequency(idf, frequencies.get(element, 0), total)
+            weight = scaled(term_frequency(tf, f) * inverse)
+            if weight > 0:
+                weights[element] = weight
+    return weights
+
+
+def function_seeds(seed: int, count: int) -> list[int]:
+    start = mix(seed ^ GOLDEN)
+    return [mix((start + f * GOLDEN) & ALL) for f in range(1, count + 1)]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import consistent
+from neardup.kernels.hashing import mix_words
 from tests.oracles import weighted as oracle
 
 SIGMAS = 4
@@ -25,9 +26,10 @@ def random_words(n, number):
 
 def draw(tokens, seed):
     """Give r, c and beta of some tokens under a seed."""
-    bases = np.empty(len(tokens), np.uint64)
+    with np.errstate(over="ignore"):
+        bases = mix_words(tokens ^ np.uint64(seed))
     rates, log_cs, betas = (np.empty(len(tokens)) for _ in range(3))
-    consistent._draw(tokens, 0, len(tokens), np.uint64(seed), bases, rates, log_cs, betas)
+    consistent.draw(bases, len(tokens), rates, log_cs, betas)
     return rates, np.exp(log_cs), betas
 
 

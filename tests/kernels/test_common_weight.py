@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.kernels.common_weight import common_weight
+from neardup.kernels.weighted_overlap import score_weighted_pairs
+from tests.arrays import make_weighted_sets, random_weighted_sets
+from tests.oracles.weighted import weighted_jaccard
+
+MOST = 2**30 - 1
+HEAVIEST = [1, 7, 2**20, 2**50]
+
+
+def common_of(x, y, p, q):
+    """Run on two sets that lie among others."""
+    table = make_weighted_sets([{9: 5}, y, x])
+    (_, y_start, x_start), (_, y_size, x_size), (_, y_total, x_total) = (
+        column.tolist() for column in (table.starts, table.sizes, table.totals)
+    )
+    found = common_weight(
+        table.values,
+        table.weights,
+        x_start,
+        x_size,
+        x_total,
+        y_start,
+        y_size,
+        y_total,
+        p,
+        q,
+    )
+    return int(found)
+
+
+def exact_common(x, y, p, q):
+    common = sum(min(x[e], y[e]) for e in x.keys() & y.keys())
+    return common if common and weighted_jaccard(x, y) >= Fraction(p, q) else -1
+
+
+def thresholds_near(similarity, generator):
+    """Give fractions that are just met, just missed, close by and anywhere."""
+    found = [Fraction(1), Fraction(1, MOST), Fraction(generator.randint(1, MOST), MOST)]
+    near = similarity.limit_denominator(MOST)
+    for shift in (Fraction(0), Fraction(1, MOST), Fraction(-1, MOST)):
+        found.append((near + shift).limit_denominator(MOST))
+    return [t for t in found if 0 < t <= 1]
+
+
+@pytest.mark.parametrize("largest", [2, 3, 15, 16, 17, 33, 60])
+@pytest.mark.parametrize("heaviest", HEAVIEST)
+def test_common_weight__as_oracle(heaviest, largest):
+    generator = random.Random(f"{heaviest} {largest}")
+    outcomes = set()
+    sets = random_weighted_sets(generator, 14, largest, heaviest)
+    for i, x in enumerate(sets):
+        for y in sets[: i + 1]:
+            if not x or not y:
+                continue
+            for t in thresholds_near(weighted_jaccard(x, y), generator):
+                expected = exact_common(x, y, t.numerator, t.denominator)
+                assert common_of(x, y, t.numerator, t.denominator) == expected
+                outcomes.add(expected > 0)
+    assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 31, 32, 33, 50])
+def test_common_weight__exact_ties_of_small_weights(size):
+    """Whatever is alike and wherever the rest stands, the similarity itself is reached."""
+    generator = random.Random(size)
+    for _ in range(30):
+        x = {e: generator.randint(1, 9) for e in generator.sample(range(2 * size), size)}
+        y = {e: generator.randint(1, 9) for e in generator.sample(range(2 * size), size)}
+        for a, b in ((x, y), (y, x), (x, x)):
+            t = weighted_jaccard(a, b)
+            if t == 0:
+                continue
+            expected = sum(min(a[e], b[e]) for e in a.keys() & b.keys())
+            assert common_of(a, b, t.numerator, t.denominator) == expected
+            if t < 1:
+                above = (t + Fraction(1, 10**8)).limit_denominator(MOST)
+                assert common_of(a, b, above.numerator, above.denominator) == -1
+
+
+@pytest.mark.parametrize("bits", [3, 20, 50, 61])
+def test_common_weight__met_and_missed_by_one(bits):
+    """Sums up to 2^61 each: what floating point cannot tell apart is decided exactly."""
+    generator = random.Random(bits)
+    for _ in range(200):
+        q = generator.randint(1, min(MOST, 2**bits))
+        p = generator.randint(1, q)
+        common, either = (p * (2**bits // q), q * (2**bits // q))
+        # y is a part of x.
+        part = generator.randint(1, common)
+        y = {e: weight for e, weight in ((1, part), (2, common - part)) if weight}
+        x = y | ({3: either - common} if either > common else {})
+        assert common_of(x, y, p, q) == common_of(y, x, p, q) == common
+        x[4] = 1
+        # One more in the union: common / (either + 1) < p / q.
+        assert common_of(x, y, p, q) == common_of(y, x, p, q) == -1
+        y[4] = 1
+        # One more in both: (common + 1) / (either + 1) >= p / q.
+        assert common_of(x, y, p, q) == common_of(y, x, p, q) == common + 1
+
+
+@pytest.mark.parametrize("n", [17, 40])
+def test_common_weight__most_weight_of_many_elements(n):
+    """The common elements are the last, or the first, and all others stand on one side."""
+    heavy = 2**50
+    for common in (range(5), range(n - 5, n)):
+        x = dict.fromkeys(range(n), heavy)
+        y = dict.fromkeys(common, heavy - 1)
+        weight = 5 * (heavy - 1)
+        t = Fraction(weight, n * heavy)
+        near = t.limit_denominator(MOST)
+        for a, b in ((x, y), (y, x)):
+            assert common_of(a, b, 5, n) == -1
+            assert common_of(a, b, 5, n + 1) == weight
+            reached = weight if t >= near else -1
+            assert common_of(a, b, near.numerator, near.denominator) == reached
+
+
+def test_common_weight__is_the_lesser_one_on_either_side():
+    x, y = {1: 10, 2: 3, 5: 7}, {1: 4, 2: 8, 6: 100}
+    assert common_of(x, y, 1, MOST) == common_of(y, x, 1, MOST) == 4 + 3
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_common_weight__nothing_in_common(p):
+    """Also where the threshold is 0: what has nothing in common is not similar."""
+    for x, y in (({1: 5}, {2: 5}), ({}, {1: 5}), ({}, {})):
+        assert common_of(x, y, p, MOST) == common_of(y, x, p, MOST) == -1
+
+
+class Watched:
+    """An array that counts how often it is looked at."""
+
+    def __init__(self, values):
+        self.values, self.n_looks = values, 0
+
+    def __getitem__(self, place):
+        self.n_looks += 1
+        return self.values[place]
+
+
+@pytest.mark.parametrize(
+    ("x_weights", "y_weights", "most_looks"),
+    [
+        # The lesser total is less than a half of the greater one.
+        ([1] * 100, [3] * 100, 0),
+        # The totals are equal, and what stands in one only comes early in it, late in the other.
+        ([9] * 16 + [1] * 99 + [0] * 16, [0] * 16 + [1] * 99 + [9] * 16, 2 * 16),
+        ([0] * 16 + [1] * 99 + [9] * 16, [9] * 16 + [1] * 99 + [0] * 16, 2 * 16),
+        ([1] * 20 + [9] * 9 + [1] * 70 + [0] * 9, [1] * 20 + [0] * 9 + [1] * 70 + [9] * 9, 2 * 32),
+    ],
+)
+def test_common_weight__stops_where_the_threshold_is_out_of_reach(x_weights, y_weights, most_looks):
+    x, y = (
+        {e: weight for e, weight in enumerate(weights) if weight}
+        for weights in (x_weights, y_weights)
+    )
+    table = make_weighted_sets([x, y])
+    (x_start, y_start), (x_size, y_size), (x_total, y_total) = (
+        column.tolist() for column in (table.starts, table.sizes, table.totals)
+    )
+    values = Watched(table.values)
+    function = getattr(common_weight, "py_func", common_weight)
+    found = function(
+        values,
+        table.weights,
+        x_start,
+        x_size,
+        x_total,
+        y_start,
+        y_size,
+        y_total,
+        9,
+        10,
+    )
+    assert found == -1
+    assert values.n_looks <= most_looks
+
+
+def score(sets, left, right):
+    table = make_weighted_sets(sets)
+    similarities = np.full(len(left), -9.0)
+    score_weighted_pairs(
+        table.values,
+        table.weights,
+        table.starts,
+        table.sizes,
+        table.totals,
+        np.array(left, np.int64),
+        np.array(right, np.int64),
+        similarities,
+    )
+    return similarities.tolist()
+
+
+@pytest.mark.parametrize("heaviest", HEAVIEST)
+def test_score_weighted_pairs__as_oracle(heaviest):
+    generator = random.Random(heaviest)
+    sets = random_weighted_sets(generator, 12, 20, heaviest)
+    pairs = [(d, other) for d in range(12) for other in range(12)]
+    found = score(sets, *zip(*pairs, strict=True))
+    for (d, other), similarity in zip(pairs, found, strict=True):
+        x, y = sets[d], sets[other]
+        exact = float(weighted_jaccard(x, y)) if x and y else 0.0
+        # Three roundings where sums take more than 53 bits.
+        assert similarity == pytest.approx(exact, rel=4 * 2.0**-53, abs=0)
+
+
+def test_score_weighted_pairs__by_hand():
+    sets = [{1: 2, 2: 6}, {1: 1, 2: 7}, {3: 1}, {}]
+    assert score(sets, [0, 0, 0, 0, 3], [0, 1, 2, 3, 3]) == [1.0, 7 / 9, 0.0, 0.0, 0.0]
+
+
+def test_score_weighted_pairs__no_pairs():
+    assert score([{1: 1}], [], []) == []
