@@ -16,7 +16,6 @@ from neardup.errors import InvalidParameterError
 from neardup.matching.measures import exact_fraction
 from neardup.matching.pieces import check_limit
 from neardup.matching.signature_join import join_signatures
-from neardup.matching.sketch_join import join_set_sketches
 from neardup.pipelines.estimators import estimate_rows
 from neardup.pipelines.options import check_whole
 from neardup.pipelines.sketches import Sketches, check_same_scheme
@@ -193,6 +192,9 @@ class _Collection:
             )
             yield from _cut(joined.left, joined.right)
         elif isinstance(rows, SetSketches):
+            # Compiled when it is imported, and only these kinds need it.
+            from neardup.matching.sketch_join import join_set_sketches
+
             assert isinstance(scheme, SmallestScheme | ModuloScheme)
             yield from _cut(
                 *join_set_sketches(rows, scheme, least, n_left=self.n_left, workers=workers)

@@ -9,11 +9,12 @@ from typing import Literal
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.kernels import broder
 from neardup.kernels.hashing import mix_words
 from neardup.sketches.rabin import rabin_shingle_lists
 from neardup.tables import Int64s, SetSketches, ShingleLists, Texts, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_lists
+
+# Kernels are imported where they are used, so that a job compiles those of its kind only.
 
 Fingerprint = Literal["mixer", "rabin"]
 
@@ -131,6 +132,8 @@ def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
     ----------
     Broder (1997), On the resemblance and containment of documents, sections 3 and 4.
     """
+    from neardup.kernels import broder
+
     n_shingles = np.diff(shingles.offsets)
     offsets: Int64s = np.empty(len(shingles) + 1, np.int64)
     sizes: Int64s = np.empty(len(shingles), np.int64)
@@ -213,6 +216,8 @@ def unite_sketches(
     SketchMismatchError
         If moduli or sizes are not those of the scheme.
     """
+    from neardup.kernels import broder
+
     check_rows("members", members, sketches)
     widths = np.diff(starts)
     if not len(starts) or starts[0] < 0 or starts[-1] > len(members) or (widths < 0).any():

@@ -6,7 +6,6 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import edit_signature
 from neardup.sketches.edit_distances import as_strings
 from neardup.sketches.edit_signature import LEAST_ALIGNED_LETTERS, EditScheme
 from neardup.tables import EditPlaces, EditSignatures, Int64s
@@ -46,6 +45,8 @@ def place_inside(
     -----
     Time is the product of the lengths, some 200 million products of symbols a second.
     """
+    from neardup.kernels import edit_signature
+
     if scheme.letters < LEAST_ALIGNED_LETTERS:
         message = (
             f"letters must be at least {LEAST_ALIGNED_LETTERS:,} to find places, got "

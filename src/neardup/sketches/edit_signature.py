@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import edit_signature
 from neardup.kernels.hashing import GOLDEN, mix_words
 from neardup.tables import Bytes, EditSignatures, Int64s, Texts, Uint32s
 
@@ -118,6 +117,8 @@ def edit_signatures(
     ----------
     Coates (2011), A fast metric of document similarity, section 3.
     """
+    from neardup.kernels import edit_signature
+
     n = len(texts)
     with np.errstate(over="ignore"):
         seed = mix_words(np.uint64(scheme.seed) ^ GOLDEN)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import broder
 from neardup.sketches.broder import (
     ModuloScheme,
     SetScheme,
@@ -209,6 +208,9 @@ class _Comparison:
 def _compare(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
 ) -> _Comparison:
+    # Compiled when it is imported, which MinHash signatures do not need.
+    from neardup.kernels import broder
+
     if len(left) != len(right):
         message = f"left and right must have one row for each pair, got {len(left)}, {len(right)}"
         raise InvalidParameterError(message)

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import rabin, shingles
+from neardup.kernels import shingles
 from neardup.kernels.hashing import GOLDEN, mix_words
 from neardup.tables import Int64s, ShingleLists, Texts, TokenLists, Uint64s
 from neardup.text.shingles import ShingleScheme
@@ -126,6 +126,8 @@ def _common_divisor(a: int, b: int) -> int:
 
 
 def _fingerprint_bytes(texts: Texts, width: int, seed: int) -> ShingleLists:
+    from neardup.kernels import rabin
+
     top, out = _byte_tables(seed, width)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     values: Uint64s = np.empty(n_bytes, np.uint64)
@@ -135,6 +137,8 @@ def _fingerprint_bytes(texts: Texts, width: int, seed: int) -> ShingleLists:
 
 
 def _fingerprint_tokens(lists: TokenLists, ngram: int, seed: int) -> ShingleLists:
+    from neardup.kernels import rabin
+
     top, out = _word_tables(seed, ngram)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
     offsets: Int64s = np.empty(len(lists) + 1, np.int64)
