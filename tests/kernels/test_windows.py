@@ -197,6 +197,16 @@ def test_multiset_windows__all_bands():
     assert bands == {0, 1, 2, 3}
 
 
+@pytest.mark.parametrize("n_types", [2, 12, 40])
+@pytest.mark.parametrize("min_tokens", [1, 70])
+def test_multiset_windows__longer_than_words_and_shares(n_types, min_tokens):
+    """Texts of several words of the ordered set, and of several starts that share a ceiling."""
+    generator = random.Random(n_types + min_tokens)
+    for seed in range(2):
+        texts = [random_text(generator, n, n_types) for n in (150, 70, 210)]
+        assert_right(texts, seed, min_tokens)
+
+
 def test_multiset_windows__room():
     """Texts whose windows do not fit are left for later; those before are complete."""
     generator = random.Random(6)

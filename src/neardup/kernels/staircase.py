@@ -159,7 +159,8 @@ def list_windows(
             share = start >> _SHARE
             if ceilings[share] >= value:
                 step = np.int64(first_from(bits, words, blocks, start))
-                # The step that holds the start keeps what lies behind it.
+                # The step that holds the start keeps what lies behind it. None of these steps has
+                # come with this end: the copy before it has lowered all starts that it reaches.
                 holder, first_window = step, n
                 while values[step] > value or (
                     values[step] == value
@@ -167,7 +168,7 @@ def list_windows(
                     and identities[entries[step]] > identities[entry]
                 ):
                     low, first_end = np.int64(before[step]), np.int64(opened[step])
-                    if end - 1 - low >= min_tokens and first_end < end and entries[step] >= 0:
+                    if end - 1 - low >= min_tokens and entries[step] >= 0:
                         last_start = min(step, start)
                         if n < room:
                             keys[n] = identities[entries[step]]
