@@ -35,6 +35,7 @@ from sections import (
     passages,
     peers,
     recall,
+    sketches,
     start,
     whole_joins,
     windows,
@@ -79,9 +80,10 @@ SECTIONS: dict[str, Section] = {
     "alignment": alignment,
     "windows": windows,
     "passages": passages,
+    "sketches": sketches,
     "recall": recall,
 }
-WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "recall")
+WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "sketches", "recall")
 
 
 def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> None:

@@ -11,14 +11,24 @@ from tests.arrays import ragged
 from tests.oracles import broder as oracle
 
 
-def cluster(sets, threshold, *, limit=2**62, min_samples=1, moduli=None, sizes=None):
+def cluster(
+    sets,
+    threshold,
+    *,
+    limit=2**62,
+    min_samples=1,
+    moduli=None,
+    sizes=None,
+    is_popular=False,
+):
     n = len(sets)
+    largest = max(map(len, sets))
     values, offsets = ragged([sorted(elements) for elements in sets])
     moduli = moduli or [1] * n
     distinct, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     order = np.lexsort((numbers, counts[numbers], np.repeat(np.arange(n), np.diff(offsets))))
     clusters, representatives = np.full((2, n), -7, np.int64)
-    links, owners = np.full((2, len(values)), -7, np.int64)
+    links, owners, tallies, popular = np.full((4, len(values)), -7, np.int64)
     n_clusters = greedy.cluster_greedily(
         values,
         offsets,
@@ -30,25 +40,44 @@ def cluster(sets, threshold, *, limit=2**62, min_samples=1, moduli=None, sizes=N
         min_samples,
         threshold.numerator,
         threshold.denominator,
+        int(is_popular),
         np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
         np.full(len(distinct), -1, np.int64),
         links,
         owners,
-        np.full(max(map(len, sets)), -7, np.int64),
+        np.full(largest, -7, np.int64),
         np.full(n, -1, np.int64),
+        values.copy(),
+        # As small as may be, so that values meet in it.
+        np.full(2 << (len(values) - 1).bit_length(), -1, np.int64),
+        tallies,
+        popular,
+        np.full(2 * largest, -7, np.int64),
+        np.full(n, -7, np.int64),
         clusters,
         representatives,
     )
     return clusters.tolist(), representatives[:n_clusters].tolist()
 
 
-def expected(sets, threshold, *, limit=None, min_samples=1, moduli=None, sizes=None):
+def expected(
+    sets,
+    threshold,
+    *,
+    limit=None,
+    min_samples=1,
+    moduli=None,
+    sizes=None,
+    is_popular=False,
+):
     moduli, sizes = moduli or [1] * len(sets), sizes or [-1] * len(sets)
     sketches = [
         (elements, modulus, size == len(elements))
         for elements, modulus, size in zip(sets, moduli, sizes, strict=True)
     ]
-    found = oracle.greedy_clusters(sketches, threshold, size=limit, min_samples=min_samples)
+    found = oracle.greedy_clusters(
+        sketches, threshold, size=limit, min_samples=min_samples, is_popular=is_popular
+    )
     members = {d: c for c, cluster in enumerate(found) for d in cluster.members}
     return [members[d] for d in range(len(sets))], [cluster.representative for cluster in found]
 
@@ -73,6 +102,26 @@ def test_cluster_greedily__members_are_not_representatives():
     assert cluster(sets, Fraction(3, 5)) == ([0, 0, 1, 1], [0, 2])
 
 
+def test_cluster_greedily__popular_values_follow_the_members():
+    """The first value is in one member of three, and is given up for one that two have."""
+    sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {2, 3, 4, 5}, {1, 2, 3, 4}]
+    assert cluster(sets, Fraction(3, 5), is_popular=True) == ([0, 0, 1, 0, 0], [0, 2])
+    # A member more, and 5 stands beside 2, 3 and 4 in place of 1.
+    drifted = [*sets[:2], {2, 3, 4, 5}, {3, 4, 5, 6}]
+    assert cluster(drifted, Fraction(3, 5), is_popular=True)[0] == [0, 0, 0, 0]
+    assert cluster(drifted, Fraction(3, 5))[0] == [0, 0, 0, 1]
+
+
+def test_cluster_greedily__of_values_equally_popular_the_smaller():
+    sets = [{2, 3, 4, 9}, {1, 3, 4, 9}, {1, 2, 3, 4}]
+    # After two: 3, 4 and 9 twice, then 1; not 2, though it is of the first.
+    assert cluster([*sets[:2], {1, 3, 4, 9}], Fraction(1), is_popular=True)[0] == [0, 1, 1]
+    assert cluster([*sets[:2], {1, 3, 4, 9}], Fraction(3, 5), is_popular=True)[0] == [0, 0, 0]
+    joined = cluster([*sets[:2], {1, 3, 4}], Fraction(3, 5), is_popular=True)
+    assert joined[0] == [0, 0, 0]
+    assert cluster([*sets[:2], {2, 3, 4}], Fraction(3, 5), is_popular=True)[0] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_cluster_greedily__smallest_sketches_as_oracle(seed):
     generator = random.Random(seed)
@@ -83,8 +132,9 @@ def test_cluster_greedily__smallest_sketches_as_oracle(seed):
     ]
     sizes = [len(elements) if len(elements) < limit else -1 for elements in sets]
     for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
-        for min_samples in (1, 4):
+        for min_samples, is_popular in ((1, False), (4, False), (1, True), (4, True)):
             options = {"min_samples": min_samples, "sizes": sizes, "limit": limit}
+            options["is_popular"] = is_popular
             assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
 
 
@@ -98,8 +148,9 @@ def test_cluster_greedily__modulo_sketches_as_oracle(seed):
     ]
     sizes = [len(x) if modulus == 1 else -1 for x, modulus in zip(sets, moduli, strict=True)]
     for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
-        for min_samples in (1, 4):
+        for min_samples, is_popular in ((1, False), (4, False), (1, True), (4, True)):
             options = {"min_samples": min_samples, "sizes": sizes, "moduli": moduli}
+            options["is_popular"] = is_popular
             assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
 
 

@@ -222,15 +222,19 @@ def test_estimate_resemblance__two_tables_and_either_order(lists, others, scheme
     ),
     thresholds,
     st.integers(1, 8),
+    st.sampled_from(["first", "popular"]),
 )
-def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples):
+def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, representative):
     sketches = sketch(lists, scheme)
-    found = cluster_greedily(sketches, scheme, threshold, min_samples=min_samples)
+    found = cluster_greedily(
+        sketches, scheme, threshold, representative=representative, min_samples=min_samples
+    )
     expected = oracle.greedy_clusters(
         [(set(row), modulus, size == len(row)) for row, size, modulus in rows_of(sketches)],
         threshold,
         size=scheme.size if isinstance(scheme, SmallestScheme) else None,
         min_samples=min_samples,
+        is_popular=representative == "popular",
     )
     assert found.representatives.tolist() == [cluster.representative for cluster in expected]
     assert len(found) == len(expected)

@@ -6,7 +6,10 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel, trailing_zeros
 from neardup.kernels.broder import compare_samples, sample_mask
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s
+from neardup.kernels.hashing import mix64
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+
+_0, _1, _32 = np.uint64(0), np.uint64(1), np.uint64(32)
 
 
 @helper
@@ -48,6 +51,103 @@ def _choose_prefix(
     return n_chosen
 
 
+@helper
+def _count_values(
+    values: ConstUint64s,
+    numbers: ConstInt64s,
+    start: Int,
+    stop: Int,
+    mask: np.uint64,
+    cluster: Int,
+    slots: Int64s,
+    tallies: Int64s,
+    heads: Int64s,
+    links: Int64s,
+    owners: Int64s,
+    met: Int64s,
+) -> np.int64:
+    """Count a sketch's values for a cluster, and give how many they are.
+
+    A value of a cluster is known by the place where it was first seen: ``slots`` is a hash table of
+    these, -1 where empty, at most half full. ``met`` gets them, in the order of the values; those
+    that have a bit of the mask do not count.
+    """
+    last = np.uint64(slots.shape[0]) - _1
+    n_met = np.int64(0)
+    for place in range(start, stop):
+        if values[place] & mask != _0:
+            continue
+        number = numbers[place]
+        slot = mix64((np.uint64(cluster) << _32) ^ np.uint64(number)) & last
+        known = slots[slot]
+        while known >= 0 and (owners[known] != cluster or numbers[known] != number):
+            slot = (slot + _1) & last
+            known = slots[slot]
+        if known < 0:
+            known = np.int64(place)
+            slots[slot] = known
+            tallies[known] = 0
+            owners[known] = cluster
+            links[known] = heads[number]
+            heads[number] = known
+        tallies[known] += 1
+        met[n_met] = known
+        n_met += 1
+    return n_met
+
+
+@helper
+def _elect_values(
+    values: ConstUint64s,
+    tallies: ConstInt64s,
+    met: ConstInt64s,
+    n_met: Int,
+    start: Int,
+    stop: Int,
+    floor: Int,
+    merged: Int64s,
+    popular: Int64s,
+    samples: Uint64s,
+) -> np.int64:
+    """Choose a cluster's most counted values, after one was added to each of ``met``.
+
+    ``popular`` from ``start`` to ``stop`` has the places of those chosen before, ascending by
+    value, ``samples`` the values; ``floor`` is the least of their counts, and is given anew. No
+    others can be chosen than these and the values met, as all counts but theirs are what they were;
+    and as counts grow by one, so does their least, at most.
+    """
+    n = stop - start
+    n_merged, n_above, n_far_above = np.int64(0), np.int64(0), np.int64(0)
+    i, j = np.int64(start), np.int64(0)
+    while i < stop or j < n_met:
+        if j == n_met or (i < stop and values[popular[i]] <= values[met[j]]):
+            place = popular[i]
+            j += np.int64(j < n_met and met[j] == place)
+            i += 1
+        else:
+            place = met[j]
+            j += 1
+        merged[n_merged] = place
+        n_merged += 1
+        n_above += np.int64(tallies[place] > floor)
+        n_far_above += np.int64(tallies[place] > floor + 1)
+    least = np.int64(floor)
+    if n_above >= n:
+        least += 1
+        n_above = n_far_above
+    n_ties = n - n_above
+    chosen = np.int64(start)
+    for k in range(n_merged):
+        place = merged[k]
+        is_tie = tallies[place] == least
+        if tallies[place] > least or (is_tie and n_ties > 0):
+            n_ties -= np.int64(is_tie)
+            popular[chosen] = place
+            samples[chosen] = values[place]
+            chosen += 1
+    return least
+
+
 @kernel
 def cluster_greedily(
     values: ConstUint64s,
@@ -60,12 +160,19 @@ def cluster_greedily(
     min_samples: int,
     p: int,
     q: int,
+    is_popular: int,
     room: Int64s,
     heads: Int64s,
     links: Int64s,
     owners: Int64s,
     chosen: Int64s,
     last_met: Int64s,
+    samples: Uint64s,
+    slots: Int64s,
+    tallies: Int64s,
+    popular: Int64s,
+    merged: Int64s,
+    floors: Int64s,
     clusters: Int64s,
     representatives: Int64s,
 ) -> np.int64:
@@ -78,6 +185,12 @@ def cluster_greedily(
     from each the next is in ``links``; ``owners`` has the cluster of each. ``chosen`` is as long as
     the largest sketch, ``last_met`` (n, all -1) marks what clusters were compared with.
     ``clusters`` (n) and ``representatives`` (n at most) are filled; gives the number of clusters.
+
+    ``samples`` begins as a copy of ``values``. If ``is_popular`` is not 0, the row of a cluster's
+    first member becomes the values that most members have, as many as there were, and ``heads``
+    lead to clusters of which any member has a value. For that, ``slots`` (a power of two, all -1)
+    has room for twice the values; ``tallies`` and ``popular`` are as long as ``values``, ``merged``
+    as two of the largest sketches and ``floors`` as n; else they may be empty.
     """
     n_clusters = np.int64(0)
     for d in range(sizes.shape[0]):
@@ -101,10 +214,10 @@ def cluster_greedily(
                     values,
                     start,
                     stop,
-                    values,
+                    samples,
                     other_start,
                     other_stop,
-                    np.uint64(0) if is_whole else sample_mask(moduli[d], moduli[other]),
+                    _0 if is_whole else sample_mask(moduli[d], moduli[other]),
                     n_values + n_other_values if is_whole else limit,
                 )
                 if common * q < p * union or not (is_whole or union >= min_samples):
@@ -112,14 +225,51 @@ def cluster_greedily(
                 gain = common * best_union - best_common * union
                 if gain > 0 or (gain == 0 and cluster < best):
                     best, best_common, best_union = cluster, np.int64(common), np.int64(union)
-        if best < 0:
+        is_new = best < 0
+        if is_new:
             best = n_clusters
             n_clusters += 1
             representatives[best] = d
+        clusters[d] = best
+        if is_popular != 0:
+            first = representatives[best]
+            first_start, first_stop = offsets[first], offsets[first + 1]
+            mask = sample_mask(moduli[d], moduli[first])
+            n_met = _count_values(
+                values,
+                numbers,
+                start,
+                stop,
+                mask,
+                best,
+                slots,
+                tallies,
+                heads,
+                links,
+                owners,
+                chosen,
+            )
+            if is_new:
+                floors[best] = 1
+                for place in range(start, stop):
+                    popular[place] = place
+            else:
+                floors[best] = _elect_values(
+                    values,
+                    tallies,
+                    chosen,
+                    n_met,
+                    first_start,
+                    first_stop,
+                    floors[best],
+                    merged,
+                    popular,
+                    samples,
+                )
+        elif is_new:
             for c in range(n_chosen):
                 place = chosen[c]
                 owners[place] = best
                 links[place] = heads[numbers[place]]
                 heads[numbers[place]] = place
-        clusters[d] = best
     return n_clusters

@@ -34,6 +34,30 @@ def test_cluster_greedily__the_order_decides():
     assert middle_first.clusters.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])
+def test_cluster_greedily__popular_values_are_those_of_the_original(scheme):
+    """Copies with errors of their own tell together what the original was."""
+    original = list(range(20))
+    copies = [
+        [*original[:place], 100 + place, 101 + place, *original[place + 2 :]]
+        for place in range(0, 20, 2)
+    ]
+    # 11 of the original's 20, and 9 of 22 of the first copy and this one.
+    sketches = sketch([*copies, original[:11]], scheme)
+    popular = cluster_greedily(sketches, scheme, "0.53", representative="popular")
+    assert popular.clusters.tolist() == [0] * 11
+    assert popular.representatives.tolist() == [0]
+    first = cluster_greedily(sketches, scheme, "0.53")
+    assert first.clusters.tolist() == [*[0] * 10, 1]
+    generator = np.random.default_rng(3)
+    for _ in range(10):
+        lists = [copies[place] for place in generator.permutation(10)]
+        found = cluster_greedily(
+            sketch([*lists, original[:11]], scheme), scheme, "0.53", representative="popular"
+        )
+        assert found.clusters.tolist() == [0] * 11
+
+
 def test_cluster_greedily__few_samples_join_nothing():
     scheme = ModuloScheme(64)
     sketches = sketch([range(640)] * 2, scheme)
@@ -73,6 +97,8 @@ def test_cluster_greedily__threshold_out_of_range(threshold):
 
 def test_cluster_greedily__other_errors():
     sketches = sketch([range(500)], ModuloScheme(3))
+    with pytest.raises(InvalidParameterError, match="representative must be first or popular"):
+        cluster_greedily(sketches, ModuloScheme(3), 0.5, representative="last")
     with pytest.raises(InvalidParameterError, match="min_samples must be 1 or more, got 0"):
         cluster_greedily(sketches, ModuloScheme(3), 0.5, min_samples=0)
     with pytest.raises(SketchMismatchError):

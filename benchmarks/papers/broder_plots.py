@@ -1,0 +1,78 @@
+"""Plots of docs/papers/broder.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from papers.broder_bands import candidate_probability
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from papers.broder_tables import Results
+
+SIZE = {"figsize": (7.2, 2.8), "layout": "constrained"}
+COLOURS = ("#9aa5b1", "#d99a2b", "#2b6cb3", "#b3432b", "#3a8f5c", "#555555")
+KINDS = {"smallest": ("#2b6cb3", "o"), "modulo": ("#d99a2b", "s"), "minhash": ("#9aa5b1", "^")}
+SHARE = 90
+
+
+def draw(results: Results, folder: Path) -> None:
+    """Write ``broder-errors.svg`` and ``broder-bands.svg``."""
+    mpl.use("Agg")
+    # The same figures give the same bytes, and letters stay letters.
+    exact: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "broder"}
+    with mpl.rc_context(exact | {"font.size": 8, "lines.markersize": 4}):
+        for name, figure in {"errors": _errors(results), "bands": _bands(results)}.items():
+            figure.savefig(folder / f"broder-{name}.svg", metadata={"Date": None})
+
+
+def _errors(results: Results) -> Figure:
+    """Draw deviations by number of samples, and how often intervals hold."""
+    figure = Figure(**SIZE)
+    title = f"standard deviation, r = {SHARE / 100:g}"
+    left = figure.add_subplot(1, 2, 1, title=title, xscale="log", yscale="log")
+    right = figure.add_subplot(1, 2, 2, title="intervals that hold, all r", xscale="log")
+    for kind, (colour, marker) in KINDS.items():
+        rows = [row for row in results["resemblance"] if row["kind"] == kind]
+        chosen = sorted(
+            (row["samples"], row["deviation"], row["theory"])
+            for row in rows
+            if row["percent"] == SHARE
+        )
+        samples, deviations, theory = zip(*chosen, strict=True)
+        left.plot(samples, deviations, marker, color=colour, label=kind)
+        left.plot(samples, theory, color=colour, linewidth=0.8)
+        held = [(row["samples"], row["held"]) for row in rows]
+        right.plot(*zip(*held, strict=True), marker, color=colour)
+    right.axhline(0.95, color="black", linewidth=0.8)
+    for axes in (left, right):
+        axes.set_xlabel("samples")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _bands(results: Results) -> Figure:
+    """Draw the S-curves and what was measured on them."""
+    figure = Figure(**SIZE)
+    axes = figure.add_subplot(1, 1, 1, title="candidates by bands x rows")
+    curve = np.linspace(0, 1, 201)
+    for row, colour in zip(results["bands"], COLOURS, strict=True):
+        bands, rows = row["bands"], row["rows"]
+        axes.plot(
+            curve,
+            [candidate_probability(float(s), bands, rows) for s in curve],
+            color=colour,
+            linewidth=0.8,
+            label=f"{bands} x {rows}",
+        )
+        axes.plot(row["similarities"], row["measured"], "o", color=colour, markersize=2.5)
+    axes.set_xlabel("similarity")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right")
+    return figure

@@ -1,0 +1,162 @@
+"""Section ``sketches``: sketches made and compared, one thread, and 100,000 against as many."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from jobs import HERE, MB, Job, Settings, corpus, report_of
+from joinjobs import own_report, report_of_script
+from markdown import table
+from packages import cache_folder
+from sketch_texts import collections
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CORPUS = "prose"
+PASSES, REPEATS = 7, 3
+VECTORS, QUICK_VECTORS = 500, 50
+TEXTS, QUICK_TEXTS = 100_000, 5_000
+THRESHOLD = "0.8"
+
+# Megabytes of text a second by kind of work.
+RATES = {
+    "text to smallest sketches": 200,
+    "text to modulo sketches": 200,
+    "edit signatures": 500,
+}
+PAIRS_A_SECOND, PAPER_PAIRS = 200_000, 10_000
+TIMES_DATASKETCH = 10
+ESTIMATE_SECONDS = 60
+# What is timed besides rates of text.
+OTHER = ("comparisons", "weighted signatures")
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    """Time kernels, a peer before and after them, and whole processes."""
+    source, passes = str(corpus(CORPUS)), str(settings.repeats(PASSES))
+    n_vectors = str(QUICK_VECTORS if settings.quick else VECTORS)
+    script, arguments = "peers/datasketch_weighted.py", ("--vectors", n_vectors)
+    before = report_of_script(settings.peers, script, *arguments)
+    own = own_report(settings, "sketches.py", source, "--passes", passes)
+    after = report_of_script(settings.peers, script, *arguments)
+    return {
+        "corpus": CORPUS,
+        "kernels": own,
+        "datasketch": _together(before, after),
+        "estimate": _estimate(settings),
+    }
+
+
+def _together(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    ways = before["seconds"]
+    seconds = {way: ways[way] + after["seconds"][way] for way in ways}
+    return {"vectors": before["vectors"], "seconds": seconds}
+
+
+def _estimate(settings: Settings) -> dict[str, Any]:
+    """Sketch two files, then compare the sketches, each as a whole process."""
+    count = QUICK_TEXTS if settings.quick else TEXTS
+    sources = collections(count)
+    # Always made, as what is in them is to be reported; it takes seconds.
+    command = [sys.executable, str(HERE / "sketch_texts.py"), str(count)]
+    facts = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    workers = ("--workers", str(settings.cores), "--json")
+    sketched = [_sketch_job(settings, source, workers) for source in sources]
+    made = sketched[0].measure(settings.repeats(REPEATS))
+    for job in sketched:
+        job.run()
+    target = cache_folder() / "output-estimate.parquet"
+    names = (str(job.output) for job in sketched)
+    options = ("--threshold", THRESHOLD, "--output", str(target))
+    program = str(settings.python.with_name("neardup"))
+    job = Job((program, "estimate", *names, *options, *workers), target)
+    measured = job.measure(settings.repeats(REPEATS))
+    sizes = [each.output.stat().st_size for each in sketched]
+    for each in sketched:
+        each.clear()
+    return {
+        **facts,
+        "workers": settings.cores,
+        "threshold": THRESHOLD,
+        "sketch_bytes": sizes,
+        "source_bytes": [source.stat().st_size for source in sources],
+        "sketch": made.as_dict(),
+        "estimate": measured.as_dict(),
+        "summary": report_of(measured),
+    }
+
+
+def _sketch_job(settings: Settings, source: Path, workers: tuple[str, ...]) -> Job:
+    target = cache_folder() / f"output-{source.stem}.sketches.parquet"
+    program = str(settings.python.with_name("neardup"))
+    options = ("--id-column", "id", "--output", str(target))
+    return Job((program, "sketch", str(source), *options, *workers), target)
+
+
+def format_table(figures: dict[str, Any]) -> str:
+    """Lay out rates of text, other rates, and the estimate of all pairs."""
+    return "\n\n".join(
+        [_format_text(figures), _format_other(figures), _format_estimate(figures["estimate"])]
+    )
+
+
+def _format_text(figures: dict[str, Any]) -> str:
+    own = figures["kernels"]
+    size = own["text_bytes"] / MB
+    rows = []
+    for work, seconds in own["seconds"].items():
+        if work not in OTHER:
+            median, target = size / statistics.median(seconds), RATES.get(work)
+            best = size / min(seconds)
+            reached = None if target is None else median >= target
+            rows.append((figures["corpus"], work, round(median), round(best), target, reached))
+    header = ("corpus", "work", "MB/s, median", "MB/s, best pass", "to reach", "reached")
+    return table(header, rows)
+
+
+def _format_other(figures: dict[str, Any]) -> str:
+    own, other = figures["kernels"], figures["datasketch"]
+    pairs = own["pairs"] / statistics.median(own["seconds"]["comparisons"])
+    vectors = own["vectors"] / statistics.median(own["seconds"]["weighted signatures"])
+    ratio = pairs / PAPER_PAIRS
+    beside = ("Coates 2011", PAPER_PAIRS, ratio, PAIRS_A_SECOND // PAPER_PAIRS)
+    rows: list[tuple[object, ...]] = [
+        ("pairs of edit signatures, c = 100", round(pairs), *beside, pairs >= PAIRS_A_SECOND)
+    ]
+    for way, seconds in other["seconds"].items():
+        rate = other["vectors"] / statistics.median(seconds)
+        ratio = vectors / rate
+        beside = (f"datasketch, `{way}`", round(rate), ratio, TIMES_DATASKETCH)
+        reached = ratio >= TIMES_DATASKETCH
+        rows.append(("weighted signatures of 128", round(vectors), *beside, reached))
+    header = ("work", "a second", "beside", "a second", "times as fast", "to reach", "reached")
+    return table(header, rows)
+
+
+def _format_estimate(figures: dict[str, Any]) -> str:
+    made, measured = figures["sketch"], figures["estimate"]
+    reached = measured["wall"] <= ESTIMATE_SECONDS
+    size = round(figures["sketch_bytes"][0] / MB)
+    rows = [
+        ("`neardup sketch` of one file", *_process(made), None, None),
+        ("`neardup estimate` of both", *_process(measured), ESTIMATE_SECONDS, reached),
+    ]
+    header = ("work", "seconds", "CPU s", "peak MB", "at most, s", "reached")
+    summary = figures["summary"]
+    text = (
+        f"Two files of {figures['texts']:,} texts, {round(figures['source_bytes'][0] / MB)} MB "
+        f"each, whose MinHash sketches take {size} MB; {figures['copies']:,} texts of the second "
+        f"are near-copies, {summary['pairs']:,} pairs reach {figures['threshold']}, "
+        f"{summary['estimated_pairs']:,} were estimated. {figures['workers']} workers."
+    )
+    return f"{table(header, rows)}\n\n{fill(text, 100)}"
+
+
+def _process(measured: dict[str, Any]) -> tuple[object, ...]:
+    return measured["wall"], measured["cpu"], round(measured["peak_tree"] / MB)
