@@ -63,6 +63,7 @@ LEAVES = [
 LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
+    ("estimate",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},
     ("index", "remove"): {"--seed", "--workers"},
@@ -241,3 +242,16 @@ def test_output__reader_has_gone():
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 1
+
+
+def test_plan__weights(run, write_file):
+    rows = [f'{{"text": "all of us say {word} {word} and again {word}"}}' for word in "abcd" * 5]
+    write_file("a.jsonl", "\n".join(rows) + "\n")
+    outcome = run("plan", "a.jsonl", "--json", "--measure", "weighted-jaccard", "--idf", "standard")
+    assert (outcome.code, outcome.err) == (0, "")
+    facts = json.loads(outcome.out)
+    assert (facts["measure"], facts["least_jaccard"]) == ("weighted-jaccard", 0.8)
+    # Words that all documents have weigh nothing: only equal texts are similar.
+    assert facts["estimate"]["pairs_similar"] == 4 * (5 * 4 / 2)
+    unary = run("plan", "a.jsonl", "--json", "--measure", "weighted-jaccard", "--idf", "unary")
+    assert json.loads(unary.out)["estimate"]["documents"] == 20

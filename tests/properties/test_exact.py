@@ -15,7 +15,8 @@ from neardup.clustering import components, survivors
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.pipelines import method
-from neardup.pipelines.audit import audit_recall, wilson_interval
+from neardup.pipelines.audit import audit_recall
+from neardup.sketches.intervals import wilson_intervals
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
@@ -180,14 +181,18 @@ def test_audit_recall__mean_of_those_that_are_similar_to_another():
     # The first finds one of two, the last none of two.
     assert (audit.n_documents, audit.n_similar, audit.n_pairs, audit.n_found) == (3, 2, 4, 1)
     assert (audit.recall, audit.n_kept) == (0.25, 1)
-    assert (audit.low, audit.high) == wilson_interval(0.25, 2)
+    assert [[audit.low], [audit.high]] == [b.tolist() for b in wilson_of(0.25, 2)]
+
+
+def wilson_of(share, n):
+    return wilson_intervals(np.array([share]), np.array([float(n)]))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**5))
 def test_wilson_interval__bounds_are_as_far_as_chance_goes(millionths, n):
     """At either bound p the share seen is 1.96 standard deviations sqrt(p (1 - p) / n) away."""
     share = millionths / 10**6
-    for bound in wilson_interval(share, n):
+    for (bound,) in wilson_of(share, n):
         if 0 < bound < 1:
             expected = 1.959963984540054**2 * bound * (1 - bound) / n
             assert (share - bound) ** 2 == pytest.approx(expected, rel=1e-6, abs=1e-12)

@@ -37,8 +37,8 @@ Examples:
     metavar="OTHER",
     help="Also remove what is similar to a document of these files; may be given several times.",
 )
-@matching_options("weighted-jaccard")
-@weight_options("For weighted-jaccard")
+@matching_options
+@weight_options
 @text_options(ngram_default="5; 1 for weighted-jaccard")
 @click.option(
     "--keep",

@@ -122,12 +122,12 @@ def scheme_options(function: F) -> F:
     )(function)
 
 
-def matching_options(*more_measures: str) -> Callable[[F], F]:
+def matching_options(function: F) -> F:
     """Options about what counts as similar, and how surely it is found."""
     return _group(
         click.option(
             "--measure",
-            type=click.Choice([*MEASURES, *more_measures]),
+            type=click.Choice([*MEASURES, "weighted-jaccard"]),
             default="jaccard",
             show_default=True,
             help="Similarity of two documents.",
@@ -140,23 +140,25 @@ def matching_options(*more_measures: str) -> Callable[[F], F]:
             help="Least similarity, in (0, 1]; an exact decimal.",
         ),
         band_options,
-    )
+    )(function)
 
 
-def weight_options(where: str) -> Callable[[F], F]:
-    """Options about what shingles weigh; ``where`` tells when they count."""
+def weight_options(function: F) -> F:
+    """Options about what shingles weigh, for the measure with weights."""
     return _group(
         click.option(
             "--tf",
             type=click.Choice(TERM_FREQUENCIES),
-            help=f"{where}: what a shingle weighs by how often a document has it.  [default: raw]",
+            help="For weighted-jaccard: what a shingle weighs by how often a document has it.  "
+            "[default: raw]",
         ),
         click.option(
             "--idf",
             type=click.Choice(INVERSE_FREQUENCIES),
-            help=f"{where}: what it weighs by how few documents have it.  [default: smooth]",
+            help="For weighted-jaccard: what it weighs by how few documents have it.  "
+            "[default: smooth]",
         ),
-    )
+    )(function)
 
 
 def band_options(function: F) -> F:

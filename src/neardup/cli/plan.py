@@ -11,7 +11,13 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.display import announce_compilation, say
-from neardup.cli.options import input_options, matching_options, run_options, text_options
+from neardup.cli.options import (
+    input_options,
+    matching_options,
+    run_options,
+    text_options,
+    weight_options,
+)
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -28,8 +34,9 @@ _BAR = 40
 
 @click.command("plan", epilog=_EPILOG, short_help="Show what a job would find and take.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
-@matching_options()
-@text_options()
+@matching_options
+@weight_options
+@text_options(ngram_default="5; 1 for weighted-jaccard")
 @input_options
 @run_options
 def command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +9,11 @@ import numpy as np
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
+from neardup.sketches.intervals import wilson_intervals
 from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, ShingleSets
 from neardup.workers import map_ordered
 
-# The normal quantile that leaves 2.5 % on either side.
 CONFIDENCE = 0.95
-_QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -104,24 +102,9 @@ def audit_recall(
     # Pairs of one document are found or missed together, so that documents are what is counted.
     # A mean of shares varies no more than that of as many whole ones.
     recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
-    low, high = wilson_interval(recall, len(of_similar))
+    bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
+    low, high = (float(bound[0]) for bound in bounds)
     return Audit(len(drawn), len(of_similar), n_pairs, n_found, recall, low, high, n_kept)
-
-
-def wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """Bound a share that was seen in n independent draws with 95 % confidence.
-
-    References
-    ----------
-    Wilson (1927), Probable inference, the law of succession, and statistical inference.
-    """
-    z = _QUANTILE
-    middle = share + z * z / (2 * n)
-    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    whole = 1 + z * z / n
-    # The bounds include the share itself, whatever was rounded.
-    low, high = (middle - spread) / whole, (middle + spread) / whole
-    return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
 def _invert(lists: KeyLists) -> tuple[Int32s, Int64s]:

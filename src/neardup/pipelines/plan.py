@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.matching.bands import Banding
 from neardup.pipelines.catalogue import SketchPlan, sketch_block
 from neardup.pipelines.options import Plan
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.tables import Floats, Int64s, Texts, Uint32s
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.tables import Floats, Int64s, Texts, TokenLists, Uint32s
 from neardup.text.shingles import shingle_lists
+from neardup.text.weighting import count_documents
+from neardup.text.weights import frequency_lists, weighted_sets
 
 # Documents compared with each other to learn how similar unrelated ones are.
 SAMPLE_DOCUMENTS = 1500
@@ -55,16 +58,17 @@ def estimate_job(sources: Sequence[Source], plan: Plan) -> JobEstimate:
     start = time.perf_counter()
     n_documents, sampled = _sample_blocks(sources)
     reading = time.perf_counter() - start
+    sketch_plan = _count_sample(sampled, plan.sketch)
     text_bytes, n_tokens, sketching = 0, 0, 0.0
     signatures: list[Uint32s] = []
     for block in sampled:
         start = time.perf_counter()
-        sketch = sketch_block(block, plan.sketch)
+        sketch = sketch_block(block, sketch_plan)
         sketching += time.perf_counter() - start
         text_bytes += sketch.text_bytes
         n_tokens += int(np.maximum(sketch.n_tokens, 0).sum())
         share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))
-        signatures.append(_sample_signatures(block, plan.sketch, share))
+        signatures.append(_sample_signatures(block, sketch_plan, share))
     n_sampled_rows = sum(map(len, sampled))
     scale = n_documents / n_sampled_rows if n_sampled_rows else 0.0
     sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
@@ -107,9 +111,28 @@ def _sample_signatures(block: RowBlock, plan: SketchPlan, count: int) -> Uint32s
     select[generator.choice(len(block), min(count, len(block)), replace=False)] = True
     parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
     tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+    if plan.weighted:
+        sets = weighted_sets(tokens, plan.shingles, plan.weighted)
+        signed = weighted_signatures(sets, WeightedMinHashScheme(_SAMPLE_FUNCTIONS))
+        return signed[sets.totals > 0]
     lists = shingle_lists(tokens, plan.shingles)
     scheme = MinHashScheme(_SAMPLE_FUNCTIONS)
     return minhash_signatures(lists, scheme)[np.diff(lists.offsets) > 0]
+
+
+def _count_sample(sampled: Sequence[RowBlock], plan: SketchPlan) -> SketchPlan:
+    """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
+    if plan.weighted is None or not plan.weighted.needs_frequencies:
+        return plan
+
+    def lists() -> Iterator[TokenLists]:
+        for block in sampled:
+            parsed = block.parse(ColumnNames(plan.columns.text), skip_bad=plan.skip_bad)
+            texts = Texts.from_arrow(parsed.text.drop_null())
+            yield frequency_lists(plan.shingles.tokenizer.hash_tokens(texts), plan.shingles)
+
+    weighted = replace(plan.weighted, frequencies=count_documents(lists()))
+    return replace(plan, weighted=weighted)
 
 
 def _count_pairs(sample: Uint32s, banding: Banding, threshold: float) -> tuple[float, float]:

@@ -16,9 +16,9 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.sketches.edit_distances import as_strings, levenshtein, unrelated_distances
-from neardup.sketches.edit_limits import normal_quantile, run_size, wilson
 from neardup.sketches.edit_runs import Runs, split_runs, spreads
 from neardup.sketches.edit_signature import LEAST_ALIGNED_LETTERS, EditScheme
+from neardup.sketches.intervals import normal_quantile, wilson_intervals
 from neardup.tables import Bools, EditEstimates, EditSignatures, Floats, Int64s
 
 # Signatures with fewer symbols say nothing of use.
@@ -186,19 +186,19 @@ def _estimate_aligned(
     left_over = runs.left + runs.right
     in_long = runs.of_long / np.maximum(left_over, 1)
     less_in_long, more_in_long = (
-        np.where(runs.n_long > 0, share, 0.0) for share in wilson(runs.of_long, left_over, z)
+        np.where(runs.n_long > 0, share, 0.0) for share in _wilson(runs.of_long, left_over, z)
     )
     # Isolated edits show as (1 - e^-size) / size runs for each symbol that they leave over.
     size = known.isolated
     matched = (runs.matched + 0.5) / (runs.of_short + runs.matched + 1)
     rate = np.where(runs.n_short > 0, runs.n_short / np.maximum(runs.of_short, 1), 1.0)
-    low_rate, high_rate = wilson(
+    low_rate, high_rate = _wilson(
         np.maximum(runs.n_short - 1, 0), np.maximum(runs.of_short - 1, 0), z
     )
-    scattered = np.clip(size / run_size(np.minimum(rate / matched, 1)), 0, 1)
+    scattered = np.clip(size / _run_size(np.minimum(rate / matched, 1)), 0, 1)
     # Symbols in common by chance look like what edits all over left.
     scattered[~is_related] = 0
-    less_scattered = np.clip(size / run_size(np.minimum(low_rate / matched, 1)), 0, 1)
+    less_scattered = np.clip(size / _run_size(np.minimum(low_rate / matched, 1)), 0, 1)
     # The rest may be in blocks so large that they hardly add runs.
     more_scattered = np.clip(high_rate / matched * size / -np.expm1(-size), 0, 1)
     crossing = 2 * known.spacing * runs.crossing
@@ -306,3 +306,17 @@ def _check_share(name: str, value: float, *, is_one_allowed: bool) -> None:
         end = "1]" if is_one_allowed else "1)"
         message = f"{name} must lie in (0, {end}, got {value}"
         raise InvalidParameterError(message)
+
+
+def _run_size(rates: Floats) -> Floats:
+    """Symbols that a disturbed place leaves on average, from runs for each symbol left over.
+
+    Places with a Poisson number of symbols, of mean x, show as (1 - e^-x) / x runs a symbol.
+    """
+    sizes = np.geomspace(1e-3, 1e5, 2000)
+    sizes_by_rate: Floats = np.interp(rates, (-np.expm1(-sizes) / sizes)[::-1], sizes[::-1])
+    return sizes_by_rate
+
+
+def _wilson(successes: Floats, trials: Floats, z: float) -> tuple[Floats, Floats]:
+    return wilson_intervals(successes / np.maximum(trials, 1e-9), trials, z)

@@ -15,10 +15,8 @@ from neardup.sketches.broder import (
     check_sketches,
     sample_limit,
 )
+from neardup.sketches.intervals import QUANTILE_95, wilson_intervals
 from neardup.tables import Bools, Estimates, Floats, Int64s, SetSketches, Uint64s
-
-# The normal quantile that leaves 2.5 % on either side.
-_QUANTILE = 1.959963984540054
 
 
 def estimate_resemblance(
@@ -120,12 +118,12 @@ def estimate_sizes(sketches: SetSketches, scheme: SetScheme) -> Estimates:
         s = np.maximum(k, 1)
         low, high = (
             unit * s * np.maximum(1 - 1 / (9 * s) + z / (3 * np.sqrt(s)), 0) ** 3
-            for z in (-_QUANTILE, _QUANTILE)
+            for z in (-QUANTILE_95, QUANTILE_95)
         )
     else:
         values, errors = k * m, np.sqrt(k * m * (m - 1))
         # All N with (k - N / m)^2 at most z^2 N / m (1 - 1 / m).
-        z = _QUANTILE * np.sqrt(1 - 1 / m)
+        z = QUANTILE_95 * np.sqrt(1 - 1 / m)
         low, high = (m * ((sign * z + np.sqrt(z * z + 4 * k)) / 2) ** 2 for sign in (-1, 1))
     known = sketches.sizes >= 0
     exact = sketches.sizes.astype(np.float64)
@@ -168,29 +166,6 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
     np.divide(n, left, out=effective, where=left > 0)
     low, high = wilson_intervals(values, effective)
     return Estimates(values, errors, low, high, n_samples)
-
-
-def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]:
-    """Bound shares that were each seen in some independent draws with 95 % confidence.
-
-    Shares of no draws, NaN, lie from 0 to 1; shares of infinitely many are what they are. Over all
-    true shares the intervals hold 95 % in the mean; near 0 and 1 they hold less for some.
-
-    References
-    ----------
-    Wilson (1927), Probable inference, the law of succession, and statistical inference. Brown, Cai
-    and DasGupta (2001), Interval estimation for a binomial proportion.
-    """
-    seen = n_samples > 0
-    n = np.where(seen, n_samples, 1.0)
-    z = _QUANTILE
-    whole = 1 + z * z / n
-    middle = (shares + z * z / (2 * n)) / whole
-    spread = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / whole
-    # The bounds include the share itself, whatever was rounded.
-    low = np.clip(np.minimum(middle - spread, shares), 0.0, 1.0)
-    high = np.clip(np.maximum(middle + spread, shares), 0.0, 1.0)
-    return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
 
 
 @dataclass(frozen=True)

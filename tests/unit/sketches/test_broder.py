@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.pipelines.audit import wilson_interval
 from neardup.sketches.broder import (
     ModuloScheme,
     SmallestScheme,
@@ -339,15 +338,6 @@ def test_fingerprint_shingles__rabin_takes_the_seed_of_the_scheme():
         )
     )
     assert one != other == again
-
-
-def test_wilson_intervals__as_one_by_one():
-    shares = np.array([0, 1, 0.5, 0.3, 1, 0.999])
-    n = np.array([1, 1, 10, 17, 400, 1000.0])
-    low, high = wilson_intervals(shares, n)
-    for k in range(len(n)):
-        expected = wilson_interval(float(shares[k]), int(n[k]))
-        assert (low[k], high[k]) == pytest.approx(expected, abs=1e-14)
 
 
 def test_wilson_intervals__of_none_and_of_all():
