@@ -8,7 +8,8 @@ The public names, and where they live:
 - ``align`` (pipelines.align): all passages that two collections share.
 - ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
 - ``sketch`` (pipelines.sketch): sketches of documents, ``Sketches`` (pipelines.sketches), and
-  ``estimate`` (pipelines.estimate), which compares them; ``EstimateResult`` is its result.
+  ``estimate`` (pipelines.estimate), which compares them; ``EstimateResult`` is its result;
+  ``cluster_sketches`` (pipelines.sketch_clusters) groups them, into a ``ClusterResult``.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
 
@@ -48,11 +49,13 @@ if TYPE_CHECKING:
     from neardup.pipelines.passage_index import PassageIndex
     from neardup.pipelines.result import DeduplicationResult
     from neardup.pipelines.sketch import sketch
+    from neardup.pipelines.sketch_clusters import ClusterResult, cluster_sketches
     from neardup.pipelines.sketches import Sketches
     from neardup.text.normalise import Normalisation
 
 __all__ = [
     "Banding",
+    "ClusterResult",
     "DeduplicationResult",
     "EstimateResult",
     "IndexFormatError",
@@ -74,6 +77,7 @@ __all__ = [
     "__version__",
     "align",
     "choose_banding",
+    "cluster_sketches",
     "deduplicate",
     "estimate",
     "find_pairs",
@@ -89,6 +93,8 @@ _HOMES = {
     "align": "neardup.pipelines.align",
     "choose_banding": "neardup.matching.bands",
     "deduplicate": "neardup.pipelines.deduplicate",
+    "cluster_sketches": "neardup.pipelines.sketch_clusters",
+    "ClusterResult": "neardup.pipelines.sketch_clusters",
     "estimate": "neardup.pipelines.estimate",
     "EstimateResult": "neardup.pipelines.estimate",
     "find_pairs": "neardup.pipelines.pairs",

@@ -16,6 +16,7 @@ _EPILOG = """\b
 Examples:
   neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
   neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
+  neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
 """
 
 
@@ -35,6 +36,17 @@ Examples:
     help="Only pairs whose estimated similarity is at least T, in (0, 1]; an exact decimal.  "
     "[default: all pairs]",
 )
+@click.option(
+    "--places",
+    is_flag=True,
+    help="edit: also tell where the shorter text seems to lie in the longer one.",
+)
+@click.option(
+    "--clusters",
+    type=click.Choice(["first", "popular"]),
+    help="smallest, modulo: write clusters of A instead of pairs. Each document joins the cluster "
+    "that it resembles most, by its first member or by its most popular hashes.",
+)
 @click.option("--limit", type=int, metavar="N", help="End with an error at more than N pairs.")
 @click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
 @run_options
@@ -43,6 +55,8 @@ def command(
     other: Path | None,
     output: Path,
     threshold: str | None,
+    places: bool,
+    clusters: Any,
     limit: int | None,
     overwrite: bool,
     workers: int | None,
@@ -56,6 +70,9 @@ def command(
     (low, high), for modulo sketches both containments, for edit sketches the distance with its
     interval, significance and spread. Estimates are empty where a sketch has less than 20 samples.
     With --threshold no pair whose estimate reaches it is missed.
+
+    With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
+    the order of the documents decides, and nothing is verified.
     """
     announce_compilation(quiet=quiet)
     from neardup.outputs.folder import check_apart
@@ -64,11 +81,16 @@ def command(
 
     check_table_file(output, overwrite=overwrite)
     check_apart(output, [str(path) for path in (sketches, other) if path is not None])
+    if clusters is not None:
+        _check_alone(other=other, places=places or None, limit=limit, workers=workers)
+        _cluster(sketches, clusters, threshold, output, quiet=quiet, as_json=as_json)
+        return
     with Display(quiet=quiet) as display:
         result = estimate(
             sketches,
             other,
             threshold=threshold,
+            places=places,
             limit=limit,
             workers=workers,
             progress=display.report,
@@ -78,6 +100,38 @@ def command(
         say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
         say(_report(result.summary, output))
+
+
+def _check_alone(**options: object) -> None:
+    """Raise if an option was given that has no effect on clusters."""
+    from neardup.pipelines.options import no_effect
+
+    for name, value in options.items():
+        if value is not None:
+            raise no_effect("B" if name == "other" else name, "with clusters", "leave out clusters")
+
+
+def _cluster(
+    sketches: Path, representative: Any, threshold: str | None, output: Path, **said: bool
+) -> None:
+    """Write clusters, and say how many there are."""
+    from neardup.outputs.tables import write_table
+    from neardup.pipelines.sketch_clusters import cluster_sketches
+
+    result = cluster_sketches(sketches, threshold or "0.5", representative=representative)
+    write_table(result.clusters, output, overwrite=True)
+    summary = result.summary
+    if said["as_json"]:
+        say(json.dumps(summary, ensure_ascii=False))
+    elif not said["quiet"]:
+        n_alone = summary["single_documents"]
+        say(
+            f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
+            f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
+            f"{summary['threshold']:g}, {n_alone:,} of a single document, the largest of "
+            f"{summary['largest_cluster']:,}\nwritten to {output} in "
+            f"{sum(summary['seconds'].values()):.1f} s"
+        )
 
 
 def _report(summary: dict[str, Any], output: Path) -> str:

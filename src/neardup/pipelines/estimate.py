@@ -18,6 +18,7 @@ from neardup.matching.pieces import check_limit
 from neardup.matching.signature_join import join_signatures
 from neardup.pipelines.estimators import estimate_rows
 from neardup.pipelines.options import check_whole
+from neardup.pipelines.sketch_places import add_places, check_places
 from neardup.pipelines.sketches import Sketches, check_same_scheme
 from neardup.progress import Progress, StageClock, no_progress
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
@@ -55,6 +56,7 @@ def estimate(
     other: Sketches | str | Path | None = None,
     *,
     threshold: str | float | Decimal | Fraction | None = None,
+    places: bool = False,
     limit: int | None = None,
     workers: int | None = None,
     progress: Progress = no_progress,
@@ -71,6 +73,8 @@ def estimate(
     threshold
         Only pairs whose estimated similarity is at least this, in (0, 1], taken as the exact
         decimal. None: all pairs.
+    places
+        Also tell where the shorter text seems to lie in the longer one; for ``edit`` only.
     limit
         Raise an error at more pairs than this.
     workers
@@ -90,7 +94,9 @@ def estimate(
     - ``edit``: ``distance`` in characters with ``low`` and ``high``, ``similarity``, which is 1 -
       distance / characters of the longer text, ``significance``, by how many standard deviations
       the pair is nearer than unrelated texts, and ``spread``, from 0 for differences in one place
-      to 1 for differences all over.
+      to 1 for differences all over. With ``places`` also ``inner``, a or b, the shorter text,
+      ``place_start`` and ``place_end``, characters of the other one, to within a few times the
+      compression, and ``place_share``, the part of the inner one's symbols that was found there.
 
     Estimates are null where fewer than 20 samples or symbols are there; such pairs reach no
     threshold, and are counted in the summary where they were looked at.
@@ -124,6 +130,8 @@ def estimate(
     others = other if isinstance(other, Sketches | None) else Sketches.read(other)
     if others is not None:
         check_same_scheme(own, others)
+    if places:
+        check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
     check_whole("limit", limit, 1)
     n_workers = count_workers(workers)
@@ -133,6 +141,8 @@ def estimate(
         parts = list(collection.pairs(least, limit, n_workers, progress))
     with clock.stage("estimate"):
         found, n_seen, n_unusable = _estimate(collection, parts, least, limit, n_workers, progress)
+        if places:
+            found = add_places(found, collection.sketches)
     ids = collection.sketches.ids
     left, right = (ids.take(found[name]).combine_chunks() for name in ("left", "right"))
     told = found.drop_columns(["left", "right"])

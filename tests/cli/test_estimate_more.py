@@ -1,0 +1,113 @@
+"""Clusters and places told by ``neardup estimate``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+
+import pytest
+
+import neardup
+
+
+@pytest.fixture
+def sketched(run, write_file, here):
+    """Sketch some texts under ids of their own."""
+
+    def sketch(texts, *options):
+        rows = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
+        write_file("texts.jsonl", "\n".join(rows) + "\n")
+        outcome = run(
+            *("sketch", "texts.jsonl", "--id-column", "id", "-o", "s.parquet", "--overwrite"),
+            *options,
+        )
+        assert outcome.code == 0, outcome.err
+        return here / "s.parquet"
+
+    return sketch
+
+
+def words(generator, n):
+    return [f"w{generator.randrange(10**6)}" for _ in range(n)]
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("representative", ["first", "popular"])
+@pytest.mark.parametrize("kind", ["smallest", "modulo"])
+def test_estimate__clusters(run, here, sketched, kind, representative):
+    generator = random.Random(kind)
+    families = [words(generator, 300) for _ in range(3)]
+    texts = []
+    for number in range(9):
+        copy = list(families[number % 3])
+        copy[generator.randrange(300)] = "other"
+        texts.append(" ".join(copy))
+    texts += [" ".join(words(generator, 200)), ""]
+    sketched(texts, "--kind", kind)
+    outcome = run(
+        *("estimate", "s.parquet", "--clusters", representative, "--threshold", "0.8"),
+        *("-o", "c.csv"),
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[:2] == [
+        f"11 documents, sketches of kind {kind}",
+        "5 clusters with an estimated similarity >= 0.8, 2 of a single document, the largest of 3",
+    ]
+    found = rows_of(here / "c.csv")
+    assert [row["id"] for row in found] == [f"d{i}" for i in range(11)]
+    assert [row["cluster_id"] for row in found] == [*"012" * 3, "3", "4"]
+    assert [row["cluster_size"] for row in found] == ["3"] * 9 + ["1"] * 2
+    assert [row["representative_id"] for row in found[:9]] == ["d0", "d1", "d2"] * 3
+    as_json = run(
+        *("estimate", "s.parquet", "--clusters", representative, "--json", "--threshold", "0.8"),
+        *("-o", "c.csv", "--overwrite"),
+    )
+    summary = json.loads(as_json.out)
+    assert (summary["clusters"], summary["representative"]) == (5, representative)
+
+
+def test_estimate__places(run, here, sketched):
+    generator = random.Random(8)
+    inner = " ".join(words(generator, 900))
+    before, after = (" ".join(words(generator, n)) + " " for n in (700, 500))
+    sketched([before + inner + after, inner, "short"], "--kind", "edit", "--compression", "20")
+    outcome = run("estimate", "s.parquet", "--places", "-o", "p.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    first, *others = rows_of(here / "p.csv")
+    assert (first["id_a"], first["id_b"], first["inner"]) == ("d0", "d1", "b")
+    # Symbols are taken to be equally far apart: sqrt(n) / 2 of them is the standard deviation.
+    error = 4 * 20 * (len(before + inner + after) / 20) ** 0.5 / 2
+    assert abs(int(first["place_start"]) - len(before)) < error
+    assert abs(int(first["place_end"]) - len(before) - len(inner)) < error
+    assert float(first["place_share"]) > 0.95
+    assert {row["place_start"] for row in others} == {""}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error"),
+    [
+        ("minhash", "--clusters first", "--clusters are told by sketches of kind smallest or"),
+        ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
+        ("smallest", "--places", "--places are told by sketches of kind edit, got smallest"),
+        ("smallest", "--clusters first --threshold 2", "--threshold must lie in (0, 1], got 2"),
+    ],
+)
+def test_estimate__options_without_effect(run, sketched, kind, options, error):
+    sketched(["a b c d e f"], "--kind", kind)
+    outcome = run("estimate", "s.parquet", "-o", "x.csv", *options.split())
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"error: {error}")
+
+
+def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):
+    sketches = neardup.sketch(["a b c", "a b c", "x y z"], kind="smallest", ngram=1)
+    sketches.write(tmp_path / "s.parquet")
+    found = neardup.cluster_sketches(sketches)
+    assert found.clusters["cluster_id"].to_pylist() == [0, 0, 1]
+    assert found.clusters.equals(neardup.cluster_sketches(tmp_path / "s.parquet").clusters)
+    assert repr(found) == "ClusterResult(3 documents: 2 clusters)"
