@@ -7,6 +7,7 @@ NeardupError
   WriteError            (OSError)          an output cannot be written
   OutputExistsError     (FileExistsError)  the output is already there
   SketchMismatchError   (ValueError)       what was made by unlike schemes is to be compared
+  SketchFormatError     (ValueError)       a file of sketches is damaged, or of another version
   IndexFormatError      (ValueError)       an index is damaged, or of another version
   IndexLockedError      (RuntimeError)     an index is being written by somebody else
   ResultLimitError      (RuntimeError)     more results than the caller allowed

@@ -30,7 +30,10 @@ from neardup.matching.bands import choose_banding
 from neardup.matching.measures import make_measure
 from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
+from neardup.sketches.edit_signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
+from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists
+from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import (
@@ -42,8 +45,9 @@ from neardup.text.shingles import (
 from neardup.text.tokenizers import make_tokenizer
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 from tests.kernels.test_consistent import KNOWN
+from tests.oracles import broder, rabin, weighted
+from tests.oracles import edit_signature as edit_oracle
 from tests.oracles import hashing as oracle
-from tests.oracles import weighted
 from tests.oracles.tokens import Options, tokenize
 
 ROOT = Path(__file__).parents[2]
@@ -281,7 +285,86 @@ def test_hashing_page__min_hashes_of_passages():
                 assert weighted.minimum(seed, scaled) == identity
 
 
+def test_hashing_page__rabin_polynomials():
+    for seed, polynomial in vectors("Rabin fingerprints"):
+        drawn = next(p for p in rabin.candidates(seed) if rabin.is_irreducible(p))
+        assert drawn == draw_polynomial(seed) | 1 << 64 == polynomial
+
+
+@pytest.mark.parametrize("table", [1, 2])
+def test_hashing_page__rabin_fingerprints(table):
+    polynomial = dict(vectors("Rabin fingerprints"))[42]
+    rows = vectors("Rabin fingerprints", table=table)
+    assert len(rows) > 2
+    for given, remainder, shingle in rows:
+        if table == 1:
+            string = given.encode()
+            source: Texts | TokenLists = text_lists(given)
+        else:
+            string = b"".join(token.to_bytes(8, "big") for token in hashed(given))
+            source = token_lists(given)
+        assert rabin.fingerprint(string, polynomial) == remainder
+        assert oracle.mix(remainder) == shingle
+        scheme = make_shingle_scheme("bytes" if table == 1 else "words", ngram=99)
+        assert rabin_shingle_lists(source, scheme).values.tolist() == [shingle]
+
+
+def test_hashing_page__samples_of_sets():
+    rows = vectors("Permutation and samples")
+    assert {row[0] for row in rows} == {"smallest", "modulo"}
+    assert {row[3] for row in rows} == {"mixer", "rabin"}
+    polynomial = dict(vectors("Rabin fingerprints"))[42]
+    for kind, size, modulus, fingerprint, text, m, found in rows:
+        expected = found if isinstance(found, list) else [found]
+        tokens = hashed(text.split())
+        if fingerprint == "mixer":
+            shingles = oracle.hash_shingles(tokens, 2)
+        else:
+            parts = [token.to_bytes(8, "big") for token in tokens]
+            shingles = rabin.shingles(parts, 2, polynomial)
+        permuted = broder.permute(shingles, 42)
+        if kind == "smallest":
+            assert broder.smallest(permuted, size) == expected
+        else:
+            assert m == (modulus or broder.fitting_modulus(len(permuted), size))
+            assert broder.multiples(permuted, m) == expected
+        options = {"size": size, "modulus": modulus, "fingerprint": fingerprint}
+        sketches = neardup.sketch([text], kind=kind, ngram=2, **options)
+        assert sketches.rows.values.tolist() == expected
+        assert sketches.rows.moduli.tolist() == [m]
+
+
+def test_hashing_page__edit_signatures():
+    rows = vectors("Edit signatures")
+    shown = re.search(
+        r"`(\".*\")`, compression (\d+), neighbourhood (\d+)", page("docs/hashing.md")
+    )
+    text, compression, neighbourhood = (json.loads(value) for value in shown.groups())
+    assert {row[0] for row in rows} == {"mixed", "sum"}
+    for kind, letters, residue, positions, symbols in rows:
+        expected = list(zip(positions, symbols, strict=True))
+        options = {"residue": residue, "letters": letters}
+        signed = edit_oracle.sign(text, compression, neighbourhood, is_sum=kind == "sum", **options)
+        assert signed == expected
+        scheme = EditScheme(compression, neighbourhood, kind, **options)
+        found = edit_signatures(text_lists(text), scheme, with_positions=True)
+        pairs = zip(found.positions.tolist(), found.symbols.tolist(), strict=True)
+        assert list(pairs) == expected
+
+
 # docs/guarantees.md
+
+
+def test_guarantees_page__super_shingles():
+    shown = re.search(
+        r"6 groups of 14, 2 of 6: r = (.*?)\. They", page("docs/guarantees.md"), re.DOTALL
+    )
+    rows = [pair.split() for pair in shown[1].split(",")]
+    assert len(rows) == 4
+    for resemblance, probability in rows:
+        places = len(probability.split(".")[1])
+        found = SuperShingleRule(6, 14, 2).probability(float(resemblance))
+        assert f"{found:.{places}f}" == probability
 
 
 def test_guarantees_page__tokens():
@@ -458,6 +541,8 @@ def test_command_line__keys_of_pairs():
 
 
 def without_times(text: str) -> list[str]:
+    """Leave out times, and the sizes of files, which depend on the version of Arrow."""
+    text = re.sub(r"[\d,]+ bytes, [\d,]+ a document$", "bytes", text, flags=re.MULTILINE)
     return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()
 
 
@@ -466,6 +551,8 @@ def without_times(text: str) -> list[str]:
     [
         ("README.md", "Passages", ".venv/bin/neardup"),
         ("docs/leakage.md", "With small files", "neardup"),
+        ("docs/sketches.md", "With small files", "neardup"),
+        ("docs/sketches.md", "Two parties, no texts shown", "neardup"),
     ],
 )
 def test_commands__print_what_pages_show(name, heading, program, tmp_path, capsys, monkeypatch):
@@ -521,6 +608,38 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     for name, found in (("remove", removed), ("compact", compacted)):
         [key] = found
         assert f"`{key}`" in section("docs/command-line.md", f"neardup index {name}")
+
+
+SKETCH_KINDS = {
+    "minhash": (),
+    "weighted": (),
+    "smallest": (),
+    "modulo": (),
+    "edit": ("--letters", 2),
+}
+
+
+@pytest.mark.parametrize("kind", SKETCH_KINDS)
+def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages = ROOT / "examples/pages.jsonl"
+    made = json_of(capsys, "sketch", pages, "--kind", kind, *SKETCH_KINDS[kind], "-o", "a.parquet")
+    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of sketch")[0])
+    keys = set(re.findall(r"`(\w+)`", told))
+    assert set(made) == keys
+    info = json_of(capsys, "sketch", "--info", "a.parquet")
+    assert set(info) == keys - {"skipped_rows"} | {"format", "neardup"}
+    described = dict(tables("docs/command-line.md", "neardup sketch")[0])
+    assert set(described) == set(SKETCH_KINDS)
+    names = set(re.findall(r"`(\w+)`", described[kind])) | {"id"}
+    assert set(pq.read_schema("a.parquet").names) == names
+    summary = json_of(capsys, "estimate", "a.parquet", "-o", "pairs.parquet")
+    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of estimate")[0])
+    assert set(summary) == set(re.findall(r"`(\w+)`", told))
+    rows = tables("docs/command-line.md", "neardup estimate")[0]
+    [columns] = [row[1] for row in rows if kind in row[0].split(", ")]
+    expected = ["id_a", "id_b", *re.findall(r"`(\w+)`", columns)]
+    assert pq.read_schema("pairs.parquet").names == expected
 
 
 def passage_tables() -> list[list[list[str]]]:

@@ -136,15 +136,17 @@ def command(
     from neardup.pipelines.sketch import SketchOptions, make_maker, sketch_sources
     from neardup.pipelines.sketches import check_sketch_name
 
-    reference = [Path(name) for name in idf_from] or None
-    chosen = SketchOptions(**options, idf_from=reference)
+    chosen = SketchOptions(**options, idf_from=idf_from or None)
     make_maker(chosen)
     check_sketch_name(output)
     check_table_file(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
-    check_apart(output, (source.origin for source in sources))
+    idf_sources = resolve_paths(idf_from, lines=lines) if idf_from else None
+    check_apart(output, (source.origin for source in [*sources, *(idf_sources or [])]))
     with Display(quiet=quiet) as display:
-        sketches = sketch_sources(sources, chosen, workers=workers, progress=display.report)
+        sketches = sketch_sources(
+            sources, chosen, idf_sources=idf_sources, workers=workers, progress=display.report
+        )
         sketches.write(output, overwrite=overwrite)
     if as_json:
         say(json.dumps(_facts(sketches, output), ensure_ascii=False))

@@ -137,18 +137,16 @@ def estimate(
     n_workers = count_workers(workers)
     clock = StageClock()
     collection = _Collection.of(own, others)
-    with clock.stage("join"):
-        parts = list(collection.pairs(least, limit, n_workers, progress))
     with clock.stage("estimate"):
+        # Pairs are estimated as they are found: all of them would fill the memory.
+        parts = collection.pairs(least, limit, n_workers, progress)
         found, n_seen, n_unusable = _estimate(collection, parts, least, limit, n_workers, progress)
         if places:
             found = add_places(found, collection.sketches)
     ids = collection.sketches.ids
     left, right = (ids.take(found[name]).combine_chunks() for name in ("left", "right"))
-    told = found.drop_columns(["left", "right"])
-    table = pa.table(
-        {"id_a": left, "id_b": right, **dict(zip(told.column_names, told.columns, strict=True))}
-    )
+    table = found.drop_columns(["left", "right"])
+    table = table.add_column(0, "id_a", left).add_column(1, "id_b", right)
     summary = {
         "kind": own.kind,
         "documents": [len(own)] if others is None else [len(own), len(others)],
@@ -266,7 +264,7 @@ def _cut(left: Int64s, right: Int64s) -> Iterator[Pairs]:
 
 def _estimate(
     collection: _Collection,
-    parts: list[Pairs],
+    parts: Iterator[Pairs],
     least: Fraction | None,
     limit: int | None,
     workers: int,
@@ -274,7 +272,6 @@ def _estimate(
 ) -> tuple[pa.Table, int, int]:
     """Estimate pairs; give a table of those that reach the threshold, and counts."""
     sketches = collection.sketches
-    total = sum(len(left) for left, _ in parts)
     nothing: Int64s = np.empty(0, np.int64)
     found = [estimate_rows(sketches, nothing, nothing).table]
     n_found = n_unusable = done = 0
@@ -289,6 +286,6 @@ def _estimate(
         n_found += len(table)
         n_unusable += n_bad
         done += n_pairs
-        check_limit(limit, n_found, done / total)
-        progress("estimate", done, total)
-    return pa.concat_tables(found), total, n_unusable
+        check_limit(limit, n_found)
+        progress("estimate", done, None)
+    return pa.concat_tables(found), done, n_unusable

@@ -29,8 +29,8 @@ class PairEstimates:
     """
 
     table: pa.Table
-    hits: Floats
-    samples: Floats
+    hits: Int64s | Floats
+    samples: Int64s | Floats
     is_usable: Bools
 
     def __len__(self) -> int:
@@ -38,7 +38,7 @@ class PairEstimates:
 
     def reaching(self, threshold: Fraction) -> pa.Table:
         """Give the rows of usable estimates that reach a threshold."""
-        # Samples are less than 2^22 and the threshold's numbers 2^30, so that products are exact.
+        # Samples are less than 2^33 and the threshold's numbers 2^30: whole products are exact.
         p, q = threshold.numerator, threshold.denominator
         reached = self.is_usable & (self.hits * q >= self.samples * p)
         return self.table.filter(pa.array(reached))
@@ -74,8 +74,8 @@ def _shares(
         **more,
         "samples": pa.array(found.n_samples),
     }
-    samples = np.maximum(found.n_samples, 1).astype(np.float64)
-    hits = np.rint(np.nan_to_num(found.values) * samples)
+    samples = np.maximum(found.n_samples, 1)
+    hits = np.rint(np.nan_to_num(found.values) * samples).astype(np.int64)
     return PairEstimates(pa.table({**pair, **columns}), hits, samples, is_usable)
 
 
@@ -104,9 +104,11 @@ def _distances(
     align = scheme.letters >= LEAST_ALIGNED_LETTERS
     found = edit_estimates(rows, scheme, left, right, align=align)
     longer = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1).astype(np.float64)
-    hits = longer - found.distances
+    # Halving leaves a rest behind, which would keep equal texts below a threshold of 1.
+    distances = np.round(found.distances, 3)
+    hits = longer - distances
     columns = {
-        "distance": _where(found.is_usable, found.distances),
+        "distance": _where(found.is_usable, distances),
         "low": pa.array(found.low),
         "high": pa.array(found.high),
         "similarity": _where(found.is_usable, hits / longer),

@@ -43,6 +43,16 @@ _SCHEMES: dict[str, type[KindScheme]] = {
 KINDS = tuple(_SCHEMES)
 _WEIGHTS = ("tf", "idf", "idf_from")
 _OF_SETS = ("tokenizer", "ngram")
+_LEAST = {
+    "num_perm": 1,
+    "size": 1,
+    "modulus": 1,
+    "compression": 1,
+    "neighbourhood": 1,
+    "letters": 2,
+    "residue": 0,
+    "seed": 0,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +86,7 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     InvalidParameterError
         For the first option that is out of range or has no effect on sketches of this kind.
     """
-    if options.kind not in _SCHEMES:
+    if options.kind not in KINDS:
         message = f"kind must be one of {', '.join(KINDS)}, got {options.kind!r}"
         raise InvalidParameterError(message)
     own = _SCHEMES[options.kind]
@@ -105,9 +115,11 @@ def _check_own(options: SketchOptions, names: tuple[str, ...]) -> None:
     if options.kind == "edit":
         unknown += _OF_SETS
     for name in unknown:
-        check_whole("seed", options.seed, 0)
         if getattr(options, name) is not None:
             raise no_effect(name, where, "choose another kind", "kind")
+    for name in names:
+        if name in _LEAST:
+            check_whole(name, getattr(options, name), _LEAST[name])
     if options.kind in ("edit", "weighted") and options.occurrences != "set":
         raise no_effect("occurrences", where, "choose another kind", "kind")
     if options.modulus is not None and options.size is not None:
@@ -118,15 +130,19 @@ def sketch_sources(
     sources: Sequence[Source],
     options: SketchOptions,
     *,
+    idf_sources: Sequence[Source] | None = None,
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> Sketches:
-    """Sketch all documents of some sources; see ``sketch``."""
+    """Sketch all documents of some sources; those of ``idf_sources`` are counted, if there are any.
+
+    The rest as of ``sketch``.
+    """
     maker = make_maker(options)
     n_workers = count_workers(workers)
     plan = options.sketch_plan()
     if maker.weights and maker.weights.needs_frequencies:
-        reference = sources if options.idf_from is None else resolve_inputs(options.idf_from)
+        reference = sources if idf_sources is None else idf_sources
         counted = replace(plan, shingles=maker.shingles or plan.shingles)
         frequencies = count_shingles([reference], counted, workers=n_workers, progress=progress)
         maker = replace(maker, weights=replace(maker.weights, frequencies=frequencies))
@@ -281,5 +297,10 @@ def sketch(
         on_error=on_error,
     )
     make_maker(options)
-    sources = resolve_inputs(data, lines=lines)
-    return sketch_sources(sources, options, workers=workers, progress=progress)
+    return sketch_sources(
+        resolve_inputs(data, lines=lines),
+        options,
+        idf_sources=None if idf_from is None else resolve_inputs(idf_from, lines=lines),
+        workers=workers,
+        progress=progress,
+    )

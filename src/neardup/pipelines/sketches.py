@@ -149,21 +149,30 @@ def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
         raise SketchMismatchError(differences)
 
 
+_DAMAGED = "the file is damaged; make the sketches again, or get another copy"
+
+
 def _read(path: str | Path) -> pa.Table:
     with _opened(path) as file:
         try:
-            return file.read()
+            table = file.read()
         except (pa.ArrowException, OSError):
-            message = "the file is damaged; make the sketches again, or get another copy"
-            raise SketchFormatError(message, path=str(path)) from None
+            raise SketchFormatError(_DAMAGED, path=str(path)) from None
+        # Checksums of pages do not cover the numbers of rows, of which a file has several.
+        if len(table) != file.metadata.num_rows:
+            raise SketchFormatError(_DAMAGED, path=str(path))
+        return table
 
 
 def _opened(path: str | Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True)
-    except pa.ArrowException:
-        message = "not a Parquet file, or a truncated one; make it with neardup sketch"
-        raise SketchFormatError(message, path=str(path)) from None
+        # Arrow's own error does not tell what the system says.
+        Path(path).open("rb").close()
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
         raise ReadError(message, path=str(path)) from None
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        message = "not a Parquet file, or a damaged one; make it with neardup sketch"
+        raise SketchFormatError(message, path=str(path)) from None

@@ -121,7 +121,9 @@ def edit_estimates(
     significances[rows] = (expected - of_signatures) / deviations
     is_related = significances[rows] > SIGNIFICANT
     # Sides by length: what the shorter text has is the less, and known the better.
+    # Of equal lengths the signatures decide, so that a pair is the same either way round.
     is_turned = lengths[left] > lengths[right]
+    is_turned |= (lengths[left] == lengths[right]) & (strings[left] > strings[right])
     first, second = np.where(is_turned, right, left), np.where(is_turned, left, right)
     known = _Lengths(
         scheme.neighbourhood,

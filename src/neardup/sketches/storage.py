@@ -13,10 +13,12 @@ Columns are ``id``, what the kind knows of the document's size, and ``sketch``:
 from __future__ import annotations
 
 import json
+import zlib
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, SketchFormatError
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
@@ -48,18 +50,23 @@ def scheme_of(fields: dict[str, Any]) -> KindScheme:
         For an unknown kind, and fields that are missing or out of range.
     """
     kind = fields.get("kind")
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         message = f"unknown kind of sketches {kind!r}; it may come from a newer version of neardup"
         raise SketchFormatError(message)
     own = _KINDS[kind]
     # A modulo scheme with a modulus has no size.
     names = [name for name in own.__dataclass_fields__ if fields.get(name) is not None]
+    if any(type(fields[name]) not in (int, str) for name in names):
+        message = f"the scheme of kind {kind} has fields that are neither whole numbers nor names"
+        raise SketchFormatError(message)
     try:
         scheme = own(**{name: fields[name] for name in names})
     except (InvalidParameterError, TypeError) as error:
         message = f"the scheme is not valid: {error}"
         raise SketchFormatError(message) from None
-    if any(fields.get(name, value) != value for name, value in scheme.describe().items()):
+    if any(
+        name not in fields or fields[name] != value for name, value in scheme.describe().items()
+    ):
         message = f"the scheme of kind {kind} is not complete; make the sketches again"
         raise SketchFormatError(message)
     return scheme
@@ -88,8 +95,18 @@ def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: SketchRows) -> pa.Tabl
             columns["sketch"] = pa.Array.from_buffers(pa.large_binary(), len(rows), buffers)
         else:
             columns["sketch"] = pa.LargeListArray.from_arrays(rows.offsets, rows.symbols)
-    about = {"format": FORMAT_VERSION, "neardup": __version__, "scheme": scheme}
+    about = {
+        "format": FORMAT_VERSION,
+        "neardup": __version__,
+        "scheme": scheme,
+        "scheme_checksum": checksum_of(scheme),
+    }
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(about)})
+
+
+def checksum_of(scheme: dict[str, Any]) -> int:
+    """Give the CRC-32 of a scheme as JSON: checksums of pages do not cover metadata."""
+    return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
 
 
 def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
@@ -98,12 +115,12 @@ def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     Raises
     ------
     SketchFormatError
-        If they are not those of sketches, or of a newer format.
+        If they are not those of sketches, damaged, or of a newer format.
     """
     try:
         about = json.loads((metadata or {})[METADATA_KEY])
         version, scheme = about["format"], about["scheme"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         message = "not a file of sketches; make one with neardup sketch"
         raise SketchFormatError(message) from None
     if version != FORMAT_VERSION or not isinstance(scheme, dict):
@@ -113,6 +130,9 @@ def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
         )
         raise SketchFormatError(message)
     scheme_of(scheme)
+    if about.pop("scheme_checksum", None) != checksum_of(scheme):
+        message = "the scheme is damaged; make the sketches again, or get another copy"
+        raise SketchFormatError(message)
     return dict(about)
 
 
@@ -127,16 +147,23 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows]:
     scheme: dict[str, Any] = read_about(table.schema.metadata)["scheme"]
     own = scheme_of(scheme)
     try:
+        table.validate(full=True)
         ids = _column(table, "id").cast(pa.large_string())
         _check(ids.null_count == 0)
+        rows: SketchRows
         if isinstance(own, EditScheme):
-            return scheme, ids, _read_edits(table, own)
-        if isinstance(own, MinHashScheme):
-            return scheme, ids, _read_signatures(table, own)
-        return scheme, ids, _read_sets(table, own)
+            rows = _read_edits(table, own)
+        elif isinstance(own, MinHashScheme):
+            rows = _read_signatures(table, own)
+        else:
+            rows = _read_sets(table, own)
     except (KeyError, pa.ArrowException, _DamagedError):
         message = "the columns are not those of sketches of this kind; make the sketches again"
         raise SketchFormatError(message) from None
+    if pc.count_distinct(ids).as_py() != len(ids):
+        message = "an id comes twice; ids must differ, make the sketches again"
+        raise SketchFormatError(message)
+    return scheme, ids, rows
 
 
 class _DamagedError(Exception):
@@ -155,17 +182,19 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 def _whole_numbers(table: pa.Table, name: str, *, null: int | None = None) -> Int64s:
     column = _column(table, name).cast(pa.int64())
-    if null is not None:
-        column = column.fill_null(null)
-    _check(column.null_count == 0)
-    numbers: Int64s = np.array(column.to_numpy(), np.int64)
-    _check(bool((numbers >= (0 if null is None else null)).all()))
+    _check(null is not None or column.null_count == 0)
+    _check(not pc.any(pc.less(column, 0)).as_py())
+    numbers: Int64s = np.array(column.fill_null(null or 0).to_numpy(), np.int64)
     return numbers
 
 
 def _lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     """Give the values of the lists of ``sketch``, and their offsets from 0."""
-    lists = _column(table, "sketch").cast(pa.large_list(kind))
+    column = _column(table, "sketch")
+    # Others, list views, may have offsets in any order.
+    is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    _check(any(test(column.type) for test in is_list))
+    lists = column.cast(pa.large_list(kind))
     _check(lists.null_count == 0)
     offsets: Int64s = np.array(lists.offsets.to_numpy(), np.int64)
     values = lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
@@ -202,6 +231,7 @@ def _read_sets(table: pa.Table, scheme: SmallestScheme | ModuloScheme) -> SetSke
         _check(bool((moduli & (moduli - 1) == 0).all()))
     else:
         _check(bool((moduli == scheme.modulus).all()))
+    _check(bool(((moduli > 1) | (sizes == n_values)).all()))
     _check(bool((values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
     return SetSketches(values, offsets, sizes, moduli)
 
@@ -211,9 +241,10 @@ def _read_edits(table: pa.Table, scheme: EditScheme) -> EditSignatures:
     if scheme.letters == 2:
         sizes = _whole_numbers(table, "symbols")
         packed = _column(table, "sketch").cast(pa.large_binary())
+        _check(packed.null_count == 0)
+        _check(bool((pc.binary_length(packed).to_numpy() == -(-sizes // 8)).all()))
         data = b"".join(packed.to_pylist())
         offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        _check(len(data) == int((-(-sizes // 8)).sum()))
         symbols = unpack_letters(np.frombuffer(data, np.uint8), offsets)
     else:
         column, offsets = _lists(table, pa.uint32())

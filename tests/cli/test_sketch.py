@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+
+ROWS = [
+    {"id": "a", "text": "one two three four five six"},
+    {"id": "b", "text": "nothing like it"},
+    {"id": "c", "text": "One two three four five seven"},
+    {"id": "d", "text": "..."},
+]
+KINDS = {
+    "minhash": ("--ngram 1 --num-perm 64", {"ngram": 1, "num_perm": 64}),
+    "weighted": ("--tf log --idf smooth", {"tf": "log", "idf": "smooth"}),
+    "smallest": (
+        "--ngram 2 --size 9 --fingerprint rabin",
+        {"ngram": 2, "size": 9, "fingerprint": "rabin"},
+    ),
+    "modulo": (
+        "--modulus 3 --occurrences numbered",
+        {"modulus": 3, "occurrences": "numbered"},
+    ),
+    "edit": (
+        "--compression 2 --neighbourhood 3 --hash sum --letters 9 --residue 1 --casefold",
+        {
+            "compression": 2,
+            "neighbourhood": 3,
+            "hash": "sum",
+            "letters": 9,
+            "residue": 1,
+            "casefold": True,
+        },
+    ),
+}
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def rows(write_file):
+    return write_file("rows.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+
+
+@kinds
+def test_sketch__each_kind(run, here, rows, kind):
+    options, named = KINDS[kind]
+    command = ["sketch", "rows.jsonl", "--kind", kind, *options.split(), "--id-column", "id"]
+    outcome = run(*command, "--seed", "7", "-o", "a.parquet")
+    size = (here / "a.parquet").stat().st_size
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines() == [
+        f"4 sketches of kind {kind}",
+        f"written to a.parquet, {size:,} bytes, {size / 4:,.0f} a document",
+    ]
+    expected = neardup.sketch(here / "rows.jsonl", kind=kind, id_column="id", seed=7, **named)
+    assert neardup.Sketches.read("a.parquet").to_arrow() == expected.to_arrow()
+    assert sorted(path.name for path in here.iterdir()) == ["a.parquet", "rows.jsonl"]
+
+
+@kinds
+def test_sketch__json_and_info(run, here, rows, kind):
+    options, _ = KINDS[kind]
+    command = ["sketch", "rows.jsonl", "--kind", kind, *options.split()]
+    facts = json.loads(run(*command, "-o", "a.parquet", "--json").out)
+    sketches = neardup.Sketches.read("a.parquet")
+    assert facts == {
+        "path": "a.parquet",
+        "documents": 4,
+        "bytes": (here / "a.parquet").stat().st_size,
+        "skipped_rows": 0,
+        "scheme": sketches.scheme,
+    }
+    info = json.loads(run("sketch", "--info", "a.parquet", "--json").out)
+    del facts["skipped_rows"]
+    assert info == facts | {"format": 1, "neardup": neardup.__version__}
+    outcome = run("sketch", "--info", "a.parquet")
+    first, *lines = outcome.out.splitlines()
+    version = neardup.__version__
+    assert first == f"4 documents, {facts['bytes']:,} bytes, made by neardup {version}"
+    assert [line.split()[0] for line in lines] == list(sketches.scheme)
+    assert "  casefold         yes" in lines
+    assert "  unicode_form     -" in lines
+    assert "  strip_accents    no" in lines
+    assert run("sketch", "--info", "a.parquet", "--quiet").out == ""
+
+
+def test_sketch__quiet(run, rows):
+    assert run("sketch", "rows.jsonl", "-o", "a.parquet", "--quiet").out == ""
+
+
+def test_sketch__nothing_and_one(run, write_file):
+    write_file("none.jsonl", "")
+    assert run("sketch", "none.jsonl", "-o", "a.parquet").out.splitlines()[0] == (
+        "0 sketches of kind minhash"
+    )
+    assert "a document" not in run("sketch", "none.jsonl", "-o", "b.parquet").out
+    write_file("one.jsonl", '{"text": "x"}')
+    assert "1 sketch of kind minhash" in run("sketch", "one.jsonl", "-o", "c.parquet").out
+
+
+def test_sketch__bad_rows(run, write_file):
+    write_file("bad.jsonl", '{"text": "x"}\n{"text": 1}\nno json\n')
+    outcome = run("sketch", "bad.jsonl", "-o", "a.parquet")
+    assert (outcome.code, outcome.err[:22]) == (1, "error: bad.jsonl, row ")
+    outcome = run("sketch", "bad.jsonl", "-o", "a.parquet", "--on-error", "skip")
+    assert "2 bad rows skipped" in outcome.out.splitlines()
+    command = ("sketch", "bad.jsonl", "-o", "b.parquet", "--on-error", "skip", "--json")
+    assert json.loads(run(*command).out)["skipped_rows"] == 2
+
+
+def test_sketch__overwrite(run, here, rows):
+    run("sketch", "rows.jsonl", "-o", "a.parquet")
+    before = (here / "a.parquet").read_bytes()
+    outcome = run("sketch", "rows.jsonl", "-o", "a.parquet", "--seed", "1")
+    message = "a.parquet exists; choose another name, or replace it with --overwrite"
+    assert (outcome.code, outcome.err) == (1, f"error: {message}\n")
+    assert (here / "a.parquet").read_bytes() == before
+    assert run("sketch", "rows.jsonl", "-o", "a.parquet", "--seed", "1", "--overwrite").code == 0
+    assert (here / "a.parquet").read_bytes() != before
+
+
+@pytest.mark.parametrize("role", ["input", "idf-from", "folder"])
+def test_sketch__never_replaces_an_input(run, here, rows, role):
+    (here / "data").mkdir()
+    path = here / "data" / "in.parquet"
+    pq.write_table(pq.read_table(save(here, "x.parquet")), path)
+    before = path.read_bytes()
+    command = {
+        "input": ["sketch", path],
+        "folder": ["sketch", here / "data"],
+        "idf-from": [
+            *("sketch", "rows.jsonl", "--kind", "weighted"),
+            *("--idf", "smooth", "--idf-from", path),
+        ],
+    }[role]
+    outcome = run(*command, "-o", path, "--overwrite")
+    assert outcome.code == 1
+    assert outcome.err == f"error: {path} is an input, and would be replaced; choose another name\n"
+    assert path.read_bytes() == before
+
+
+def save(here, name):
+    import pyarrow as pa
+
+    pq.write_table(pa.table({"text": ["one", "two"]}), here / name)
+    return here / name
+
+
+def test_sketch__idf_from(run, here, rows, write_file):
+    write_file("more.txt", "one two\nthree\nfour\n")
+    write_file("rest.txt", "five\n")
+    weights = ("--kind", "weighted", "--idf", "standard", "--lines")
+    others = ("--idf-from", "more.txt", "--idf-from", "rest.txt")
+    assert run("sketch", "rows.jsonl", *weights, *others, "-o", "a.parquet").code == 0
+    expected = neardup.sketch(
+        [row["text"] for row in ROWS],
+        kind="weighted",
+        idf="standard",
+        idf_from=["one two", "three", "four", "five"],
+    )
+    assert neardup.Sketches.read("a.parquet").scheme == expected.scheme
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ("rows.jsonl -o a.csv", "a file of sketches must end in .parquet, got 'a.csv'"),
+        ("none.jsonl -o a.parquet", "none.jsonl: no such file"),
+        ("rows.jsonl -o a.parquet --num-perm 0", "--num-perm must be at least 1, got 0"),
+        ("rows.jsonl -o a.parquet --seed -1", "--seed must be at least 0, got -1"),
+        (
+            "rows.jsonl -o a.parquet --size 9",
+            "--size has no effect on sketches of --kind minhash; leave it out, or choose another "
+            "--kind",
+        ),
+        (
+            "rows.jsonl -o a.parquet --kind edit --ngram 9",
+            "--ngram has no effect on sketches of --kind edit; leave it out, or choose another "
+            "--kind",
+        ),
+        (
+            "rows.jsonl -o a.parquet --kind modulo --size 9 --modulus 2",
+            "--size has no effect with a --modulus; leave it out, or leave out --modulus",
+        ),
+        (
+            "rows.jsonl -o a.parquet --kind weighted --idf-from rows.jsonl",
+            "--idf-from has no effect with --idf unary; leave it out, or choose another --idf",
+        ),
+        ("--info none.parquet", "none.parquet: cannot be read: No such file or directory"),
+        (
+            "--info rows.jsonl",
+            "rows.jsonl: not a Parquet file, or a damaged one; make it with neardup sketch",
+        ),
+    ],
+)
+def test_sketch__refuses(run, here, rows, arguments, error):
+    outcome = run("sketch", *arguments.split())
+    assert outcome.code == 1
+    assert outcome.out == ""
+    assert outcome.err.startswith(f"error: {error}")
+    assert outcome.err.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ("", "Missing INPUT...; give INPUT and --output, or --info FILE."),
+        ("-o a.parquet", "Missing INPUT...; give INPUT and --output, or --info FILE."),
+        ("rows.jsonl", "Missing --output; give INPUT and --output, or --info FILE."),
+        ("rows.jsonl --info a.parquet", "--info goes with neither INPUT nor --output."),
+        ("--info a.parquet -o b.parquet", "--info goes with neither INPUT nor --output."),
+        ("rows.jsonl -o a.parquet --kind odd", "Invalid value for '--kind': 'odd' is not one of"),
+        ("rows.jsonl -o a.parquet --size x", "Invalid value for '--size': 'x' is not a valid int"),
+    ],
+)
+def test_sketch__wrong_usage(run, here, rows, arguments, error):
+    outcome = run("sketch", *arguments.split())
+    assert outcome.code == 2
+    assert error in outcome.err
+    assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
