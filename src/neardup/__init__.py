@@ -5,6 +5,8 @@ The public names, and where they live:
 - ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
 - ``DeduplicationResult`` (pipelines.result): its result.
 - ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``compare`` (pipelines.compare): everything about two texts; ``CompareResult``
+  (pipelines.compare_result) is its result.
 - ``align`` (pipelines.align): all passages that two collections share.
 - ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
 - ``sketch`` (pipelines.sketch): sketches of documents, ``Sketches`` (pipelines.sketches), and
@@ -42,6 +44,8 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.matching.bands import Banding, choose_banding
     from neardup.pipelines.align import align
+    from neardup.pipelines.compare import compare
+    from neardup.pipelines.compare_result import CompareResult
     from neardup.pipelines.deduplicate import deduplicate
     from neardup.pipelines.estimate import EstimateResult, estimate
     from neardup.pipelines.pair_result import PairResult
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Banding",
     "ClusterResult",
+    "CompareResult",
     "DeduplicationResult",
     "EstimateResult",
     "IndexFormatError",
@@ -78,6 +83,7 @@ __all__ = [
     "align",
     "choose_banding",
     "cluster_sketches",
+    "compare",
     "deduplicate",
     "estimate",
     "find_pairs",
@@ -86,12 +92,14 @@ __all__ = [
 
 _HOMES = {
     "Banding": "neardup.matching.bands",
+    "CompareResult": "neardup.pipelines.compare_result",
     "DeduplicationResult": "neardup.pipelines.result",
     "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.pipelines.pair_result",
     "PassageIndex": "neardup.pipelines.passage_index",
     "align": "neardup.pipelines.align",
     "choose_banding": "neardup.matching.bands",
+    "compare": "neardup.pipelines.compare",
     "deduplicate": "neardup.pipelines.deduplicate",
     "cluster_sketches": "neardup.pipelines.sketch_clusters",
     "ClusterResult": "neardup.pipelines.sketch_clusters",

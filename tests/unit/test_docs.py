@@ -642,6 +642,24 @@ def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monk
     assert pq.read_schema("pairs.parquet").names == expected
 
 
+def test_command_line__keys_of_compare(tmp_path, capsys):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(f"{name} one two three four five six")
+    told = json_of(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert set(told) == keys_of("JSON of compare")
+    [passage], measures = told["passages"], told["measures"]
+    rows = dict(tables("docs/command-line.md", "JSON of compare")[0])
+    described = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
+    assert described["`passages`"] == set(passage)
+    assert described["`measures`"] == set(measures[0])
+    assert described["`sizes`"] == {"a", "b", *told["sizes"]["a"]}
+    assert set(measures[0]["estimates"][0]) == keys_of("JSON of compare", table=1)
+    assert set(told["differences"]) == keys_of("JSON of compare", table=2)
+    elements = {measure["elements"] for measure in measures}
+    text = section("docs/command-line.md", "JSON of compare")
+    assert all(f"`{name}`" in text for name in elements)
+
+
 def passage_tables() -> list[list[list[str]]]:
     return tables("docs/command-line.md", "neardup search")
 

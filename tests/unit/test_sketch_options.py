@@ -83,7 +83,7 @@ def test_sketch__options_of_each_kind(name, kind):
         ({"kind": "edit", "compression": 2**20 + 1}, "compression must lie between 1 and 1,048,57"),
         ({"kind": "edit", "neighbourhood": 257}, "neighbourhood must lie between 1 and 256, got 2"),
         ({"kind": "edit", "letters": 2**32 + 1}, "letters must lie between 2 and 4,294,967,296, g"),
-        ({"kind": "edit", "letters": 1}, "letters must be at least 2, got 1"),
+        ({"kind": "edit", "letters": 1}, "letters must lie between 2 and 4,294,967,296, got 1"),
         (
             {"kind": "edit", "residue": 100, "hash": "sum"},
             "residue must lie between 0 and 99, got 100",
@@ -94,7 +94,7 @@ def test_sketch__options_of_each_kind(name, kind):
         ({"kind": "weighted", "tf": "odd"}, "tf must be one of binary, raw, log, squared, saturat"),
         ({"kind": "weighted", "idf": "odd"}, "idf must be one of unary, standard, smooth, probabi"),
         ({"seed": 2**64}, "seed must lie between 0 and 2^64 - 1, got 18446744073709551616"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": -1}, "seed must lie between 0 and 2^64 - 1, got -1"),
         ({"ngram": 0}, "ngram must lie between 1 and 65536, got 0"),
         ({"kind": "edit", "on_error": "odd"}, "on_error must be raise or skip, got 'odd'"),
         ({"kind": "edit", "unicode_form": "NFD"}, "unicode_form must be"),
@@ -116,7 +116,7 @@ def test_sketch__options_of_each_kind(name, kind):
             for value in (12.5, True, "7")
         ),
         *(
-            ({"kind": kind, name: 0}, f"{name} must be at least 1, got 0")
+            ({"kind": kind, name: 0}, f"{name} must lie between 1 and ")
             for name, kind in (
                 ("num_perm", "minhash"),
                 ("size", "smallest"),
@@ -405,10 +405,10 @@ def test_estimate__progress_and_summary():
     result = neardup.estimate(
         sketches, threshold="0.5", workers=1, progress=lambda *call: seen.append(call)
     )
-    assert seen == [("join", 2, 2), ("estimate", 1, 1)]
+    assert seen == [("join", 2, 2), ("estimate", 1, None)]
     assert result.summary["threshold"] == 0.5
     assert result.summary["documents"] == [2]
-    assert set(result.summary["seconds"]) == {"join", "estimate"}
+    assert set(result.summary["seconds"]) == {"estimate"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

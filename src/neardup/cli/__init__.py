@@ -18,6 +18,7 @@ from neardup.version import __version__
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
+    "compare": ("neardup.cli.compare", "Tell everything about two texts."),
     "index": ("neardup.cli.index", "Keep documents in a passage index: build, add, remove."),
     "search": ("neardup.cli.search", "Find the passages of an index that are similar to queries."),
     "align": ("neardup.cli.align", "Find the passages that two collections share."),

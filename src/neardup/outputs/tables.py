@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,14 +25,27 @@ def check_table_file(target: Path, *, overwrite: bool) -> None:
     ------
     InvalidParameterError
         If its ending is not one of ``TABLE_SUFFIXES``.
+    OutputExistsError, WriteError
+        As ``check_file``.
+    """
+    check_file(target, TABLE_SUFFIXES, overwrite=overwrite)
+
+
+def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
+    """Make sure, before work starts, that a single file may be written.
+
+    Raises
+    ------
+    InvalidParameterError
+        If its ending is not one of ``suffixes``.
     OutputExistsError
         If it exists and is not to be replaced.
     WriteError
         If it is a URL or a folder, or the folder around it cannot be written.
     """
     check_local(target)
-    if target.suffix not in TABLE_SUFFIXES:
-        message = f"the output file must end in {', '.join(TABLE_SUFFIXES)}, got {str(target)!r}"
+    if target.suffix not in suffixes:
+        message = f"the output file must end in {', '.join(suffixes)}, got {str(target)!r}"
         raise InvalidParameterError(message)
     if target.is_dir():
         message = f"{target} is a folder; name a file"
@@ -57,13 +70,24 @@ def write_table(
         As ``check_table_file``, and when writing fails.
     """
     check_table_file(target, overwrite=overwrite)
+    write_file(target, lambda path: _write(table, path, target.suffix, checksums))
+
+
+def write_file(target: Path, write: Callable[[Path], object]) -> None:
+    """Have a file written beside its target and move it there when it is complete.
+
+    Raises
+    ------
+    WriteError
+        When writing fails.
+    """
     with _translated(target):
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         os.close(handle)
         scratch = Path(name)
     try:
         with _translated(target):
-            _write(table, scratch, target.suffix, checksums)
+            write(scratch)
             # Temporary files are private; the result is like any other file.
             scratch.chmod(0o666 & ~_umask())
             scratch.replace(target)

@@ -104,11 +104,9 @@ def _distances(
     align = scheme.letters >= LEAST_ALIGNED_LETTERS
     found = edit_estimates(rows, scheme, left, right, align=align)
     longer = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1).astype(np.float64)
-    # Halving leaves a rest behind, which would keep equal texts below a threshold of 1.
-    distances = np.round(found.distances, 3)
-    hits = longer - distances
+    hits = longer - found.distances
     columns = {
-        "distance": _where(found.is_usable, distances),
+        "distance": _where(found.is_usable, found.distances),
         "low": pa.array(found.low),
         "high": pa.array(found.high),
         "similarity": _where(found.is_usable, hits / longer),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -43,16 +44,16 @@ _SCHEMES: dict[str, type[KindScheme]] = {
 KINDS = tuple(_SCHEMES)
 _WEIGHTS = ("tf", "idf", "idf_from")
 _OF_SETS = ("tokenizer", "ngram")
-_LEAST = {
-    "num_perm": 1,
-    "size": 1,
-    "modulus": 1,
-    "compression": 1,
-    "neighbourhood": 1,
-    "letters": 2,
-    "residue": 0,
-    "seed": 0,
-}
+_NUMBERS = (
+    "num_perm",
+    "size",
+    "modulus",
+    "compression",
+    "neighbourhood",
+    "letters",
+    "residue",
+    "seed",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +119,9 @@ def _check_own(options: SketchOptions, names: tuple[str, ...]) -> None:
         if getattr(options, name) is not None:
             raise no_effect(name, where, "choose another kind", "kind")
     for name in names:
-        if name in _LEAST:
-            check_whole(name, getattr(options, name), _LEAST[name])
+        if name in _NUMBERS:
+            # Schemes know their ranges.
+            check_whole(name, getattr(options, name), -sys.maxsize)
     if options.kind in ("edit", "weighted") and options.occurrences != "set":
         raise no_effect("occurrences", where, "choose another kind", "kind")
     if options.modulus is not None and options.size is not None:

@@ -140,7 +140,8 @@ def edit_estimates(
     else:
         shares = expected / np.maximum(sizes[left], sizes[right])
         estimated = _estimate_unaligned(of_signatures / shares, known, normal_quantile(confidence))
-    distances[rows] = estimated[0]
+    # To a thousandth, which hides that equal signatures come out at 2e-10.
+    distances[rows] = np.round(estimated[0], 3)
     low[rows], high[rows] = np.floor(estimated[1]), np.ceil(estimated[2])
     return EditEstimates(distances, low, high, significances, spread, is_usable)
 

@@ -66,7 +66,7 @@ class SketchMaker:
         """Sketch texts, one after another in the order given."""
         scheme, shingles = self.scheme, self.shingles
         if isinstance(scheme, EditScheme):
-            return edit_signatures(self._fold(texts), scheme)
+            return edit_signatures(self.fold(texts), scheme)
         assert shingles is not None
         if isinstance(scheme, SmallestScheme | ModuloScheme):
             return sketch_sets(fingerprint_shingles(texts, shingles, scheme), scheme)
@@ -78,7 +78,8 @@ class SketchMaker:
         lists = shingle_lists(tokens, shingles)
         return Signatures(minhash_signatures(lists, scheme), shingle_set_sizes(lists))
 
-    def _fold(self, texts: Texts) -> Texts:
+    def fold(self, texts: Texts) -> Texts:
+        """Fold away what does not count, as for ``edit``, which cuts texts into no tokens."""
         if self.normalisation == Normalisation(casefold=False):
             return texts
         import pyarrow as pa

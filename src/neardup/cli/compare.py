@@ -1,0 +1,168 @@
+"""``neardup compare``: everything about two texts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.options import (
+    INVERSE_FREQUENCIES,
+    TERM_FREQUENCIES,
+    normalisation_options,
+    run_options,
+)
+
+_STANDARD_INPUT = "-"
+_READ_BYTES = 1 << 24
+_EPILOG = """\b
+Examples:
+  neardup compare draft.txt published.txt
+  neardup compare frankenstein-1818.txt frankenstein-1831.txt --html editions.html
+  neardup compare thesis.txt.gz - --ngram 3 --json
+"""
+
+
+@click.command("compare", epilog=_EPILOG, short_help="Tell everything about two texts.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write a page with both texts side by side, shared passages linked by colour.",
+)
+@click.option(
+    "--threshold",
+    default="0.5",
+    show_default=True,
+    metavar="T",
+    help="Least similarity of two shared passages, in (0, 1]; an exact decimal.",
+)
+@click.option(
+    "--min-tokens",
+    type=int,
+    help="Tokens of the shortest shared passage.  [default: 20; half of a shorter text]",
+)
+@click.option(
+    "--edit-limit",
+    type=int,
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Work out the exact edit distance of texts of up to N characters each, or as large a "
+    "product; beyond, only estimate it.",
+)
+@click.option(
+    "--tokenizer",
+    help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
+    "[default: words]",
+)
+@click.option(
+    "--ngram", type=int, help="Tokens in a shingle.  [default: 5; 1 for weighted-jaccard]"
+)
+@normalisation_options
+@click.option(
+    "--tf",
+    type=click.Choice(TERM_FREQUENCIES),
+    help="What a shingle weighs by how often a text has it.  [default: raw]",
+)
+@click.option(
+    "--idf",
+    type=click.Choice(INVERSE_FREQUENCIES),
+    help="What it weighs by how few of the two texts have it.  [default: unary]",
+)
+@click.option(
+    "--num-perm",
+    type=int,
+    help="Hash functions of minhash and weighted sketches.  [default: 128]",
+)
+@click.option(
+    "--size",
+    type=int,
+    help="Hashes kept by smallest and modulo sketches.  [default: 256; 100 for modulo]",
+)
+@click.option(
+    "--compression",
+    type=int,
+    help="Characters for a symbol of edit sketches.  [default: 100]",
+)
+@click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]")
+@click.option("--overwrite", is_flag=True, help="Replace the page if it exists.")
+@run_options
+def command(
+    a: str,
+    b: str,
+    html: Path | None,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare two texts: how similar they are, what they share, and where they differ.
+
+    A and B are text files in UTF-8 with any ending, each one text, also .gz, .zst, .xz and .bz2,
+    or URLs; one of them may be - for standard input.
+
+    Prints every measure with its exact value and with what sketches would have estimated; the
+    passages that both texts have, and the rest, by places in characters.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.errors import InvalidInputError
+    from neardup.outputs.compare_page import check_page_file, write_page
+    from neardup.outputs.folder import check_apart
+    from neardup.pipelines.compare import CompareOptions, compare_texts, make_plan
+
+    chosen = CompareOptions(**options)
+    make_plan(chosen)
+    if a == b == _STANDARD_INPUT:
+        message = "only one of the two texts can be standard input; name a file for the other"
+        raise InvalidInputError(message)
+    if html is not None:
+        check_page_file(html, overwrite=overwrite)
+        check_apart(html, [a, b])
+    texts = (_read_text(a), _read_text(b))
+    with Display(quiet=quiet) as display:
+        result = compare_texts(
+            texts, chosen, names=(a, b), workers=workers, progress=display.report
+        )
+    if html is not None:
+        write_page(result.html(), html, overwrite=overwrite)
+    if as_json:
+        say(json.dumps(result.to_dict(), ensure_ascii=False))
+    elif not quiet:
+        say(str(result) if html is None else f"{result}\nwritten to {html}")
+
+
+def _read_text(location: str) -> str:
+    """Read a file or standard input as one text.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be read.
+    InvalidInputError
+        If it is not UTF-8.
+    """
+    from neardup.errors import InvalidInputError
+    from neardup.files.problems import not_utf8
+    from neardup.files.records import BYTE_ORDER_MARK
+    from neardup.files.streams import InputStream, compression_of, read_blocks, reading
+
+    name = location
+    if location == _STANDARD_INPUT:
+        name = "standard input"
+        with reading(name):
+            data = sys.stdin.buffer.read()
+    else:
+        with InputStream(location, compression_of(location)) as stream:
+            data = b"".join(read_blocks(stream, _READ_BYTES))
+    try:
+        return data.removeprefix(BYTE_ORDER_MARK).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(not_utf8(error, "the text"), path=name) from None

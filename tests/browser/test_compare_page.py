@@ -1,0 +1,323 @@
+"""The page of ``neardup compare --html``, opened in a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neardup.outputs.compare_page import Link, Page, render_page
+from neardup.pipelines.compare import compare
+from tests.browser import driver
+
+HOSTILE = (
+    '<script>alert(1); document.title = "ran"</script>',
+    '<img src="http://example.invalid/x.png" onerror="alert(2)">',
+    "</div></section><style>* { display: none }</style><!-- ",
+    "&lt;b&gt; &amp;amp; \"quoted\" 'single' ]]> -->",
+    '"><svg onload=alert(3)><a href="javascript:alert(4)">here</a>',
+    "<link rel=stylesheet href=//example.invalid/x.css><base href=//example.invalid/>",
+)
+NAMES = ("<b>a</b>.txt", '"b" & c.txt')
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a browser made of a page."""
+
+    value: Any
+    requests: list[str]
+    console: list[str]
+    dialogs: list[str]
+
+
+@pytest.fixture(scope="module")
+def browse(tmp_path_factory):
+    """Open a page and run a script in it."""
+    if find_spec("PyQt6") is None or find_spec("PyQt6.QtWebEngineCore") is None:
+        pytest.skip("no browser to be had: PyQt6-WebEngine is not installed")
+    path = tmp_path_factory.mktemp("browser") / "page.html"
+
+    def open_page(html: str, script: str, *, dark: bool = False, quiet: bool = True) -> Seen:
+        path.write_text(html, encoding="utf-8", newline="\n")
+        flags = f"--disable-gpu --blink-settings=preferredColorScheme={0 if dark else 1}"
+        environment = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "QTWEBENGINE_DISABLE_SANDBOX": "1",
+            "QTWEBENGINE_CHROMIUM_FLAGS": flags,
+        }
+        done = subprocess.run(
+            [sys.executable, driver.__file__, str(path), script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=2 * driver.SECONDS,
+        )
+        if done.returncode == driver.NO_BROWSER:
+            pytest.skip(f"no browser to be had: {done.stderr.strip()}")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert "error" not in told, told
+        # The page itself is the one thing that was ever asked for.
+        assert [Path(url).name for url in told["requests"]] == [path.name]
+        assert told["dialogs"] == []
+        assert not quiet or told["console"] == []
+        return Seen(**{"value": None, **told})
+
+    return open_page
+
+
+def hostile_pair() -> tuple[str, str]:
+    """Make two texts with passages in common, and markup in and between them."""
+    words = random.Random(3).choices([f"word{i}" for i in range(500)], k=240)
+    shared = [" ".join(words[i : i + 40]) for i in range(0, 120, 40)]
+    own = [" ".join(words[i : i + 20]) for i in range(120, 240, 20)]
+    a = "\n\n".join([HOSTILE[0], shared[0], HOSTILE[1], own[0], shared[1], *HOSTILE[2:4], own[1]])
+    b = "\r\n".join([own[2], shared[1], HOSTILE[4], own[3] + "🙂 שלום", shared[0], HOSTILE[5]])
+    return f"\n {a}  \n\n", f"{b}\t\r{HOSTILE[0]}"
+
+
+@pytest.fixture(scope="module")
+def hostile() -> tuple[tuple[str, str], list[Link], str]:
+    texts = hostile_pair()
+    result = compare(*texts)
+    links = [Link(passage.a, passage.b, passage.similarity) for passage in result.passages]
+    assert len(links) >= 2
+    return texts, links, result.html()
+
+
+def plain_page(texts: tuple[str, str], links: list[Link]) -> str:
+    return render_page(Page(NAMES, texts, links, [("measure",)], [("size",)], ["summary"]))
+
+
+TEXTS = "[...document.querySelectorAll('.text')].map((text) => text.textContent)"
+
+
+def test_page__both_texts_are_shown(browse, hostile):
+    texts, _, html = hostile
+    assert tuple(browse(html, TEXTS).value) == texts
+    # What is laid out, with white space as it is.
+    visible = "[...document.querySelectorAll('.text')].map((text) => text.innerText)"
+    found = browse(html, visible).value
+    assert tuple(found) == texts
+
+
+def test_page__hostile_text_is_text(browse, hostile):
+    texts, _, html = hostile
+    script = """({
+      title: document.title,
+      tags: [...new Set([...document.querySelectorAll('main *')].map((e) => e.localName))].sort(),
+      scripts: document.scripts.length,
+      styles: document.querySelectorAll('style').length,
+      links: document.querySelectorAll('[src], link, base, iframe, object, embed').length,
+      targets: [...document.querySelectorAll('[href]')].map((e) => e.getAttribute('href')),
+      handlers: [...document.querySelectorAll('*')].flatMap(
+        (e) => e.getAttributeNames()).filter((name) => name.startsWith('on')),
+      shown: document.querySelector('.text').checkVisibility(),
+    })"""
+    value = browse(html, script).value
+    assert value["title"] == "a and b"
+    assert value["tags"] == ["a", "div", "h2", "section", "span"]
+    assert (value["scripts"], value["styles"], value["links"]) == (1, 1, 0)
+    assert value["handlers"] == []
+    assert value["targets"]
+    assert all(target.startswith("#") for target in value["targets"])
+    assert value["shown"]
+    value = browse(plain_page(texts, []), "[document.title, document.querySelectorAll('b').length]")
+    assert value.value == [" and ".join(NAMES), 0]
+
+
+def test_page__security_policy_stops_other_scripts(browse, hostile):
+    """Even if markup got through, no script in it would run, and nothing would be loaded."""
+    _, _, html = hostile
+    bad = (
+        "<script>document.title = 'ran'</script><img src='http://example.invalid/x.png'>"
+        "<p onclick=\"document.title = 'ran'\" id=bad style='color: red'>bad</p>"
+    )
+    script = """(() => {
+      const bad = document.getElementById('bad');
+      bad.click();
+      return [document.title, getComputedStyle(bad).color];
+    })()"""
+    seen = browse(html.replace("<main>", f"{bad}<main>"), script, quiet=False)
+    title, colour = seen.value
+    assert title == "a and b"
+    assert colour != "rgb(255, 0, 0)"
+    assert len(seen.console) >= 4
+    assert all("Content Security Policy" in line for line in seen.console)
+
+
+LINKS = """[...document.querySelectorAll('#a .mark')].map((mark) => {
+  const other = document.getElementById(mark.getAttribute('href').slice(1));
+  const parts = (side) => [...document.querySelectorAll(`#${side} .part`)].filter(
+    (part) => part.dataset.p.split(' ').includes(mark.dataset.p));
+  const colour = (element) => getComputedStyle(element).backgroundColor;
+  return {
+    number: Number(mark.dataset.p),
+    back: document.getElementById(other.getAttribute('href').slice(1)) === mark,
+    sides: [mark.closest('.text').id, other.closest('.text').id],
+    same: mark.dataset.p === other.dataset.p,
+    texts: ['a', 'b'].map((side) => parts(side).map((part) => part.textContent).join('')),
+    colours: [...new Set([mark, other, ...parts('a'), ...parts('b')].map(colour))],
+    labels: [mark, other].map((element) => element.getAttribute('aria-label')),
+    after: mark.nextElementSibling.dataset.p.split(' ').includes(mark.dataset.p),
+  };
+})"""
+
+
+def check_links(found: list[dict], texts: tuple[str, str], links: list[Link]) -> None:
+    assert sorted(row["number"] for row in found) == list(range(1, len(links) + 1))
+    for row in found:
+        link = links[row["number"] - 1]
+        assert row["back"]
+        assert row["same"]
+        assert row["sides"] == ["a", "b"]
+        places = (link.a, link.b)
+        expected = [text[slice(*place)] for text, place in zip(texts, places, strict=True)]
+        assert row["texts"] == expected
+        assert all(f"assage {row['number']} of {len(links)}" in label for label in row["labels"])
+
+
+def test_page__passages_are_linked(browse, hostile):
+    texts, links, html = hostile
+    found = browse(html, LINKS).value
+    check_links(found, texts, links)
+    for row in found:
+        assert row["after"]
+        assert len(row["colours"]) == 1
+    assert len({row["colours"][0] for row in found}) == len(links)
+
+
+OVERLAPPING = [
+    Link((0, 50), (100, 150), 0.5),
+    Link((10, 20), (120, 170), 0.6),
+    Link((10, 60), (0, 40), 0.7),
+    Link((60, 80), (30, 60), 0.8),
+    Link((60, 80), (120, 170), 0.9),
+]
+
+
+def test_page__overlapping_passages(browse):
+    rng = random.Random(5)
+    texts = tuple("".join(rng.choices("ab <&>\n\r", k=200)) for _ in range(2))
+    html = plain_page(texts, OVERLAPPING)
+    check_links(browse(html, LINKS).value, texts, OVERLAPPING)
+    assert tuple(browse(html, TEXTS).value) == texts
+    script = "[...document.querySelectorAll('.part.many')].every((e) => e.dataset.p.includes(' '))"
+    assert browse(html, script).value is True
+
+
+def long_page() -> str:
+    filler = [f"{side} {i} lorem ipsum dolor" for side in "ab" for i in range(2000)]
+    shared = "the passage that both texts have"
+    a = "\n".join([shared, *filler[:2000]])
+    b = "\n".join([*filler[2000:], shared])
+    place = (len(b) - len(shared), len(b))
+    return plain_page((a, b), [Link((0, len(shared)), place, 1.0)])
+
+
+# Whether the passage can be seen in b, and is lit up there.
+STATE = """(() => {
+  const part = document.querySelector('#b .part'), box = part.getBoundingClientRect();
+  const pane = document.getElementById('b').getBoundingClientRect();
+  return [box.top >= pane.top && box.bottom <= pane.bottom + 1, part.classList.contains('on')];
+})()"""
+
+
+def test_page__going_to_the_partner(browse):
+    html = long_page()
+    assert browse(html, STATE).value == [False, False]
+    for click in ("document.querySelector('#a .mark')", "document.querySelector('#a .part')"):
+        script = (
+            f"(async () => {{ {click}.click(); "
+            f"await new Promise((done) => setTimeout(done, 300)); return {STATE}; }})()"
+        )
+        assert browse(html, script).value == [True, True], click
+    # Without its script the page has its links still.
+    start, _, rest = html.partition("<script>")
+    bare = start + rest.partition("</script>")[2]
+    script = (
+        "(async () => { document.querySelector('#a .mark').click(); "
+        "await new Promise((done) => setTimeout(done, 300)); "
+        f"return [location.hash, ...{STATE}]; }})()"
+    )
+    assert browse(bare, script).value == ["#b-1", True, False]
+
+
+def test_page__pointer_and_keyboard(browse):
+    script = """(() => {
+      const lit = () => [...document.querySelectorAll('.on')].map((e) => e.closest('.text').id);
+      const over = (e) => e.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
+      const mark = document.querySelector('#b .mark'), told = [];
+      over(document.querySelector('#b .part')); told.push(lit());
+      over(document.body); told.push(lit());
+      mark.focus(); told.push(lit(), document.activeElement === mark, mark.tabIndex);
+      document.getElementById('a').focus(); told.push(lit());
+      document.querySelector('#a .part').click(); told.push(lit());
+      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.push(lit());
+      return told;
+    })()"""
+    both = ["a", "a", "b", "b"]
+    assert browse(long_page(), script).value == [both, [], both, True, 0, [], both, []]
+
+
+LOOK = """(() => {
+  const look = (e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color];
+  const parts = [...document.querySelectorAll('.text [data-p]')], plain = parts.map(look);
+  parts.forEach((part) => part.classList.add('on'));
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  return { dark, looks: [look(document.body), ...plain, ...parts.map(look)] };
+})()"""
+
+
+def contrast(first: str, second: str) -> float:
+    """Give the contrast of two colours as WCAG defines it."""
+
+    def luminance(colour: str) -> float:
+        numbers = colour.removeprefix("rgb(").removesuffix(")").split(",")
+        parts = [int(number) / 255 for number in numbers]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted([luminance(first), luminance(second)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_page__light_and_dark(browse, dark):
+    links = [Link((i, i + 1), (i, i + 1), 1.0) for i in range(14)]
+    value = browse(plain_page(("a" * 20, "b" * 20), links), LOOK, dark=dark).value
+    assert value["dark"] is dark
+    [page, _], *_ = looks = value["looks"]
+    assert (contrast(page, "rgb(0, 0, 0)") < 3) is dark
+    assert len({background for background, _ in looks}) == 1 + 2 * 12
+    # What WCAG asks for at level AA.
+    assert min(contrast(*look) for look in looks) > 4.5
+
+
+def test_page__characters_that_html_lacks(browse):
+    odd = "\x00\x01\x1b[31m\x7f\x0b\x0c\x85\ufeff\ufffe\u202eabc\u2028\ud800x\udfff\U0010ffff"
+    shown = odd.translate({code: 0x2400 + code for code in range(32)} | {127: 0x2421})
+    shown = shown.replace("\ud800", "\ufffd").replace("\udfff", "\ufffd")
+    html = plain_page((odd, odd[::-1]), [])
+    assert browse(html, TEXTS).value[0] == shown
+    assert browse(html, TEXTS).value[1] == shown[::-1]
+
+
+@pytest.mark.slow
+def test_page__of_a_megabyte(browse):
+    rng = random.Random(7)
+    words = ["".join(rng.choices("abcdefghij<&>", k=6)) for _ in range(1000)]
+    texts = tuple(" ".join(rng.choices(words, k=150_000)) for _ in range(2))
+    links = [Link((i, i + 300), (i + 100, i + 420), 0.9) for i in range(0, 1_000_000, 500)]
+    script = f"{TEXTS}.map((text) => text.length)"
+    assert browse(plain_page(texts, links), script).value == [len(text) for text in texts]

@@ -1,0 +1,187 @@
+"""``neardup compare`` on the command line: table, JSON, page, and what can go wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import sys
+
+import pytest
+
+import neardup
+
+A = "It was the best of times, it was the worst of times, it was the age of wisdom"
+B = A.replace("times", "days").upper() + " 🙂 -- and the age of nothing at all"
+
+
+@pytest.fixture
+def pair(write_file):
+    """Write two texts."""
+    write_file("a.txt", A)
+    write_file("b.md", B)
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__table(run):
+    outcome = run("compare", "a.txt", "b.md")
+    assert (outcome.code, outcome.err) == (0, "")
+    result = neardup.compare(A, B)
+    expected = str(result).splitlines()
+    assert len(outcome.out.splitlines()) == len(expected)
+    assert outcome.out.splitlines()[0].split() == ["a.txt", "b.md"]
+    assert "of the tokens of a.txt and" in outcome.out
+    # Names aside, it is what Python shows.
+    assert outcome.out.splitlines()[6:25] == expected[6:25]
+    assert run("compare", "a.txt", "b.md", "--quiet").out == ""
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__json(run):
+    outcome = run("compare", "a.txt", "b.md", "--json", "--ngram", 2, "--tf", "log", "--seed", 1)
+    assert (outcome.code, outcome.err) == (0, "")
+    expected = neardup.compare(A, B, ngram=2, tf="log", seed=1).to_dict()
+    assert json.loads(outcome.out) == expected | {"names": ["a.txt", "b.md"]}
+    assert expected["options"]["ngram"] == expected["options"]["weighted_ngram"] == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": "0.3", "min_tokens": 7, "edit_limit": 3},
+        {"num_perm": 16, "size": 20, "compression": 3},
+        {"tokenizer": "characters", "unicode_form": "NFKC", "strip_accents": True},
+        {"fold_digits": True, "casefold": True, "idf": "smooth"},
+    ],
+)
+@pytest.mark.usefixtures("pair")
+def test_compare__options(run, options):
+    arguments = []
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        arguments += [option] if value is True else [option, value]
+    told = json.loads(run("compare", "a.txt", "b.md", "--json", *arguments).out)
+    assert told == neardup.compare(A, B, **options).to_dict() | {"names": ["a.txt", "b.md"]}
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
+def test_compare__compressed_files_and_byte_order_marks(run, write_file, suffix):
+    write_file("a.txt", A)
+    name = f"a.anything{suffix}"
+    write_file(name, b"\xef\xbb\xbf" + A.encode())
+    told = json.loads(run("compare", "a.txt", name, "--json").out)
+    assert told["measures"][0]["exact"] == 1
+    assert told["sizes"]["a"] == told["sizes"]["b"]
+
+
+def test_compare__rows_of_other_formats_are_text(run, write_file):
+    """A and B are texts, whatever they are called."""
+    write_file("a.jsonl", '{"text": "one"}\n{"text": "two"}\n')
+    told = json.loads(run("compare", "a.jsonl", "a.jsonl", "--json").out)
+    assert told["sizes"]["a"]["tokens"] == 4
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__same_file_twice(run):
+    told = json.loads(run("compare", "a.txt", "a.txt", "--json").out)
+    exact = {measure["name"]: measure["exact"] for measure in told["measures"]}
+    assert exact["jaccard"] == exact["edit-similarity"] == exact["weighted-jaccard"] == 1
+    assert exact["edit-distance"] == 0
+    assert told["differences"]["a"] == told["differences"]["b"] == []
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__standard_input(run, fails, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(B.encode())))
+    told = json.loads(run("compare", "a.txt", "-", "--json").out)
+    assert told == neardup.compare(A, B).to_dict() | {"names": ["a.txt", "-"]}
+    error = "only one of the two texts can be standard input; name a file for the other"
+    fails("compare", "-", "-", error=error)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff")))
+    error = "standard input: not valid UTF-8 at byte 3 of the text"
+    fails("compare", "-", "a.txt", error=error)
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__page(run, here):
+    outcome = run("compare", "a.txt", "b.md", "--html", "c.html")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("written to c.html\n")
+    page = (here / "c.html").read_text(encoding="utf-8")
+    assert page == neardup.compare(A, B).html().replace(">a<", ">a.txt<").replace(
+        ">b<", ">b.md<"
+    ).replace(">a and b<", ">a.txt and b.md<").replace(" of a and", " of a.txt and").replace(
+        "those of b<", "those of b.md<"
+    )
+    mode = stat.S_IMODE((here / "a.txt").stat().st_mode)
+    assert stat.S_IMODE((here / "c.html").stat().st_mode) == mode
+    assert sorted(path.name for path in here.iterdir()) == ["a.txt", "b.md", "c.html"]
+    told = run("compare", "a.txt", "a.txt", "--html", "c.html", "--overwrite", "--json")
+    assert json.loads(told.out)["names"] == ["a.txt", "a.txt"]
+    assert (here / "c.html").read_text(encoding="utf-8") != page
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__page_that_cannot_be_written(fails, write_file, here):
+    write_file("c.html", "mine")
+    (here / "folder.html").mkdir()
+    arguments = ("compare", "a.txt", "b.md", "--html")
+    error = "c.html exists; choose another name, or replace it with --overwrite"
+    fails(*arguments, "c.html", error=error)
+    # Told before anything is read.
+    fails("compare", "missing.txt", "b.md", "--html", "c.html", error=error)
+    fails(*arguments, "c.txt", error="the output file must end in .html, .htm, got 'c.txt'")
+    error = "folder.html is a folder; name a file"
+    fails(*arguments, "folder.html", "--overwrite", error=error)
+    error = "cannot write no/c.html: No such file or directory; nothing was written"
+    fails(*arguments, "no/c.html", error=error)
+    error = "c.html is an input, and would be replaced; choose another name"
+    fails("compare", "c.html", "b.md", "--html", "c.html", "--overwrite", error=error)
+
+
+@pytest.mark.usefixtures("pair")
+def test_compare__input_that_cannot_be_read(fails, write_file, here):
+    (here / "folder").mkdir()
+    write_file("bad.txt", b"ab\xffcd")
+    write_file("bad.gz", b"no gzip")
+    fails("compare", "a.txt", "c.txt", error="c.txt: no such file")
+    fails("compare", "folder", "a.txt", error="folder: expected a file, this is a folder")
+    fails("compare", "bad.txt", "a.txt", error="bad.txt: not valid UTF-8 at byte 3 of the text")
+    arguments = ("compare", "a.txt", "bad.txt", "--html", "c.html")
+    fails(*arguments, error="bad.txt: not valid UTF-8 at byte 3 of the text")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
+        (["--edit-limit", "-1"], "--edit-limit must be at least 0, got -1"),
+        (["--ngram", "0"], "--ngram must lie between 1 and 65536, got 0"),
+        (["--num-perm", "0"], "--num-perm must lie between 1 and 65536, got 0"),
+        (["--size", "0"], "--size must lie between 1 and 1,048,576, got 0"),
+        (["--compression", "0"], "--compression must lie between 1 and 1,048,576, got 0"),
+        (
+            ["--tokenizer", "bytes", "--fold-digits"],
+            "the tokenizer bytes compares bytes as they are; leave out normalisation options",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("pair")
+def test_compare__bad_option(fails, options, error):
+    fails("compare", "a.txt", "b.md", *options, error=error)
+
+
+def test_compare__empty_files(run, write_file):
+    write_file("a.txt", "")
+    write_file("b.txt", "?!\n")
+    outcome = run("compare", "a.txt", "b.txt", "--html", "c.html")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "0 shared passages" in outcome.out
+
+
+def test_compare__edit_limit(run, write_file):
+    write_file("a.txt", "x" * 30)
+    write_file("b.txt", "y" * 20)
+    assert "too long" in run("compare", "a.txt", "b.txt", "--edit-limit", 24).out
+    assert "too long" not in run("compare", "a.txt", "b.txt", "--edit-limit", 25).out

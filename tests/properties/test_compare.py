@@ -1,0 +1,119 @@
+"""Comparisons: mirrored when the texts are exchanged, right by definition for any texts."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup
+from neardup.pipelines.compare_result import CompareResult, SharedPassage
+from tests.oracles import comparison, edits
+from tests.oracles.tokens import Options, tokenize
+from tests.strategies import any_text, assigned_only, kinds, small_texts
+
+words = st.lists(st.sampled_from("abcdefgh"), max_size=60).map(" ".join)
+blocks = [" ".join(f"{side}{i}" for i in range(12)) for side in "xyz"]
+composed = st.lists(st.sampled_from([*blocks, "a", "b", "c d", "🙂."]), max_size=8).map(" ".join)
+
+
+def mirror(result: CompareResult) -> CompareResult:
+    """Exchange the sides of a result."""
+    names = {"containment-a-in-b": "containment-b-in-a", "containment-b-in-a": "containment-a-in-b"}
+    measures = [replace(m, name=names.get(m.name, m.name)) for m in result.measures]
+    places = {m.name: i for i, m in enumerate(result.measures[:7])}
+    order = [
+        i - places[m.name] + places[names[m.name]] if m.name in names else i
+        for i, m in enumerate(result.measures)
+    ]
+    passages = [
+        SharedPassage(p.b, p.a, p.similarity, p.changes_b, p.changes_a) for p in result.passages
+    ]
+    d = result.differences
+    return replace(
+        result,
+        texts=result.texts[::-1],
+        sizes=result.sizes[::-1],
+        measures=tuple(measures[i] for i in order),
+        passages=tuple(sorted(passages, key=lambda p: (p.a, p.b))),
+        differences=replace(d, a=d.b, b=d.a, share_a=d.share_b, share_b=d.share_a),
+    )
+
+
+@settings(max_examples=25)
+@given(st.one_of(words, composed), st.one_of(words, composed), st.integers(1, 3))
+def test_compare__mirrored(a, b, ngram):
+    options = {"ngram": ngram, "min_tokens": 5, "compression": 2}
+    result = neardup.compare(a, b, **options)
+    assert mirror(neardup.compare(b, a, **options)) == result
+
+
+@pytest.mark.parametrize("seed", [6, 8, 46])
+def test_compare__mirrored_where_alignments_tie(seed):
+    """Of texts as long as each other, whose signatures can be aligned in several ways."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdef", k=15)) for _ in range(20)]
+    a = " ".join(words)
+    rng.shuffle(words)
+    b = " ".join(words)
+    result = neardup.compare(a, b, compression=2)
+    assert result.differences.spread is not None
+    assert mirror(neardup.compare(b, a, compression=2)) == result
+
+
+@settings(max_examples=25)
+@given(any_text.map(assigned_only), any_text.map(assigned_only), kinds, st.integers(1, 3))
+def test_compare__exact_values_of_any_text(a, b, kind, ngram):
+    result = neardup.compare(a, b, tokenizer=kind, ngram=ngram)
+    x, y = (tokenize(text, kind, Options(kind == "words")) for text in (a, b))
+    for key, value in comparison.of_shingles(x, y, ngram).items():
+        assert comparison.is_close(result[key].exact, value)
+    value, _ = comparison.of_weights(x, y, ngram, "raw", "unary")
+    assert comparison.is_close(result["weighted-jaccard"].exact, value)
+    assert result["edit-distance"].exact == edits.distance(a, b)
+    assert result.html()
+    assert str(result)
+
+
+def outside(text: str, places: list[tuple[int, int]]) -> str:
+    """Put a space for each of some ranges of a text."""
+    for start, stop in reversed(places):
+        text = text[:start] + " " + text[stop:]
+    return text
+
+
+@settings(max_examples=30)
+@given(st.one_of(words, composed), st.one_of(words, composed))
+def test_compare__changes_leave_a_longest_common_subsequence(a, b):
+    result = neardup.compare(a, b, min_tokens=3, threshold="0.3")
+    for passage in result.passages:
+        left = []
+        for text, place, changes in (
+            (a, passage.a, passage.changes_a),
+            (b, passage.b, passage.changes_b),
+        ):
+            inner = [(start - place[0], stop - place[0]) for start, stop in changes]
+            left.append(tokenize(outside(text[slice(*place)], inner), "words", Options()))
+        x, y = (
+            tokenize(text[slice(*place)], "words", Options())
+            for text, place in ((a, passage.a), (b, passage.b))
+        )
+        assert left[0] == left[1]
+        assert len(left[0]) == comparison.common_subsequence(x, y)
+
+
+@settings(max_examples=25)
+@given(small_texts, small_texts)
+def test_compare__every_token_is_in_a_passage_or_a_difference(a, b):
+    result = neardup.compare(a, b)
+    for text, ranges, shared, share in (
+        (a, result.differences.a, [p.a for p in result.passages], result.differences.share_a),
+        (b, result.differences.b, [p.b for p in result.passages], result.differences.share_b),
+    ):
+        places = [(i, i + 1) for i, c in enumerate(text) if c != " "]
+        assert list(ranges) == comparison.uncovered(places, shared)
+        n_outside = sum(any(s <= i < e for s, e in ranges) for i, _ in places)
+        assert share == ((len(places) - n_outside) / len(places) if places else 0)

@@ -1,0 +1,182 @@
+"""The page of a comparison, read by the standard library; tests/browser opens it."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from base64 import b64encode
+from html.parser import HTMLParser
+
+import pytest
+
+from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+from neardup.outputs.compare_page import Link, Page, check_page_file, render_page, write_page
+
+
+class Reader(HTMLParser):
+    """Collects what is in the two texts, and all attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self.parts: dict[str, list[tuple[list[str], list[str], str]]] = {}
+        self.marks: dict[str, dict[str, str]] = {}
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.raw: dict[str, str] = {}
+        self._side, self._part, self._tag = "", None, ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        own = dict(attrs)
+        self.tags.append((tag, own))
+        self._tag = tag
+        if own.get("class") == "text":
+            self._side = own["id"]
+            self.texts[self._side], self.parts[self._side] = "", []
+        elif self._side and tag == "span":
+            self._part = (own["class"].split(), own["data-p"].split())
+        elif self._side and tag == "a":
+            self.marks[own["id"]] = own
+
+    def handle_endtag(self, tag):
+        self._part, self._tag = None, ""
+        if tag == "div":
+            self._side = ""
+
+    def handle_data(self, data):
+        if self._side:
+            self.texts[self._side] += data
+            if self._part:
+                self.parts[self._side].append((*self._part, data))
+        elif self._tag in ("style", "script"):
+            self.raw[self._tag] = self.raw.get(self._tag, "") + data
+
+
+def page_of(texts: tuple[str, str], links: list[Link], names: tuple[str, str] = ("a", "b")) -> str:
+    rows = [("<i>", "&"), ("1", "<script>")]
+    return render_page(Page(names, texts, links, rows, rows, ["<summary>"]))
+
+
+def random_links(rng: random.Random, size: int) -> list[Link]:
+    links = []
+    for _ in range(rng.randrange(8)):
+        places = [sorted(rng.sample(range(size + 1), 2)) for _ in "ab"]
+        changes = [
+            [(start, start + 1) for start in range(*place) if rng.random() < 0.2]
+            for place in places
+        ]
+        # Ranges that touch are one.
+        changes = [[c for c in own if (c[1], c[1] + 1) not in own] for own in changes]
+        links.append(Link(tuple(places[0]), tuple(places[1]), rng.random(), *changes))
+    return links
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_render_page__parts_are_the_passages(seed):
+    rng = random.Random(seed)
+    texts = tuple("".join(rng.choices("ab<>&\"'\n \té🙂", k=40)) for _ in "ab")
+    links = random_links(rng, 40)
+    read = Reader(page_of(texts, links))
+    assert (read.texts["a"], read.texts["b"]) == texts
+    for side, text in zip("ab", texts, strict=True):
+        other = "b" if side == "a" else "a"
+        for number, link in enumerate(links, 1):
+            start, stop = getattr(link, side)
+            own = [part for part in read.parts[side] if str(number) in part[1]]
+            assert "".join(piece for *_, piece in own) == text[start:stop]
+            mark = read.marks[f"{side}-{number}"]
+            assert mark["href"] == f"#{other}-{number}"
+            assert f"{other}-{number}" in read.marks
+            assert mark["class"].split()[1] == f"c{(number - 1) % 12}"
+            if all(len(numbers) == 1 for _, numbers, _ in own):
+                changed = [piece for kinds, _, piece in own if "new" in kinds]
+                expected = [text[slice(*place)] for place in getattr(link, f"changes_{side}")]
+                assert changed == expected
+        for kinds, numbers, _ in read.parts[side]:
+            assert kinds[:2] == ["part", f"c{(int(numbers[-1]) - 1) % 12}"]
+            assert ("many" in kinds) == (len(numbers) > 1)
+
+
+def test_render_page__the_last_begun_passage_decides():
+    links = [Link((0, 9), (0, 9), 1.0, [(4, 5)]), Link((3, 6), (3, 6), 1.0, [(3, 4)])]
+    read = Reader(page_of(("0123456789", "0123456789"), links))
+    assert read.parts["a"] == [
+        (["part", "c0"], ["1"], "012"),
+        (["part", "c1", "many", "new"], ["1", "2"], "3"),
+        (["part", "c1", "many"], ["1", "2"], "4"),
+        (["part", "c1", "many"], ["1", "2"], "5"),
+        (["part", "c0"], ["1"], "678"),
+    ]
+    assert [piece for *_, piece in read.parts["b"]] == ["012", "345", "678"]
+
+
+def test_render_page__colours_come_round():
+    links = [Link((i, i + 1), (i, i + 1), 1.0) for i in range(13)]
+    read = Reader(page_of(("x" * 13, "y" * 13), links))
+    colours = [kinds[1] for kinds, *_ in read.parts["a"]]
+    assert len(set(colours)) == 12
+    assert colours[12] == colours[0]
+
+
+def test_render_page__loads_nothing():
+    hostile = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+    read = Reader(page_of((hostile, hostile), [Link((0, 9), (2, 9), 1.0)], (hostile, hostile)))
+    assert read.texts == {"a": hostile, "b": hostile}
+    for tag, own in read.tags:
+        assert tag not in ("img", "iframe", "link", "object", "base", "form")
+        assert own.get("href", "#").startswith("#")
+        assert "src" not in own
+        assert not any(name.startswith("on") for name in own)
+    assert [tag for tag, _ in read.tags].count("script") == 1
+    [policy] = [own["content"] for _, own in read.tags if "http-equiv" in own]
+    for tag in ("style", "script"):
+        digest = b64encode(hashlib.sha256(read.raw[tag].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert not re.search(r"https?:|url\(|@import|unsafe", policy + read.raw["style"])
+
+
+def test_render_page__ids_are_unique():
+    links = [Link((0, 5), (0, 5), 1.0), Link((0, 5), (1, 3), 1.0)]
+    read = Reader(page_of(("abcde", "abcde"), links))
+    ids = [own["id"] for _, own in read.tags if "id" in own]
+    assert len(ids) == len(set(ids))
+    labels = [own["aria-label"] for own in read.marks.values()]
+    assert labels[0] == "Passage 1 of 2: go to it in text B"
+
+
+def test_render_page__what_html_cannot_hold():
+    read = Reader(page_of(("a\0b\x1b\rc\r\n\ud83d", "\ufeff\udc00"), []))
+    assert read.texts == {"a": "a␀b␛\rc\r\n\ufffd", "b": "\ufeff\ufffd"}
+    assert "&#13;\n" in page_of(("c\r\n", ""), [])
+    page_of(("\ud800", "b"), [], ("\udcff.txt", "b")).encode()
+
+
+def test_write_page__appears_whole(tmp_path):
+    target = tmp_path / "page.html"
+    write_page("a\r\nb ü", target)
+    assert target.read_bytes() == "a\r\nb ü".encode()
+    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+        write_page("new", target)
+    assert target.read_bytes() == "a\r\nb ü".encode()
+    write_page("new", target, overwrite=True)
+    assert target.read_text() == "new"
+    with pytest.raises(UnicodeEncodeError):
+        write_page("\ud800", target, overwrite=True)
+    assert target.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", ["page.txt", "page", "page.html.gz"])
+def test_check_page_file__ending(tmp_path, name):
+    with pytest.raises(InvalidParameterError, match=r"must end in \.html, \.htm, got"):
+        check_page_file(tmp_path / name, overwrite=False)
+
+
+def test_check_page_file__no_place(tmp_path):
+    with pytest.raises(WriteError, match="No such file or directory"):
+        check_page_file(tmp_path / "no" / "page.html", overwrite=False)
+    check_page_file(tmp_path / "page.htm", overwrite=False)
+    assert list(tmp_path.iterdir()) == []
