@@ -20,7 +20,8 @@ ALL_COPIES = 2**31 - 1
 
 # Room for windows, for each token at least and for each min_tokens of them, and some for good
 # measure; where there are more, texts are done in several goes, a large one from its start again.
-_LEAST_ROOM, _ROOM, _SPARE_ROOM = 8, 2, 1 << 16
+# What is not used takes no memory.
+_LEAST_ROOM, _ROOM, _SPARE_ROOM = 2, 2, 1 << 16
 
 
 @dataclass(frozen=True)
