@@ -190,16 +190,16 @@ def _sweep_all(index: WindowIndex, keys: Uint64s, hits: int, n_words: int) -> tu
     corners: Int64s = np.empty((4, n_windows), np.int64)
     n = candidates.windows_in_range(
         lists,
+        lists[:, 0].copy(),
         0,
         n_words,
-        hits,
         index.starts,
         index.spans,
         index.wide_rows,
         index.wide_spans,
         corners,
     )
-    if n < 0:
+    if n < hits:
         return n_windows, 0
     rectangles: Int64s = np.empty((8 * n_windows + 8, 4), np.int64)
     found = int(sweep.sweep_windows(*(np.ascontiguousarray(c) for c in corners), hits, rectangles))
