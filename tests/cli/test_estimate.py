@@ -99,8 +99,8 @@ def test_estimate__pairs_without_enough_samples(run, here, make):
     make("--kind", "smallest", "--ngram", 1, "--size", 3)
     outcome = run("estimate", "a.parquet", "-o", "p.csv")
     assert outcome.out.splitlines()[2] == (
-        "3 pairs of which a sketch has less than 20 samples: not enough information; larger "
-        "sketches (--size, --compression) tell more"
+        "3 pairs of which a sketch has less than 20 samples: not enough information; a larger "
+        "--size, or a smaller --modulus or --compression, tells more"
     )
     assert (here / "p.csv").read_text().splitlines()[1].startswith('"a","b",,,,,')
 

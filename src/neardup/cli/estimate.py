@@ -144,7 +144,8 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     if summary["unusable_pairs"]:
         lines.append(
             f"{counted(summary['unusable_pairs'], 'pair')} of which a sketch has less than 20 "
-            "samples: not enough information; larger sketches (--size, --compression) tell more"
+            "samples: not enough information; a larger --size, or a smaller --modulus or "
+            "--compression, tells more"
         )
     seconds = sum(summary["seconds"].values())
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
