@@ -19,11 +19,9 @@ from neardup.pipelines.catalogue import SLICE_BYTES, WEIGHTED_SLICE_BYTES, count
 from neardup.pipelines.options import DocumentOptions, check_whole, no_effect
 from neardup.pipelines.sketches import Sketches
 from neardup.progress import Progress, no_progress
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.edit_signature import EditScheme
-from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.rows import KindScheme, SketchKind, SketchMaker, SketchRows, join_rows
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.sketches.rows import SketchKind, SketchMaker, SketchRows, join_rows
+from neardup.sketches.storage import KIND_SCHEMES
 from neardup.tables import Texts
 from neardup.text.shingles import Occurrences
 from neardup.text.weighting import InverseFrequency, TermFrequency, Weighting
@@ -33,15 +31,7 @@ from neardup.workers import count_workers, map_ordered
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
 
-# The options of each kind besides those about documents.
-_SCHEMES: dict[str, type[KindScheme]] = {
-    "minhash": MinHashScheme,
-    "weighted": WeightedMinHashScheme,
-    "smallest": SmallestScheme,
-    "modulo": ModuloScheme,
-    "edit": EditScheme,
-}
-KINDS = tuple(_SCHEMES)
+KINDS = tuple(KIND_SCHEMES)
 _WEIGHTS = ("tf", "idf", "idf_from")
 _OF_SETS = ("tokenizer", "ngram")
 _NUMBERS = (
@@ -90,7 +80,7 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     if options.kind not in KINDS:
         message = f"kind must be one of {', '.join(KINDS)}, got {options.kind!r}"
         raise InvalidParameterError(message)
-    own = _SCHEMES[options.kind]
+    own = KIND_SCHEMES[options.kind]
     _check_own(options, tuple(own.__dataclass_fields__))
     given = {name: getattr(options, name, None) for name in own.__dataclass_fields__}
     scheme = own(**{name: value for name, value in given.items() if value is not None})

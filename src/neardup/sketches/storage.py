@@ -32,7 +32,7 @@ from neardup.version import __version__
 FORMAT_VERSION = 1
 METADATA_KEY = b"neardup.sketches"
 
-_KINDS: dict[str, type[KindScheme]] = {
+KIND_SCHEMES: dict[str, type[KindScheme]] = {
     "minhash": MinHashScheme,
     "weighted": WeightedMinHashScheme,
     "smallest": SmallestScheme,
@@ -50,10 +50,10 @@ def scheme_of(fields: dict[str, Any]) -> KindScheme:
         For an unknown kind, and fields that are missing or out of range.
     """
     kind = fields.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in KIND_SCHEMES:
         message = f"unknown kind of sketches {kind!r}; it may come from a newer version of neardup"
         raise SketchFormatError(message)
-    own = _KINDS[kind]
+    own = KIND_SCHEMES[kind]
     # A modulo scheme with a modulus has no size.
     names = [name for name in own.__dataclass_fields__ if fields.get(name) is not None]
     if any(type(fields[name]) not in (int, str) for name in names):
