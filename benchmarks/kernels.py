@@ -1,7 +1,7 @@
 """Speed of the text kernels in one process and one thread: ``kernels.py CORPUS --passes 7``.
 
 Texts are in memory before the clock starts. The stage functions are those of the package, called
-as ``neardup.pipelines.catalogue`` calls them: slice by slice. Prints seconds of every pass as JSON.
+as ``neardup.reading.first_pass`` calls them: slice by slice. Prints seconds of every pass as JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from neardup.matching.bands import choose_banding
-from neardup.pipelines.catalogue import SLICE_BYTES
+from neardup.reading.first_pass import SLICE_BYTES
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import Texts
 from neardup.text.shingles import (

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.passages.storage.extras import load_extra, load_removed, write_extra, write_removed
-from neardup.passages.storage.folder import changing, create_index
-from neardup.passages.storage.manifest import (
+from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
+from neardup.storage.folder import changing, create_index
+from neardup.storage.manifest import (
     Manifest,
     SegmentRecord,
     load_manifest,
     store_manifest,
 )
-from neardup.passages.storage.segments import SegmentWriter, open_segment
+from neardup.storage.segments import SegmentWriter, open_segment
 
 N_DOCUMENTS = 40
 

@@ -11,8 +11,8 @@ import numpy as np
 from allalign import allalign_windows
 
 from neardup.kernels import candidates, sweep
-from neardup.passages.estimate import least_hits
 from neardup.passages.query import make_queries
+from neardup.passages.recall import least_hits
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.segment import WindowIndex, count_windows
 from neardup.passages.windows import WindowLists, _by_key

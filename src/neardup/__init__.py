@@ -2,21 +2,21 @@
 
 The public names, and where they live:
 
-- ``deduplicate`` (pipelines.deduplicate): near-duplicate documents, each removal verified.
-- ``DeduplicationResult`` (pipelines.result): its result.
-- ``find_pairs`` (pipelines.pairs): all similar pairs, exactly; ``PairResult`` is its result.
-- ``compare`` (pipelines.compare): everything about two texts; ``CompareResult``
-  (pipelines.compare_result) is its result.
-- ``align`` (pipelines.align): all passages that two collections share.
-- ``PassageIndex`` (pipelines.passage_index): passages of documents, found by similarity.
-- ``sketch`` (pipelines.sketch): sketches of documents, ``Sketches`` (pipelines.sketches), and
-  ``estimate`` (pipelines.estimate), which compares them; ``EstimateResult`` is its result;
-  ``cluster_sketches`` (pipelines.sketch_clusters) groups them, into a ``ClusterResult``.
+- ``deduplicate`` (jobs.dedup): near-duplicate documents, each removal verified.
+- ``DeduplicationResult`` (jobs.dedup): its result.
+- ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
+  (jobs.compare) is its result.
+- ``align`` (jobs.passages): all passages that two collections share.
+- ``PassageIndex`` (jobs.passages): passages of documents, found by similarity.
+- ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
+  ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
+  ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
 - the errors (errors).
 
 Stages live in packages of their own, in the order of the data: files, text, sketches, matching,
-clustering, outputs; ``pipelines`` runs them, ``cli`` is the command line, ``kernels`` holds the
+clustering, outputs; ``jobs`` runs them, ``cli`` is the command line, ``kernels`` holds the
 compiled loops. Importing this package loads neither Numba nor Arrow.
 """
 
@@ -42,19 +42,19 @@ from neardup.errors import (
 from neardup.version import __version__
 
 if TYPE_CHECKING:
+    from neardup.jobs.compare.compare import compare
+    from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.dedup.deduplicate import deduplicate
+    from neardup.jobs.dedup.result import DeduplicationResult
+    from neardup.jobs.pairs.find_pairs import find_pairs
+    from neardup.jobs.pairs.result import PairResult
+    from neardup.jobs.passages.align import align
+    from neardup.jobs.passages.passage_index import PassageIndex
+    from neardup.jobs.sketch.clusters import ClusterResult, cluster_sketches
+    from neardup.jobs.sketch.estimate import EstimateResult, estimate
+    from neardup.jobs.sketch.sketch import sketch
+    from neardup.jobs.sketch.sketches import Sketches
     from neardup.matching.bands import Banding, choose_banding
-    from neardup.pipelines.align import align
-    from neardup.pipelines.compare import compare
-    from neardup.pipelines.compare_result import CompareResult
-    from neardup.pipelines.deduplicate import deduplicate
-    from neardup.pipelines.estimate import EstimateResult, estimate
-    from neardup.pipelines.pair_result import PairResult
-    from neardup.pipelines.pairs import find_pairs
-    from neardup.pipelines.passage_index import PassageIndex
-    from neardup.pipelines.result import DeduplicationResult
-    from neardup.pipelines.sketch import sketch
-    from neardup.pipelines.sketch_clusters import ClusterResult, cluster_sketches
-    from neardup.pipelines.sketches import Sketches
     from neardup.text.normalise import Normalisation
 
 __all__ = [
@@ -92,22 +92,22 @@ __all__ = [
 
 _HOMES = {
     "Banding": "neardup.matching.bands",
-    "CompareResult": "neardup.pipelines.compare_result",
-    "DeduplicationResult": "neardup.pipelines.result",
+    "CompareResult": "neardup.jobs.compare.result",
+    "DeduplicationResult": "neardup.jobs.dedup.result",
     "Normalisation": "neardup.text.normalise",
-    "PairResult": "neardup.pipelines.pair_result",
-    "PassageIndex": "neardup.pipelines.passage_index",
-    "align": "neardup.pipelines.align",
+    "PairResult": "neardup.jobs.pairs.result",
+    "PassageIndex": "neardup.jobs.passages.passage_index",
+    "align": "neardup.jobs.passages.align",
     "choose_banding": "neardup.matching.bands",
-    "compare": "neardup.pipelines.compare",
-    "deduplicate": "neardup.pipelines.deduplicate",
-    "cluster_sketches": "neardup.pipelines.sketch_clusters",
-    "ClusterResult": "neardup.pipelines.sketch_clusters",
-    "estimate": "neardup.pipelines.estimate",
-    "EstimateResult": "neardup.pipelines.estimate",
-    "find_pairs": "neardup.pipelines.pairs",
-    "sketch": "neardup.pipelines.sketch",
-    "Sketches": "neardup.pipelines.sketches",
+    "compare": "neardup.jobs.compare.compare",
+    "deduplicate": "neardup.jobs.dedup.deduplicate",
+    "cluster_sketches": "neardup.jobs.sketch.clusters",
+    "ClusterResult": "neardup.jobs.sketch.clusters",
+    "estimate": "neardup.jobs.sketch.estimate",
+    "EstimateResult": "neardup.jobs.sketch.estimate",
+    "find_pairs": "neardup.jobs.pairs.find_pairs",
+    "sketch": "neardup.jobs.sketch.sketch",
+    "Sketches": "neardup.jobs.sketch.sketches",
 }
 
 

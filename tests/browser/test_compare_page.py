@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
-from neardup.pipelines.compare import compare
 from tests.browser import driver
 
 HOSTILE = (

@@ -227,10 +227,10 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("target", "workers"),
     [
-        ("neardup.pipelines.catalogue.sketch_block", 1),
-        ("neardup.pipelines.catalogue.sketch_block", 3),
-        ("neardup.pipelines.candidates.shingle_sets", 3),
-        ("neardup.pipelines.deduplicate.choose_survivors", 1),
+        ("neardup.reading.first_pass.sketch_block", 1),
+        ("neardup.reading.first_pass.sketch_block", 3),
+        ("neardup.reading.second_pass.shingle_sets", 3),
+        ("neardup.jobs.dedup.deduplicate.choose_survivors", 1),
         ("neardup.files.records.RecordWriter.write", 1),
         ("pyarrow.parquet.write_table", 1),
         ("pathlib.Path.write_text", 1),

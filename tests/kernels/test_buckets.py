@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import buckets
-from neardup.matching import lsh
+from neardup.matching import buckets as lsh
 from tests.arrays import make_buckets, random_labels
 
 INDEX_BITS = 7

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import survivors
-from neardup.matching.lsh import list_keys
+from neardup.matching.buckets import list_keys
 from neardup.matching.verify import sizes_of
 from tests.arrays import (
     CODES,

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.dedup.options import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
 from neardup.passages.chains import Hit, chain_hits, hull, widest_gap, window_starts
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
-from neardup.pipelines.options import exact_fraction
 
 MIN_TOKENS = 20
 

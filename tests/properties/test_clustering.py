@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.clustering import components, survivors
-from neardup.matching.lsh import list_keys
+from neardup.matching.buckets import list_keys
 from neardup.matching.measures import Measure
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle

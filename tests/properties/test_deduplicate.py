@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.pipelines import candidates, catalogue
-from neardup.pipelines.deduplicate import Options, deduplicate_sources, make_plan
+from neardup.jobs.dedup.deduplicate import Options, deduplicate_sources, make_plan
+from neardup.reading import catalogue
+from neardup.reading import second_pass as candidates
 from tests.oracles import components, survivors
 from tests.oracles.measures import MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements

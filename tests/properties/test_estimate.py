@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.sketch import estimate as pipeline
 from neardup.matching import pieces
-from neardup.pipelines import estimate as pipeline
 
 KINDS = [
     {"kind": "minhash", "ngram": 1, "num_perm": 24},

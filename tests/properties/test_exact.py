@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.clustering import components, survivors
+from neardup.jobs.dedup import method
+from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
-from neardup.pipelines import method
-from neardup.pipelines.audit import audit_recall
 from neardup.sketches.intervals import wilson_intervals
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle

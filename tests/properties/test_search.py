@@ -22,7 +22,7 @@ from neardup.files.rows import ColumnNames
 from neardup.passages import index as passage_index
 from neardup.passages.documents import ReadOptions
 from neardup.passages.scheme import make_passage_scheme
-from neardup.progress import no_progress
+from neardup.runtime.progress import no_progress
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages, spans
 from tests.oracles import search as oracle

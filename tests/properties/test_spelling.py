@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup.pipelines.spelling import Members, Speller
+from neardup.jobs.pairs.spelling import Members, Speller
 from neardup.tables import ScoredPairs
 
 N_RECORDS = 4

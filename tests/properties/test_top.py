@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.pairs import top as top_pipeline
 from neardup.matching.ranks import rank_fractions
-from neardup.pipelines import top as top_pipeline
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets
 from tests.oracles.shingles import elements

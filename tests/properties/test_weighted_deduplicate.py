@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.pipelines import candidates, catalogue
-from neardup.pipelines.deduplicate import Options, deduplicate_sources, make_plan
+from neardup.jobs.dedup.deduplicate import Options, deduplicate_sources, make_plan
+from neardup.reading import catalogue
+from neardup.reading import second_pass as candidates
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import components, hashing, survivors, weighted
 from tests.oracles.measures import WEIGHTED

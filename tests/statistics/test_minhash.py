@@ -14,7 +14,7 @@ import pytest
 
 from neardup.kernels.hashing import mix_words
 from neardup.matching.bands import Banding, choose_banding
-from neardup.matching.lsh import bucket_documents
+from neardup.matching.buckets import bucket_documents
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.oracles import curve

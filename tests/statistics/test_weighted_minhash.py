@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from neardup.matching.bands import Banding, choose_banding
-from neardup.matching.lsh import bucket_documents
+from neardup.matching.buckets import bucket_documents
 from neardup.sketches.minhash import band_keys
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import WeightedSets

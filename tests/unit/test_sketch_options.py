@@ -11,9 +11,9 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError, ResultLimitError
-from neardup.pipelines import estimate as pipeline
-from neardup.pipelines.estimators import estimate_rows
-from neardup.pipelines.sketch import KINDS
+from neardup.jobs.sketch import estimate as pipeline
+from neardup.jobs.sketch.estimators import estimate_rows
+from neardup.jobs.sketch.sketch import KINDS
 
 # For each option the kinds that have it, and a value of it.
 OWN = {

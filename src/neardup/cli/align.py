@@ -16,9 +16,9 @@ from neardup.cli.options import input_options, run_options, scheme_options
 from neardup.cli.wording import counted, list_skipped
 
 if TYPE_CHECKING:
+    from neardup.jobs.passages.align import AlignSummary
     from neardup.passages.documents import ReadOptions
     from neardup.passages.index import OpenIndex
-    from neardup.pipelines.align import AlignSummary
 
 _EPILOG = """\b
 Examples:
@@ -117,11 +117,11 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.files.rows import ColumnNames
+    from neardup.jobs.passages.align import DEFAULT_MIN_TOKENS, AlignOptions, align_sources
     from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.tables import check_table_file, write_table
+    from neardup.outputs.table_files import check_table_file, write_table
     from neardup.passages.documents import ReadOptions
-    from neardup.pipelines.align import DEFAULT_MIN_TOKENS, AlignOptions, align_sources
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     check_table_file(output, overwrite=overwrite)
     n_workers = count_workers(workers)
@@ -166,8 +166,8 @@ def _open_other(
 ) -> Iterator[OpenIndex]:
     """Open the index that is named, or make a temporary one of the documents."""
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.passages.align import check_no_scheme, temporary_index, temporary_scheme
     from neardup.passages.index import read_index
-    from neardup.pipelines.align import check_no_scheme, temporary_index, temporary_scheme
 
     tokenizer = chosen.get("tokenizer")
     if is_index:

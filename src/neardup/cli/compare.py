@@ -114,9 +114,9 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.errors import InvalidInputError
+    from neardup.jobs.compare.compare import CompareOptions, compare_texts, make_plan
     from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart
-    from neardup.pipelines.compare import CompareOptions, compare_texts, make_plan
 
     chosen = CompareOptions(**options)
     make_plan(chosen)

@@ -103,9 +103,9 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.dedup.deduplicate import deduplicate_sources
+    from neardup.jobs.dedup.options import Options, make_plan
     from neardup.outputs.folder import check_apart, check_output
-    from neardup.pipelines.deduplicate import deduplicate_sources
-    from neardup.pipelines.options import Options, make_plan
 
     plan = make_plan(Options(**options), workers)
     check_output(output, overwrite=overwrite)

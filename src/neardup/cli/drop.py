@@ -80,9 +80,9 @@ def command(
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.files.rows import ColumnNames
+    from neardup.jobs.drop.drop import DropOptions, drop_documents
     from neardup.outputs.folder import check_apart, check_output
-    from neardup.pipelines.drop import DropOptions, drop_documents
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     if named_in == STANDARD_INPUT and STANDARD_INPUT in inputs:
         message = "INPUT and --named-in cannot both be standard input"

@@ -75,9 +75,9 @@ def command(
     the order of the documents decides, and nothing is verified.
     """
     announce_compilation(quiet=quiet)
+    from neardup.jobs.sketch.estimate import estimate
     from neardup.outputs.folder import check_apart
-    from neardup.outputs.tables import check_table_file, write_table
-    from neardup.pipelines.estimate import estimate
+    from neardup.outputs.table_files import check_table_file, write_table
 
     check_table_file(output, overwrite=overwrite)
     check_apart(output, [str(path) for path in (sketches, other) if path is not None])
@@ -104,7 +104,7 @@ def command(
 
 def _check_alone(**options: object) -> None:
     """Raise if an option was given that has no effect on clusters."""
-    from neardup.pipelines.options import no_effect
+    from neardup.jobs.dedup.options import no_effect
 
     for name, value in options.items():
         if value is not None:
@@ -115,8 +115,8 @@ def _cluster(
     sketches: Path, representative: Any, threshold: str | None, output: Path, **said: bool
 ) -> None:
     """Write clusters, and say how many there are."""
-    from neardup.outputs.tables import write_table
-    from neardup.pipelines.sketch_clusters import cluster_sketches
+    from neardup.jobs.sketch.clusters import cluster_sketches
+    from neardup.outputs.table_files import write_table
 
     result = cluster_sketches(sketches, threshold or "0.5", representative=representative)
     write_table(result.clusters, output, overwrite=True)

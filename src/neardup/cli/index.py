@@ -74,7 +74,7 @@ def build(
     from neardup.outputs.folder import check_apart, new_folder
     from neardup.passages.index import add_documents, create
     from neardup.passages.scheme import make_passage_scheme
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     chosen = {name: value for name, value in options.items() if value is not None}
     scheme = make_passage_scheme(**chosen)
@@ -123,7 +123,7 @@ def add(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.passages.index import add_documents
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     start = time.perf_counter()
     with Display(quiet=quiet) as display:
@@ -182,7 +182,7 @@ def compact(
     """
     announce_compilation(quiet=quiet)
     from neardup.passages.index import compact_index
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     with Display(quiet=quiet) as display:
         n_segments = compact_index(

@@ -104,15 +104,15 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.dedup.options import no_effect
+    from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
+    from neardup.jobs.pairs.options import PairOptions, plan_pairs
     from neardup.outputs.folder import check_apart
-    from neardup.outputs.tables import check_table_file, write_table
-    from neardup.pipelines.options import no_effect
-    from neardup.pipelines.pair_options import PairOptions, make_pair_plan
-    from neardup.pipelines.pairs import find_pairs_in_sources
+    from neardup.outputs.table_files import check_table_file, write_table
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    plan = make_pair_plan(PairOptions(**options), workers)
+    plan = plan_pairs(PairOptions(**options), workers)
     check_table_file(output, overwrite=overwrite)
     left = resolve_paths(inputs, lines=lines)
     right = resolve_paths(against, lines=lines) if against else None

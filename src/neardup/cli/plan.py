@@ -21,8 +21,8 @@ from neardup.cli.options import (
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
-    from neardup.pipelines.options import Plan
-    from neardup.pipelines.plan import JobEstimate
+    from neardup.jobs.dedup.forecast import JobForecast
+    from neardup.jobs.dedup.options import Plan
 
 _EPILOG = """\b
 Examples:
@@ -54,7 +54,7 @@ def command(
     take in comparisons, memory, disk and time.
     """
     announce_compilation(quiet=quiet)
-    from neardup.pipelines.options import Options, make_plan
+    from neardup.jobs.dedup.options import Options, make_plan
 
     if not inputs:
         _check_no_documents()
@@ -62,9 +62,9 @@ def command(
     estimate = None
     if inputs:
         from neardup.files.resolve import resolve_paths
-        from neardup.pipelines.plan import estimate_job
+        from neardup.jobs.dedup.forecast import forecast_job
 
-        estimate = estimate_job(resolve_paths(inputs, lines=lines), plan)
+        estimate = forecast_job(resolve_paths(inputs, lines=lines), plan)
     if as_json:
         say(json.dumps(_facts(plan, estimate)))
     elif not quiet:
@@ -75,7 +75,7 @@ def command(
 
 def _check_no_documents() -> None:
     """Raise if an option about documents was given, of which there are none without INPUT."""
-    from neardup.pipelines.options import DocumentOptions, no_effect
+    from neardup.jobs.dedup.options import DocumentOptions, no_effect
 
     context = click.get_current_context()
     for name in (*(option.name for option in fields(DocumentOptions)), "lines", "workers"):
@@ -88,7 +88,7 @@ def _curve(plan: Plan) -> list[tuple[float, float]]:
     return [(s, plan.banding.candidate_probability(s)) for s in points]
 
 
-def _facts(plan: Plan, estimate: JobEstimate | None) -> dict[str, Any]:
+def _facts(plan: Plan, estimate: JobForecast | None) -> dict[str, Any]:
     facts = {
         "measure": plan.measure.name,
         "threshold": float(plan.measure.threshold),
@@ -132,7 +132,7 @@ def _can_print(text: str) -> bool:
     return True
 
 
-def _report(estimate: JobEstimate) -> str:
+def _report(estimate: JobForecast) -> str:
     low, high = (size / 1e6 for size in estimate.memory_bytes)
     quick, slow = estimate.seconds
     return "\n".join(

@@ -14,7 +14,7 @@ from neardup.cli.options import input_options, run_options
 from neardup.cli.wording import counted, list_skipped, plural
 
 if TYPE_CHECKING:
-    from neardup.pipelines.search import SearchSummary
+    from neardup.jobs.passages.search import SearchSummary
 
 _EPILOG = """\b
 Examples:
@@ -99,12 +99,12 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.files.rows import ColumnNames
+    from neardup.jobs.passages.search import SearchOptions, search_sources
     from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.tables import check_table_file, write_table
+    from neardup.outputs.table_files import check_table_file, write_table
     from neardup.passages.documents import ReadOptions
     from neardup.passages.index import read_index
-    from neardup.pipelines.search import SearchOptions, search_sources
-    from neardup.workers import count_workers
+    from neardup.runtime.threads import count_workers
 
     check_outside(output, folder)
     check_table_file(output, overwrite=overwrite)

@@ -19,7 +19,7 @@ from neardup.cli.options import (
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
-    from neardup.pipelines.sketches import Sketches
+    from neardup.jobs.sketch.sketches import Sketches
 
 _EPILOG = """\b
 Examples:
@@ -131,10 +131,10 @@ def command(
         raise click.UsageError(message)
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.sketch.sketch import SketchOptions, make_maker, sketch_sources
+    from neardup.jobs.sketch.sketches import check_sketch_name
     from neardup.outputs.folder import check_apart
-    from neardup.outputs.tables import check_table_file
-    from neardup.pipelines.sketch import SketchOptions, make_maker, sketch_sources
-    from neardup.pipelines.sketches import check_sketch_name
+    from neardup.outputs.table_files import check_table_file
 
     chosen = SketchOptions(**options, idf_from=idf_from or None)
     make_maker(chosen)
@@ -161,7 +161,7 @@ def _tell(
     if inputs or output is not None:
         message = "--info goes with neither INPUT nor --output."
         raise click.UsageError(message)
-    from neardup.pipelines.sketches import read_info
+    from neardup.jobs.sketch.sketches import read_info
 
     facts = read_info(info)
     if as_json:

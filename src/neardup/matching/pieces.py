@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from neardup.errors import ResultLimitError
+from neardup.runtime.threads import map_ordered
 from neardup.tables import Int32s
-from neardup.workers import map_ordered
 
 S = TypeVar("S")
 Columns = tuple[Int32s, ...]

@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.kernels import agreement, bucket_join
 from neardup.kernels import minhash as minhash_kernels
-from neardup.matching.lsh import bucket_documents
+from neardup.matching.buckets import bucket_documents
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
 from neardup.tables import Int32s, Int64s, ScoredPairs, Signatures, Uint64s
 

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from string import Template
 
-from neardup.outputs.tables import check_file, write_file
+from neardup.outputs.table_files import check_file, write_file
 
 PAGE_SUFFIXES = (".html", ".htm")
 

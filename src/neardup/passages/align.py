@@ -22,10 +22,10 @@ from neardup.passages.documents import DocumentBlock
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import Found, Lookup
+from neardup.passages.matches import Matches
 from neardup.passages.query import make_queries
 from neardup.passages.search import SearchPlan
 from neardup.passages.segment import inverse_frequencies
-from neardup.passages.tables import Matches
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
-from neardup.progress import Progress
+from neardup.runtime.progress import Progress
+from neardup.runtime.threads import map_ordered
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
-from neardup.workers import map_ordered
 
 # Texts go through the tokenizer in slices of about so many bytes, which fit into a cache.
 _SLICE_BYTES = 1 << 17

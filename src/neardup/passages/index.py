@@ -17,12 +17,12 @@ from neardup.files.rows import Source
 from neardup.passages.documents import DocumentBlock, ReadOptions, join_blocks, read_documents
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.segment import PassageSegment, read_segment, write_segment
-from neardup.passages.storage.checksums import FileRecord
-from neardup.passages.storage.extras import load_extra, load_removed, write_extra, write_removed
-from neardup.passages.storage.folder import changing, create_index, read_current
-from neardup.passages.storage.manifest import Manifest, SegmentRecord, store_manifest
-from neardup.passages.storage.segments import open_segment
-from neardup.progress import Progress
+from neardup.runtime.progress import Progress
+from neardup.storage.checksums import FileRecord
+from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
+from neardup.storage.folder import changing, create_index, read_current
+from neardup.storage.manifest import Manifest, SegmentRecord, store_manifest
+from neardup.storage.segments import open_segment
 from neardup.tables import TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, count_documents

@@ -12,8 +12,8 @@ from neardup.passages.index import OpenIndex
 from neardup.passages.query import Query
 from neardup.passages.search import SearchPlan, SegmentSearcher
 from neardup.passages.windows_table import Rectangles
+from neardup.runtime.threads import map_ordered
 from neardup.tables import Floats, Int64s
-from neardup.workers import map_ordered
 
 # Queries that a thread takes at a time.
 _CHUNK = 32

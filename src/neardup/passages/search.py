@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import candidates, passages, regions, sweep
-from neardup.passages.estimate import least_hits
 from neardup.passages.query import Query
+from neardup.passages.recall import least_hits
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, inverse_frequencies
 from neardup.tables import Floats, Int32s, Int64s, Uint32s

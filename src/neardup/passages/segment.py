@@ -16,8 +16,6 @@ from neardup.kernels import token_places, weights
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.storage.manifest import SegmentRecord
-from neardup.passages.storage.segments import Segment, SegmentWriter
 from neardup.passages.windows import (
     ALL_COPIES,
     Occurrences,
@@ -26,9 +24,11 @@ from neardup.passages.windows import (
     multiset_windows,
     weighted_windows,
 )
+from neardup.runtime.threads import map_ordered
+from neardup.storage.manifest import SegmentRecord
+from neardup.storage.segments import Segment, SegmentWriter
 from neardup.tables import Bytes, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
-from neardup.workers import map_ordered
 
 _SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 

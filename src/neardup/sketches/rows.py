@@ -22,7 +22,7 @@ from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_si
 from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures, Texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION, ShingleScheme, shingle_lists, shingle_set_sizes
-from neardup.text.weights import WeightedScheme, weighted_sets
+from neardup.text.weighted_sets import WeightedScheme, weighted_sets
 
 SketchKind = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
 SketchRows = Signatures | SetSketches | EditSignatures

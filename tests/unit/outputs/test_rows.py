@@ -10,7 +10,7 @@ import pytest
 from neardup.errors import ReadError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
-from neardup.outputs.rows import write_rows
+from neardup.outputs.row_files import write_rows
 
 ROWS = [b'{"text": "%d"}\n' % i for i in range(10)]
 

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from neardup.errors import IndexFormatError, IndexLockedError, OutputExistsError, WriteError
-from neardup.passages.storage.folder import changing, create_index, read_current, remove_orphans
-from neardup.passages.storage.manifest import Manifest, load_manifest
-from neardup.passages.storage.segments import open_segment
+from neardup.storage.folder import changing, create_index, read_current, remove_orphans
+from neardup.storage.manifest import Manifest, load_manifest
+from neardup.storage.segments import open_segment
 from tests.faults import at_calls
 from tests.indexes import build, change, check, check_names, contents, tree, write_segment
 

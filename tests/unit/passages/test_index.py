@@ -21,8 +21,8 @@ from neardup import (
     ReadError,
     SketchMismatchError,
 )
-from neardup.passages.storage.lock import write_lock
-from neardup.passages.storage.manifest import encode, load_manifest, store_manifest
+from neardup.storage.lock import write_lock
+from neardup.storage.manifest import encode, load_manifest, store_manifest
 from tests.indexes import tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"

@@ -63,7 +63,7 @@ def change(folder: Path, generation: int) -> None:
 
 def change_on(folder: Path, told: Path) -> None:
     """Change an index until killed; note each change that is done."""
-    from neardup.passages.storage.manifest import load_manifest
+    from neardup.storage.manifest import load_manifest
 
     generation = load_manifest(folder).generation
     while True:
@@ -82,7 +82,7 @@ def tell(told: Path, generation: int) -> None:
 def check(folder: Path, told: Path) -> None:
     """See that the index is as some change left it, then make the next one."""
     from neardup import PassageIndex
-    from neardup.passages.storage.manifest import load_manifest
+    from neardup.storage.manifest import load_manifest
 
     generation = load_manifest(folder).generation
     assert generation - int(told.read_text()) in (0, 1)
@@ -120,11 +120,6 @@ def kill_at_random(folder: Path, n_kills: int) -> None:
     """Kill writers at random moments; this process starts no threads, for it forks."""
     # So that the children need not load them again.
     import pyarrow.compute  # noqa: F401
-
-    import neardup.cli.index
-    import neardup.kernels.passages
-    import neardup.passages.index
-    import neardup.pipelines.passage_index  # noqa: F401
 
     index, told = folder / "index", folder / "told"
     told.write_text("0")

@@ -14,13 +14,13 @@ from contextlib import ExitStack
 import pytest
 
 from neardup.errors import IndexLockedError, ReadError, WriteError
-from neardup.passages.storage.lock import write_lock
-from neardup.passages.storage.manifest import Manifest, load_manifest, store_manifest
+from neardup.storage.lock import write_lock
+from neardup.storage.manifest import Manifest, load_manifest, store_manifest
 
 HOLD = """
 import sys
 from pathlib import Path
-from neardup.passages.storage.lock import write_lock
+from neardup.storage.lock import write_lock
 with write_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

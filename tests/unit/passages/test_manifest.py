@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
-from neardup.passages.storage.checksums import FileRecord
-from neardup.passages.storage.manifest import (
+from neardup.storage.checksums import FileRecord
+from neardup.storage.manifest import (
     Manifest,
     RemovedRecord,
     SegmentRecord,

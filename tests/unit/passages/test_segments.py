@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, WriteError
-from neardup.passages.storage.checksums import record_of_file
-from neardup.passages.storage.extras import load_extra, load_removed, write_extra, write_removed
-from neardup.passages.storage.manifest import Manifest, RemovedRecord, SegmentRecord
-from neardup.passages.storage.segments import SegmentWriter, open_segment
+from neardup.storage.checksums import record_of_file
+from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
+from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord
+from neardup.storage.segments import SegmentWriter, open_segment
 from tests.indexes import contents, write_segment
 
 DTYPES = "?bhiqBHIQefd"

@@ -12,8 +12,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.pipelines import compare_passages
-from neardup.pipelines.compare_passages import TokenPlaces, find_differences
+from neardup.jobs.compare import passages as compare_passages
+from neardup.jobs.compare.passages import TokenPlaces, find_differences
 from tests.oracles import comparison, edits
 from tests.oracles.tokens import Options, tokenize
 

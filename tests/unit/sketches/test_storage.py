@@ -18,7 +18,7 @@ from neardup.errors import (
     ReadError,
     SketchFormatError,
 )
-from neardup.pipelines.sketches import Sketches, read_info
+from neardup.jobs.sketch.sketches import Sketches, read_info
 from neardup.sketches.storage import METADATA_KEY, checksum_of
 
 KINDS = {

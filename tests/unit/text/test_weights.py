@@ -8,6 +8,7 @@ import pytest
 
 from neardup.tables import TokenLists
 from neardup.text.shingles import make_shingle_scheme
+from neardup.text.weighted_sets import WeightedScheme, frequency_lists, weighted_sets
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
@@ -15,7 +16,6 @@ from neardup.text.weighting import (
     Weighting,
     count_documents,
 )
-from neardup.text.weights import WeightedScheme, frequency_lists, weighted_sets
 from tests.arrays import as_uint64, make_texts, ragged
 from tests.oracles import weighted as oracle
 from tests.oracles.hashing import hash_shingle, hash_token

@@ -1,0 +1,147 @@
+"""What a job would find and take, told from its options and a sample of its input."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.jobs.dedup.options import Plan
+from neardup.matching.bands import Banding
+from neardup.reading.first_pass import ReadingPlan, sign_block
+from neardup.sketches.minhash import MinHashScheme, minhash_signatures
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.tables import Floats, Int64s, Texts, TokenLists, Uint32s
+from neardup.text.shingles import shingle_lists
+from neardup.text.weighted_sets import frequency_lists, weighted_sets
+from neardup.text.weighting import count_documents
+
+# Documents compared with each other to learn how similar unrelated ones are.
+SAMPLE_DOCUMENTS = 1500
+_SAMPLE_FUNCTIONS = 256
+
+# What a run takes before the first document: interpreter, Arrow, Numba, kernels, character tables.
+_BASE_BYTES = 200_000_000
+
+# Blocks that wait or are worked on for each thread, as they are on disk and parsed.
+_WORKER_BYTES = 50_000_000
+
+
+@dataclass(frozen=True)
+class JobForecast:
+    """Figures for a collection, scaled up from a sample.
+
+    ``pairs_similar`` and ``pairs_false`` are expected numbers of pairs of documents at or above
+    the threshold, and of candidate pairs below it; both rest on the pairs of ``sample_documents``
+    documents and say nothing about rarer ones. ``memory_bytes`` has a lower and an upper bound:
+    no document has a near-duplicate, or every one has. ``seconds`` likewise.
+    """
+
+    documents: int
+    text_bytes: int
+    sample_documents: int
+    pairs_similar: float
+    pairs_false: float
+    memory_bytes: tuple[int, int]
+    disk_bytes: int
+    seconds: tuple[float, float]
+
+
+def forecast_job(sources: Sequence[Source], plan: Plan) -> JobForecast:
+    """Count the rows of a collection, parse a few blocks of it, and scale up.
+
+    Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
+    """
+    start = time.perf_counter()
+    n_documents, sampled = _sample_blocks(sources)
+    reading = time.perf_counter() - start
+    sketch_plan = _count_sample(sampled, plan.sketch)
+    text_bytes, n_tokens, sketching = 0, 0, 0.0
+    signatures: list[Uint32s] = []
+    for block in sampled:
+        start = time.perf_counter()
+        sketch = sign_block(block, sketch_plan)
+        sketching += time.perf_counter() - start
+        text_bytes += sketch.text_bytes
+        n_tokens += int(np.maximum(sketch.n_tokens, 0).sum())
+        share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))
+        signatures.append(_sample_signatures(block, sketch_plan, share))
+    n_sampled_rows = sum(map(len, sampled))
+    scale = n_documents / n_sampled_rows if n_sampled_rows else 0.0
+    sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
+    similar, false = _count_pairs(sample, plan.banding, float(plan.measure.least_jaccard))
+    pair_scale = (n_documents / len(sample)) ** 2 if len(sample) else 0.0
+    n_bands, workers = plan.banding.bands, plan.workers
+    least = _BASE_BYTES + workers * _WORKER_BYTES
+    least += n_documents * (12 * n_bands + 20 * workers + 120)
+    disk = sum(source.size or 0 for source in sources) + 60 * n_documents
+    seconds = 2 * reading + sketching * scale / plan.workers
+    return JobForecast(
+        documents=n_documents,
+        text_bytes=int(text_bytes * scale),
+        sample_documents=len(sample),
+        pairs_similar=similar * pair_scale,
+        pairs_false=false * pair_scale,
+        memory_bytes=(least, least + int(8 * n_tokens * scale)),
+        disk_bytes=disk,
+        seconds=(seconds, 2 * seconds),
+    )
+
+
+def _sample_blocks(sources: Sequence[Source]) -> tuple[int, list[RowBlock]]:
+    """Count all rows; keep blocks 1, 2, 4, 8, ... of each source, of sources 1, 2, 4, 8, ..."""
+    n_documents = 0
+    sampled: list[RowBlock] = []
+    for i, source in enumerate(sources, start=1):
+        for j, block in enumerate(source.blocks(), start=1):
+            n_documents += len(block)
+            if i & (i - 1) == 0 and j & (j - 1) == 0 and len(block):
+                sampled.append(block)
+    return n_documents, sampled
+
+
+def _sample_signatures(block: RowBlock, plan: ReadingPlan, count: int) -> Uint32s:
+    """Sign some documents of a block, drawn at random, leaving out empty ones."""
+    select = np.zeros(len(block), np.bool_)
+    # At random, because copies often stand side by side, where even steps would pass them over.
+    generator = np.random.default_rng(len(block))
+    select[generator.choice(len(block), min(count, len(block)), replace=False)] = True
+    parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
+    tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+    if plan.weighted:
+        sets = weighted_sets(tokens, plan.shingles, plan.weighted)
+        signed = weighted_signatures(sets, WeightedMinHashScheme(_SAMPLE_FUNCTIONS))
+        return signed[sets.totals > 0]
+    lists = shingle_lists(tokens, plan.shingles)
+    scheme = MinHashScheme(_SAMPLE_FUNCTIONS)
+    return minhash_signatures(lists, scheme)[np.diff(lists.offsets) > 0]
+
+
+def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
+    """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
+    if plan.weighted is None or not plan.weighted.needs_frequencies:
+        return plan
+
+    def lists() -> Iterator[TokenLists]:
+        for block in sampled:
+            parsed = block.parse(ColumnNames(plan.columns.text), skip_bad=plan.skip_bad)
+            texts = Texts.from_arrow(parsed.text.drop_null())
+            yield frequency_lists(plan.shingles.tokenizer.hash_tokens(texts), plan.shingles)
+
+    weighted = replace(plan.weighted, frequencies=count_documents(lists()))
+    return replace(plan, weighted=weighted)
+
+
+def _count_pairs(sample: Uint32s, banding: Banding, threshold: float) -> tuple[float, float]:
+    """Count the pairs of a sample: those at the threshold, and expected candidates below it."""
+    agreements: Int64s = np.zeros(_SAMPLE_FUNCTIONS + 1, np.int64)
+    for i in range(len(sample) - 1):
+        agreeing = (sample[i + 1 :] == sample[i]).sum(axis=1)
+        agreements += np.bincount(agreeing, minlength=len(agreements))
+    jaccard: Floats = np.arange(len(agreements)) / _SAMPLE_FUNCTIONS
+    probability = np.array([banding.candidate_probability(float(s)) for s in jaccard])
+    reached = jaccard >= threshold
+    return float(agreements[reached].sum()), float((agreements * probability)[~reached].sum())

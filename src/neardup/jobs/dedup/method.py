@@ -1,0 +1,75 @@
+"""Which method a job takes where it may choose: by work counted on a sample, never by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from neardup.jobs.dedup.options import Plan
+from neardup.matching.prefixes import list_prefixes
+from neardup.reading.first_pass import Catalogue
+from neardup.reading.second_pass import read_sets
+from neardup.runtime.progress import Progress
+from neardup.tables import Int64s
+
+# Distinct texts whose prefixes are counted.
+SAMPLE_TEXTS = 2000
+
+# Seconds of one core: an element ranked and listed; a record met under a prefix token; an element
+# signed by one hash function; a band key sorted. Rounded from the benchmarks of kernels and joins.
+_RANK, _MEET, _SIGN, _SORT = 45e-9, 27e-9, 0.08e-9, 40e-9
+
+# Exact where that takes no more than so many times the work of sketches, or hardly any at all.
+_PATIENCE = 2.0
+_HARDLY_ANY = 1.0
+
+# Elements that an exact join holds in memory, 30 bytes each.
+_MOST_ELEMENTS = 50_000_000
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """The method, and the work that either would be, in seconds of one core.
+
+    ``exact`` is None where so much memory would be needed that it was not looked into.
+    """
+
+    method: Literal["exact", "minhash"]
+    exact: float | None
+    minhash: float
+
+    def describe(self) -> dict[str, object]:
+        """Give it as plain values for a summary."""
+        exact = None if self.exact is None else round(self.exact, 3)
+        return {"chosen": self.method, "exact": exact, "minhash": round(self.minhash, 3)}
+
+
+def choose_method(
+    catalogues: Sequence[Catalogue], firsts: Int64s, plan: Plan, progress: Progress
+) -> MethodChoice:
+    """Count the elements of all distinct texts and, on a sample, how often prefixes meet.
+
+    ``firsts`` are the numbers of the first document of each distinct text, over all catalogues.
+    Meetings grow with the square of the number of texts.
+    """
+    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in catalogues])[firsts]
+    n_elements = int(np.maximum(n_tokens - plan.sketch.shingles.ngram + 1, 1).sum())
+    banding = plan.banding
+    minhash = n_elements * banding.num_perm * _SIGN + len(firsts) * banding.bands * _SORT
+    if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
+        return MethodChoice("minhash", None, minhash)
+    n_sample = min(len(firsts), SAMPLE_TEXTS)
+    sample = firsts[np.linspace(0, len(firsts) - 1, n_sample).astype(np.int64)]
+    wanted: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
+    wanted[np.sort(sample)] = np.arange(n_sample)
+    parts = np.split(wanted, np.cumsum([len(catalogue) for catalogue in catalogues])[:-1])
+    sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
+    lists = list_prefixes(sets, plan.measure)
+    met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
+    scale = len(firsts) / n_sample if n_sample else 0.0
+    exact = n_elements * _RANK + met * scale * scale * _MEET
+    is_cheap = exact <= max(_PATIENCE * minhash, _HARDLY_ANY)
+    return MethodChoice("exact" if is_cheap else "minhash", exact, minhash)

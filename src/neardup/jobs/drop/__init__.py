@@ -1,0 +1,1 @@
+"""A collection without the documents that a table names."""

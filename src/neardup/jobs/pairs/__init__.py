@@ -1,0 +1,1 @@
+"""All pairs of similar documents, within one collection or between two."""

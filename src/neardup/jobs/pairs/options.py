@@ -1,0 +1,187 @@
+"""Options of a search for pairs, checked before any work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from neardup.errors import InvalidParameterError
+from neardup.jobs.dedup.options import BandOptions, DocumentOptions, check_whole, no_effect
+from neardup.matching.bands import Banding
+from neardup.matching.edit_join import EditThreshold
+from neardup.matching.measures import (
+    JOIN_MEASURES,
+    Measure,
+    MeasureName,
+    exact_fraction,
+    make_join_measure,
+)
+from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
+from neardup.reading.first_pass import ReadingPlan
+from neardup.runtime.threads import count_workers
+
+PairMeasure = MeasureName | Literal["edit"]
+PairMethod = Literal["exact", "minhash"]
+EDIT = "edit"
+
+# Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
+_ANY = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(DocumentOptions, BandOptions):
+    """Everything that decides the result of ``find_pairs``; see there for the meanings."""
+
+    measure: PairMeasure | None = None
+    threshold: str | float | Decimal | Fraction | None = None
+    max_distance: int | None = None
+    method: PairMethod = "exact"
+    algorithm: Algorithm | None = None
+    top: int | None = None
+    per_document: bool = False
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """Checked options: ``measure`` of sets, or ``edit`` distances of strings.
+
+    ``banding`` is there where candidates come from MinHash bands. The ``algorithm`` of the options
+    is never None here.
+    """
+
+    options: PairOptions
+    measure: Measure | None
+    edit: EditThreshold | None
+    banding: Banding | None
+    sketch: ReadingPlan
+    workers: int
+
+    @property
+    def threshold(self) -> float | None:
+        """The least similarity, None where any will do or distances are limited."""
+        if self.options.top is not None and self.options.threshold is None:
+            return None
+        if self.measure:
+            return float(self.measure.threshold)
+        similarity = self.edit.similarity if self.edit else None
+        return None if similarity is None else float(similarity)
+
+    @property
+    def measure_name(self) -> str:
+        """Name of the measure, of whichever kind."""
+        return self.measure.name if self.measure else EDIT
+
+
+def plan_pairs(options: PairOptions, workers: int | None = None) -> PairPlan:
+    """Check all options, before any work starts.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range or does not go with another.
+    """
+    name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
+    _check_choices(options, name)
+    _check_exclusive(options, name)
+    _check_effects(options, name)
+    if options.algorithm is None:
+        options = replace(options, algorithm=DEFAULT_ALGORITHM)
+    threshold = options.threshold
+    if threshold is None and options.max_distance is None:
+        any_overlap: str | Fraction = "1" if name == "overlap" else _ANY
+        threshold = any_overlap if options.top is not None else "0.8"
+    if name == EDIT:
+        return _edit_plan(options, threshold, workers)
+    assert threshold is not None
+    measure = make_join_measure(name, threshold)
+    sketch = options.sketch_plan()
+    banding = None
+    if options.method == "minhash":
+        banding, minhash = options.choose_bands(measure)
+        sketch = replace(sketch, banding=banding, minhash=minhash)
+    return PairPlan(options, measure, None, banding, sketch, count_workers(workers))
+
+
+def _edit_plan(
+    options: PairOptions, threshold: str | float | Decimal | Fraction | None, workers: int | None
+) -> PairPlan:
+    if options.max_distance is not None:
+        edit = EditThreshold(options.max_distance)
+    else:
+        assert threshold is not None
+        edit = EditThreshold(None, exact_fraction("threshold", threshold))
+    tokenizer = "characters" if options.tokenizer is None else options.tokenizer
+    sketch = replace(options, tokenizer=tokenizer).sketch_plan()
+    return PairPlan(options, None, edit, None, sketch, count_workers(workers))
+
+
+def _check_choices(options: PairOptions, name: str) -> None:
+    """Raise if a choice is unknown or a number out of range."""
+    choices = {
+        "measure": (name, (*JOIN_MEASURES, EDIT)),
+        "algorithm": (options.algorithm or DEFAULT_ALGORITHM, tuple(ALGORITHMS)),
+        "method": (options.method, ("exact", "minhash")),
+    }
+    for what, (chosen, allowed) in choices.items():
+        if chosen not in allowed:
+            message = f"{what} must be one of {', '.join(allowed)}, got {chosen!r}"
+            raise InvalidParameterError(message)
+    check_whole("limit", options.limit, 1)
+    check_whole("top", options.top, 1)
+    check_whole("max_distance", options.max_distance, 0)
+
+
+def _check_exclusive(options: PairOptions, name: str) -> None:
+    """Raise if two options exclude each other, or one needs another."""
+    exclusive = {
+        "max_distance is an edit distance; leave out measure or choose measure edit": (
+            options.max_distance is not None and name != EDIT
+        ),
+        "give either max_distance or threshold": (
+            options.max_distance is not None and options.threshold is not None
+        ),
+        "measure overlap needs threshold, the least number of common shingles": (
+            name == "overlap" and options.threshold is None and options.top is None
+        ),
+        "method minhash estimates Jaccard similarities; choose method exact for "
+        + ("an overlap" if name == "overlap" else "edit distances"): (
+            options.method == "minhash" and name in ("overlap", EDIT)
+        ),
+        "top is exact; leave out method minhash": (
+            options.method == "minhash" and options.top is not None
+        ),
+        "per_document needs top, the number of partners": (
+            options.per_document and options.top is None
+        ),
+    }
+    named = ("max_distance", "measure", "threshold", "method", "top", "per_document")
+    for message, is_wrong in exclusive.items():
+        if is_wrong:
+            raise InvalidParameterError(message, *named)
+
+
+def _check_effects(options: PairOptions, name: str) -> None:
+    """Raise if an option was given that can have no effect."""
+    if name == EDIT:
+        where, remedy = "on edit distances", "compare sets of shingles"
+        if options.occurrences != "set":
+            raise no_effect("occurrences", where, remedy)
+        if options.algorithm is not None:
+            raise no_effect("algorithm", where, remedy)
+        options.check_unused(where, f"{remedy} with method minhash")
+    elif options.method == "exact":
+        remedy = "choose method minhash"
+        if name == "overlap":
+            remedy += " and another measure"
+        if options.top is not None:
+            remedy += " and no top"
+        options.check_unused("with method exact", remedy)
+    elif options.algorithm is not None:
+        raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
+    if options.limit is None or options.top is None or options.per_document:
+        return
+    if options.limit >= options.top:
+        raise no_effect("limit", f"with top {options.top}, which is no more", "lower it", "top")

@@ -1,0 +1,1 @@
+"""Passages: an index of them, search, and the alignment of collections."""

@@ -1,0 +1,274 @@
+"""The passage index as users see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from neardup.errors import InvalidParameterError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames
+from neardup.jobs.passages.search import SearchOptions, search_sources
+from neardup.passages import index as passage_index
+from neardup.passages.documents import ReadOptions
+from neardup.passages.scheme import make_passage_scheme
+from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.threads import count_workers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.passages.index import Addition
+    from neardup.text.tokenizers import TokenFunction
+    from neardup.text.weighting import InverseFrequency, TermFrequency
+
+
+class PassageIndex:
+    """A folder in which passages of documents are found by similarity.
+
+    Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; what
+    ``search`` sees is the index as it was opened, or as this object has changed it last.
+
+    Examples
+    --------
+    >>> import neardup, tempfile
+    >>> folder = tempfile.mkdtemp() + "/index"
+    >>> index = neardup.PassageIndex.create(folder, min_tokens=5)
+    >>> _ = index.add(["Once upon a midnight dreary, while I pondered, weak and weary, I slept"])
+    >>> hits = index.search("upon a midnight dreary while he pondered weak and weary", "0.7")
+    >>> hits.select(["doc_id", "doc_start", "doc_end", "similarity"]).to_pylist()
+    [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
+    """
+
+    def __init__(
+        self, folder: str | Path, *, tokenizer: str | Path | TokenFunction | None = None
+    ) -> None:
+        self.folder = Path(folder)
+        self._tokenizer = tokenizer
+        self._index: passage_index.OpenIndex | None = None
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        *,
+        min_tokens: int = 50,
+        num_perm: int = 64,
+        tf: TermFrequency = "binary",
+        idf: InverseFrequency = "unary",
+        seed: int = 42,
+        tokenizer: str | Path = "words",
+        casefold: bool | None = None,
+        unicode_form: Literal["NFC", "NFKC"] | None = None,
+        strip_accents: bool = False,
+        fold_digits: bool = False,
+    ) -> PassageIndex:
+        """Make an empty index.
+
+        Parameters
+        ----------
+        folder
+            New, or empty.
+        min_tokens
+            Tokens of the shortest passage to be found for certain, 1 to 65,536.
+        num_perm
+            Hash functions, 8 to 1,024. More of them find passages with fewer vain comparisons; the
+            index grows with their number.
+        tf, idf
+            What a token weighs: ``tf`` is ``binary`` (once is as good as often), ``raw``, ``log``,
+            ``squared`` or ``saturating``, times ``idf``: ``unary`` (1), ``standard``, ``smooth``
+            or ``probabilistic``, counted over the documents of the first addition.
+        seed
+            Which hash functions.
+        tokenizer, casefold, unicode_form, strip_accents, fold_digits
+            What a text is cut into; as for ``deduplicate``.
+
+        Raises
+        ------
+        InvalidParameterError
+            For an option out of range.
+        OutputExistsError, WriteError
+            If the folder is in use, or cannot be made.
+        """
+        scheme = make_passage_scheme(
+            min_tokens=min_tokens,
+            num_perm=num_perm,
+            tf=tf,
+            idf=idf,
+            seed=seed,
+            tokenizer=tokenizer,
+            casefold=casefold,
+            unicode_form=unicode_form,
+            strip_accents=strip_accents,
+            fold_digits=fold_digits,
+        )
+        passage_index.create(Path(folder), scheme)
+        return cls(folder, tokenizer=tokenizer)
+
+    @classmethod
+    def open(cls, folder: str | Path, *, tokenizer: str | Path | None = None) -> PassageIndex:
+        """Open an index and check every byte of it.
+
+        ``tokenizer`` has to be given where a ``tokenizer.json`` file was used.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            If there is none; if it is damaged, or of a newer version.
+        """
+        opened = cls(folder, tokenizer=tokenizer)
+        opened.read()
+        return opened
+
+    def read(self) -> passage_index.OpenIndex:
+        """Give the index as it was opened or changed last, for the stages that read it."""
+        if self._index is None:
+            self._index = passage_index.read_index(self.folder, self._tokenizer)
+        return self._index
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        return self.read().n_documents
+
+    def __repr__(self) -> str:
+        """Tell the folder and how much is in it."""
+        return f"PassageIndex({str(self.folder)!r}: {len(self):,} documents)"
+
+    def info(self) -> dict[str, Any]:
+        """Tell what the index holds and how it was made."""
+        return passage_index.describe_index(self.folder, self.read())
+
+    def add(
+        self,
+        data: Any,
+        *,
+        text_column: str = "text",
+        id_column: str | None = None,
+        lines: bool = False,
+        on_error: Literal["raise", "skip"] = "raise",
+        workers: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Addition:
+        """Add documents, all of them or none.
+
+        Parameters
+        ----------
+        data
+            Documents, in any form that ``deduplicate`` takes.
+        text_column, id_column, lines, on_error, workers, progress
+            As for ``deduplicate``. Ids must not be in the index yet.
+
+        Raises
+        ------
+        InvalidInputError
+            For a bad row, or an id that is in use.
+        IndexLockedError
+            If another writer is at work.
+        ReadError, WriteError
+            If a file cannot be read or written; the index is as before then.
+        """
+        addition = passage_index.add_documents(
+            self.folder,
+            resolve_inputs(data, lines=lines),
+            ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+            tokenizer=self._tokenizer,
+            workers=count_workers(workers),
+            progress=progress,
+        )
+        self._index = None
+        return addition
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Take documents out, all of them or none; gives their number.
+
+        They are not found any more at once; the room they take is freed by ``compact``.
+
+        Raises
+        ------
+        InvalidInputError
+            If one of them is not in the index.
+        InvalidParameterError
+            If ``ids`` is a single string, whose characters would be taken for ids.
+        """
+        if isinstance(ids, str):
+            message = f"ids must be a list of strings, got the string {ids!r}; write [{ids!r}]"
+            raise InvalidParameterError(message)
+        n_removed = passage_index.remove_documents(self.folder, ids)
+        self._index = None
+        return n_removed
+
+    def compact(self, *, workers: int | None = None, progress: Progress = no_progress) -> int:
+        """Write the index anew without what was removed, in as few segments as possible.
+
+        Gives their number. Answers stay the same.
+        """
+        n_segments = passage_index.compact_index(
+            self.folder,
+            tokenizer=self._tokenizer,
+            workers=count_workers(workers),
+            progress=progress,
+        )
+        self._index = None
+        return n_segments
+
+    def search(
+        self,
+        queries: Any,
+        threshold: str | float | Decimal | Fraction = "0.8",
+        *,
+        recall: str | float | Decimal | Fraction = "0.99",
+        report: Literal["best", "maximal", "windows"] = "best",
+        with_text: bool = False,
+        text_column: str = "text",
+        id_column: str | None = None,
+        lines: bool = False,
+        on_error: Literal["raise", "skip"] = "raise",
+        workers: int | None = None,
+        progress: Progress = no_progress,
+    ) -> pa.Table:
+        """Find the passages of all documents that are similar to queries.
+
+        Parameters
+        ----------
+        queries
+            A text, or documents in any form that ``deduplicate`` takes; each is looked for as a
+            whole.
+        threshold
+            Least similarity, in (0, 1], taken as the exact decimal.
+        recall
+            Least probability with which a passage at the threshold is found; one that is more
+            similar is found with a greater one.
+        report
+            ``best``: passages that do not overlap, the most similar first. ``maximal``: all that
+            reach the threshold and are part of no longer one that does. ``windows``: all
+            sub-texts with enough common min-hashes, as ranges of starts and of ends, not compared
+            exactly.
+        with_text
+            Add the columns query_text and doc_text.
+        text_column, id_column, lines, on_error, workers, progress
+            As for ``deduplicate``.
+
+        Returns
+        -------
+        ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``: places in
+        characters of the original texts, ends exclusive; in the order of queries, documents and
+        places. The similarity is the true one. For ``windows`` see ``neardup search``.
+
+        Raises
+        ------
+        InvalidParameterError, InvalidInputError, ReadError
+            As ``deduplicate``.
+        """
+        options = SearchOptions(
+            threshold=threshold,
+            recall=recall,
+            report=report,
+            with_text=with_text,
+            read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+        )
+        data = [queries] if isinstance(queries, str) else queries
+        sources = resolve_inputs(data, lines=lines)
+        return search_sources(self.read(), sources, options, count_workers(workers), progress)[0]

@@ -1,0 +1,1 @@
+"""Sketches of documents, and what is estimated from them."""

@@ -1,0 +1,113 @@
+"""Clusters of documents told from their sketches alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.clustering.greedy import Representative, cluster_greedily
+from neardup.errors import InvalidParameterError
+from neardup.jobs.sketch.sketches import Sketches
+from neardup.runtime.progress import StageClock
+from neardup.sketches.broder import ModuloScheme, SmallestScheme
+from neardup.tables import SetSketches
+
+
+@dataclass(frozen=True)
+class ClusterResult:
+    """Clusters of documents.
+
+    ``clusters`` has a row a document: ``id``, ``cluster_id`` (from 0, in the order of first
+    members), ``cluster_size`` and ``representative_id``, the first member. ``summary`` has counts.
+    """
+
+    clusters: pa.Table
+    summary: dict[str, Any]
+
+    def __repr__(self) -> str:
+        """Tell the counts."""
+        n_clusters = self.summary["clusters"]
+        return f"ClusterResult({len(self.clusters):,} documents: {n_clusters:,} clusters)"
+
+
+def cluster_sketches(
+    sketches: Sketches | str | Path,
+    threshold: str | float | Decimal | Fraction = "0.5",
+    *,
+    representative: Representative = "first",
+) -> ClusterResult:
+    """Group documents greedily by their sketches: each joins the cluster it resembles most.
+
+    Parameters
+    ----------
+    sketches
+        Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them.
+    threshold
+        Least estimated resemblance with a cluster's representative, in (0, 1], an exact decimal.
+    representative
+        Of a cluster: its ``first`` member, or its most ``popular`` values.
+
+    Returns
+    -------
+    ``clusters``, a table in the order of the sketches, and ``summary``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For sketches of another kind, and for options out of range.
+    ReadError, SketchFormatError
+        If a file cannot be read, or is not one of sketches.
+
+    Notes
+    -----
+    Nothing is verified, and the order of the documents decides: see
+    ``clustering.greedy.cluster_greedily``. To remove documents use ``deduplicate``, which compares
+    texts.
+
+    References
+    ----------
+    Broder (1997), On the resemblance and containment of documents, section 4.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> texts = ["the cat sat on the mat", "a dog ran", "the cat sat on a mat"]
+    >>> sketches = neardup.sketch(texts, kind="smallest", ngram=1)
+    >>> neardup.cluster_sketches(sketches, 0.8).clusters["cluster_id"].to_pylist()
+    [0, 1, 0]
+    """
+    own = sketches if isinstance(sketches, Sketches) else Sketches.read(sketches)
+    rows, scheme = own.rows, own.kind_scheme
+    if not isinstance(scheme, SmallestScheme | ModuloScheme) or not isinstance(rows, SetSketches):
+        message = f"clusters are told by sketches of kind smallest or modulo, got {own.kind}"
+        raise InvalidParameterError(message, "clusters")
+    clock = StageClock()
+    with clock.stage("cluster"):
+        found = cluster_greedily(rows, scheme, threshold, representative=representative)
+    sizes = np.bincount(found.clusters, minlength=len(found))
+    table = pa.table(
+        {
+            "id": own.ids,
+            "cluster_id": found.clusters,
+            "cluster_size": sizes[found.clusters],
+            "representative_id": own.ids.take(pa.array(found.representatives[found.clusters])),
+        }
+    )
+    summary = {
+        "kind": own.kind,
+        "documents": [len(own)],
+        "clusters": len(found),
+        "largest_cluster": int(sizes.max(initial=0)),
+        "single_documents": int((sizes == 1).sum()),
+        "threshold": float(Fraction(str(threshold))),
+        "representative": representative,
+        "scheme": own.scheme,
+        "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
+    }
+    return ClusterResult(table, summary)

@@ -1,0 +1,178 @@
+"""Sketches of documents as users hold them, and as files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
+from neardup.outputs.table_files import write_table
+from neardup.sketches import storage
+from neardup.sketches.rows import KindScheme, SketchRows
+
+
+@dataclass(frozen=True, repr=False)
+class Sketches:
+    """Sketches of documents, and the scheme that decides what they may be compared with.
+
+    Parameters
+    ----------
+    scheme
+        All that decides a sketch, as plain values; ``kind`` is one of them.
+    ids
+        An Arrow array of strings, none twice.
+    rows
+        A table of ``neardup.tables``, by kind.
+    skipped
+        Bad rows that were left out: source, row and reason.
+    """
+
+    scheme: dict[str, Any]
+    ids: pa.Array
+    rows: SketchRows
+    skipped: tuple[tuple[str, int, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        """Tell kind and number."""
+        return f"Sketches({self.kind}: {len(self):,} documents)"
+
+    @property
+    def kind(self) -> str:
+        """``minhash``, ``weighted``, ``smallest``, ``modulo`` or ``edit``."""
+        return str(self.scheme["kind"])
+
+    @property
+    def kind_scheme(self) -> KindScheme:
+        """The scheme of the kind."""
+        return storage.scheme_of(self.scheme)
+
+    def to_arrow(self) -> pa.Table:
+        """Give a table with a row a document, and the scheme in its metadata."""
+        return storage.to_arrow(self.scheme, self.ids, self.rows)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Sketches:
+        """Read such a table back.
+
+        Raises
+        ------
+        SketchFormatError
+            If it is anything else.
+        """
+        return cls(*storage.from_arrow(table))
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write a Parquet file; it appears when it is complete.
+
+        Raises
+        ------
+        InvalidParameterError, OutputExistsError, WriteError
+            If the name does not end in .parquet, the file exists, or cannot be written.
+        """
+        target = Path(path)
+        check_sketch_name(target)
+        write_table(self.to_arrow(), target, overwrite=overwrite, checksums=True)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Sketches:
+        """Read a file of sketches, and check all of it.
+
+        Raises
+        ------
+        ReadError
+            If it cannot be read.
+        SketchFormatError
+            If it is damaged, no file of sketches, or of a newer version.
+        """
+        table = _read(path)
+        try:
+            return cls.from_arrow(table)
+        except SketchFormatError as error:
+            raise SketchFormatError(str(error), path=str(path)) from None
+
+
+def check_sketch_name(path: Path) -> None:
+    """Raise unless a name ends in .parquet.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it ends otherwise.
+    """
+    if path.suffix != ".parquet":
+        message = f"a file of sketches must end in .parquet, got {str(path)!r}"
+        raise InvalidParameterError(message)
+
+
+def read_info(path: str | Path) -> dict[str, Any]:
+    """Tell what a file of sketches holds, without reading the sketches.
+
+    Raises
+    ------
+    ReadError, SketchFormatError
+        As ``Sketches.read``.
+    """
+    with _opened(path) as file:
+        try:
+            about = storage.read_about(file.schema_arrow.metadata)
+        except SketchFormatError as error:
+            raise SketchFormatError(str(error), path=str(path)) from None
+        return {
+            "path": str(path),
+            "documents": file.metadata.num_rows,
+            "bytes": Path(path).stat().st_size,
+            **about,
+        }
+
+
+def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
+    """Raise unless two collections of sketches can be compared.
+
+    Raises
+    ------
+    SketchMismatchError
+        Naming the fields in which their schemes differ.
+    """
+    # Of another kind nearly all is different.
+    is_one_kind = sketches.kind == other.kind
+    names = {**sketches.scheme, **other.scheme} if is_one_kind else ("kind",)
+    pairs = {name: (sketches.scheme.get(name), other.scheme.get(name)) for name in names}
+    differences = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if differences:
+        raise SketchMismatchError(differences)
+
+
+_DAMAGED = "the file is damaged; make the sketches again, or get another copy"
+
+
+def _read(path: str | Path) -> pa.Table:
+    with _opened(path) as file:
+        try:
+            table = file.read()
+        except (pa.ArrowException, OSError):
+            raise SketchFormatError(_DAMAGED, path=str(path)) from None
+        # Checksums of pages do not cover the numbers of rows, of which a file has several.
+        if len(table) != file.metadata.num_rows:
+            raise SketchFormatError(_DAMAGED, path=str(path))
+        return table
+
+
+def _opened(path: str | Path) -> pq.ParquetFile:
+    try:
+        # Arrow's own error does not tell what the system says.
+        Path(path).open("rb").close()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise ReadError(message, path=str(path)) from None
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        message = "not a Parquet file, or a damaged one; make it with neardup sketch"
+        raise SketchFormatError(message, path=str(path)) from None

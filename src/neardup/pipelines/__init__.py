@@ -1,1 +1,0 @@
-"""The jobs: stages in order, from files to verified output."""

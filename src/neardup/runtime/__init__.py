@@ -1,0 +1,1 @@
+"""How work is run: blocks over threads, progress and clock."""

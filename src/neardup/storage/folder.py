@@ -1,0 +1,197 @@
+"""The folder of an index: making it, opening it while others write, and cleaning it up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from neardup.errors import IndexFormatError, NeardupError, OutputExistsError, ReadError, WriteError
+from neardup.storage.extras import EXTRA, REMOVED
+from neardup.storage.files import part_of, sync_folder, translated
+from neardup.storage.lock import HOLDER, LOCK, write_lock
+from neardup.storage.manifest import (
+    MANIFEST,
+    NAME,
+    Manifest,
+    load_manifest,
+    store_manifest,
+)
+from neardup.storage.segments import SEGMENTS
+
+T = TypeVar("T")
+
+_FOLDER_NAME = re.compile(rf"{NAME.pattern}|\.{NAME.pattern}\.part")
+_ARRAY_NAME = re.compile(rf"{NAME.pattern}\.npy|\.{NAME.pattern}\.npy\.part")
+
+
+def create_index(folder: Path, manifest: Manifest) -> None:
+    """Make an index of no segments; folders above it are made, too.
+
+    Raises
+    ------
+    OutputExistsError
+        If the folder is an index, or holds anything else.
+    IndexLockedError
+        If another process is just making it.
+    WriteError
+        If it is a URL or a file, or cannot be written; what was made is removed then.
+    """
+    # A path has taken one of the slashes away.
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
+        message = f"{folder} is a URL; an index is local, build it and copy it there"
+        raise WriteError(message)
+    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    with translated(folder):
+        _check_free(folder)
+        has_failed = False
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in missing:
+                sync_folder(path.parent)
+            with write_lock(folder):
+                # Another process may have been quicker.
+                _check_free(folder)
+                try:
+                    store_manifest(folder, manifest)
+                except BaseException:
+                    has_failed = True
+                    (folder / MANIFEST).unlink(missing_ok=True)
+                    raise
+        except BaseException:
+            # Only where no other process can be at work; folders go only if they are empty.
+            if has_failed:
+                with contextlib.suppress(OSError):
+                    (folder / LOCK).unlink()
+            for path in missing:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            raise
+
+
+def _check_free(folder: Path) -> None:
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir():
+        message = f"{folder} is not a folder; an index is a folder, choose another name"
+        raise WriteError(message)
+    if (folder / MANIFEST).exists():
+        message = f"{folder} is an index already; add to it, or choose another name"
+        raise OutputExistsError(message)
+    # What a killed process may have left while it made an index here.
+    ours = {LOCK, HOLDER, part_of(folder / HOLDER).name, part_of(folder / MANIFEST).name}
+    if any(path.name not in ours for path in folder.iterdir()):
+        message = f"{folder} is no index and not empty; choose another name"
+        raise OutputExistsError(message)
+
+
+def read_current(folder: Path, open_files: Callable[[Manifest], T]) -> T:
+    """Open the files that the manifest names; again, if a writer has replaced it meanwhile.
+
+    A writer that compacts an index removes files that a reader, which holds no lock, may be about
+    to open. Files that are open already stay readable.
+
+    Raises
+    ------
+    IndexFormatError, ReadError
+        As ``load_manifest`` and ``open_files`` do, if the manifest is still the same.
+    """
+    manifest = load_manifest(folder)
+    while True:
+        try:
+            return open_files(manifest)
+        except (IndexFormatError, ReadError):
+            current = load_manifest(folder)
+            if current == manifest:
+                raise
+            manifest = current
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[Manifest]:
+    """Hold the write lock, give the manifest, and clean up before and afterwards.
+
+    The block writes new files under names not in use and stores a manifest::
+
+        with changing(folder) as old:
+            record = ...
+            store_manifest(folder, replace(old, generation=old.generation + 1, segments=...))
+
+    Raises
+    ------
+    ReadError, IndexFormatError
+        As ``load_manifest``.
+    IndexLockedError, WriteError
+        As ``write_lock``.
+    """
+    # First without the lock, whose file has no place in a folder that is no index.
+    load_manifest(folder)
+    with write_lock(folder):
+        old = load_manifest(folder)
+        remove_orphans(folder, old)
+        try:
+            yield old
+        except BaseException:
+            # Nobody knows which of the two manifests a crash would leave now.
+            with contextlib.suppress(NeardupError):
+                remove_orphans(folder, load_manifest(folder), old)
+            raise
+        remove_orphans(folder, load_manifest(folder))
+
+
+def remove_orphans(folder: Path, *manifests: Manifest) -> list[Path]:
+    """Remove segments, arrays and temporary files that none of the manifests names.
+
+    The caller holds the write lock, and the manifest that is stored is among them; of two, either
+    may be the one that a crash of the machine would leave. Files under
+    names that neardup does not give are left alone. Readers that have mapped a file keep it;
+    Windows refuses to remove a file that is mapped, and it goes with a later call.
+
+    Returns
+    -------
+    What was removed.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be made sure that the manifest is on the disk; nothing is removed then.
+    """
+    orphans = list(_orphans(folder, manifests))
+    if orphans and len(manifests) == 1:
+        # A writer may have been killed just after the manifest got its name. After a crash of the
+        # machine, the old manifest must not be back while its files are gone.
+        with translated(folder):
+            sync_folder(folder)
+    removed = []
+    for path in orphans:
+        with contextlib.suppress(OSError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+            removed.append(path)
+    return removed
+
+
+def _orphans(folder: Path, manifests: Sequence[Manifest]) -> Iterator[Path]:
+    records = [record for manifest in manifests for record in manifest.segments]
+    places = {
+        SEGMENTS: (_FOLDER_NAME, {record.name for record in records}),
+        REMOVED: (
+            _ARRAY_NAME,
+            {f"{record.removed.name}.npy" for record in records if record.removed},
+        ),
+        EXTRA: (_ARRAY_NAME, {name for manifest in manifests for name in manifest.files}),
+    }
+    for place, (pattern, named) in places.items():
+        if (folder / place).is_dir():
+            for path in sorted((folder / place).iterdir()):
+                if pattern.fullmatch(path.name) and path.name not in named:
+                    yield path
+    if (temporary := part_of(folder / MANIFEST)).exists():
+        yield temporary
