@@ -22,6 +22,9 @@ def count_workers(workers: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
+    if isinstance(workers, bool) or not isinstance(workers, int):
+        message = f"workers must be a whole number, got {workers!r}"
+        raise InvalidParameterError(message)
     if workers < 1:
         message = f"workers must be at least 1, got {workers}"
         raise InvalidParameterError(message)

@@ -1,0 +1,79 @@
+"""The runner of a job: blocks of work over threads, progress and clock in one object."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TypeVar
+
+from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.threads import count_workers, map_ordered
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Runner:
+    """Runs the stages of one job.
+
+    Stages say what is to be done to which blocks; the runner decides where and when. Results come
+    in the order of the blocks, so that they do not depend on the number of threads.
+
+    Parameters
+    ----------
+    workers
+        Threads, at least 1; None is one for each core that this process may use.
+    progress
+        Called with a stage's name, the work done so far, and its amount where it is known.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``workers`` is no whole number, or below 1.
+    """
+
+    def __init__(self, workers: int | None = None, progress: Progress = no_progress) -> None:
+        self.workers = count_workers(workers)
+        self._progress = progress
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time within the ``with`` block to a stage's."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            elapsed = time.perf_counter() - start
+            self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall-clock seconds of each stage so far, to the millisecond."""
+        return {name: round(seconds, 3) for name, seconds in self._seconds.items()}
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Apply a function to blocks of work and yield the results in the blocks' order.
+
+        At most two blocks a worker are under way or waiting, which bounds memory.
+        """
+        return map_ordered(function, items, self.workers)
+
+    def report(self, stage: str, done: int, total: int | None = None) -> None:
+        """Report how much of a stage's work is done."""
+        self._progress(stage, done, total)
+
+    def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
+        """Return a function that adds to the work done in a stage and reports it; threads may."""
+        lock = Lock()
+        done = 0
+
+        def add(count: int) -> None:
+            nonlocal done
+            with lock:
+                done += count
+                self._progress(stage, done, total)
+
+        return add
