@@ -1,0 +1,93 @@
+"""What every job returns: tables, a summary, and the ways to show and to write them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.outputs.table_files import write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Rows of a table, and characters of a value, that a notebook is shown.
+_SHOWN_ROWS = 10
+_SHOWN_CHARACTERS = 80
+
+# A bad row: its file, its number there, counted from 1, and what is wrong with it.
+SkippedRow = tuple[str, int, str]
+
+
+class Result(ABC):
+    """The result of a job.
+
+    ``summary`` is a dictionary of plain values: options, counts, skipped rows, predicted recall,
+    seconds. The result is also an Arrow stream of its ``table``, so that pandas, Polars, DuckDB and
+    Arrow take it as it is.
+    """
+
+    summary: dict[str, Any]
+
+    @property
+    @abstractmethod
+    def table(self) -> pa.Table:
+        """The table that other libraries see."""
+
+    @abstractmethod
+    def headline(self) -> str:
+        """Return the most important counts, as one line."""
+
+    @abstractmethod
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the result; it appears when it is complete, or not at all."""
+
+    def __repr__(self) -> str:
+        """Return the class and the headline."""
+        return f"{type(self).__name__}({self.headline()})"
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the table as an Arrow stream (the PyCapsule protocol)."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """Return the headline and the first rows for a notebook; whatever they hold is text."""
+        table = self.table
+        head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(_shorten(value))}</td>' for value in row.values())}</tr>"
+            for row in table.slice(0, _SHOWN_ROWS).to_pylist()
+        )
+        more = len(table) - _SHOWN_ROWS
+        rest = f"<p>and {more:,} more rows</p>" if more > 0 else ""
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>{rest}"
+
+
+class TableResult(Result):
+    """The result of a job that makes one table, written to a file."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.table)
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table to a file: .parquet, .csv or .jsonl, by its ending.
+
+        Raises
+        ------
+        InvalidParameterError, OutputExistsError, WriteError
+            If the ending is another, the file exists, or it cannot be written.
+        """
+        write_table(self.table, Path(path), overwrite=overwrite)
+
+
+def list_skipped(rows: Iterable[SkippedRow]) -> list[dict[str, object]]:
+    """Return skipped rows as plain values for a summary."""
+    return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
+
+
+def _shorten(value: object) -> str:
+    text = f"{value:.4f}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
