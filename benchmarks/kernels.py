@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from neardup.matching.bands import choose_banding
-from neardup.reading.first_pass import SLICE_BYTES
+from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import Texts
 from neardup.text.shingles import (

@@ -19,7 +19,7 @@ import pyarrow as pa
 from kernels import read_texts
 from weighted_vectors import VECTORS, draw_vectors
 
-from neardup.reading.first_pass import SLICE_BYTES
+from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
 from neardup.sketches.edit_distances import signature_distances
 from neardup.sketches.edit_signature import EditScheme, edit_signatures

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import platform
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.outputs.table_files import write_table
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 # Rows of a table, and characters of a value, that a notebook is shown.
 _SHOWN_ROWS = 10
 _SHOWN_CHARACTERS = 80
+
+# Skipped rows that a summary lists one by one.
+_LISTED = 100
 
 # A bad row: its file, its number there, counted from 1, and what is wrong with it.
 SkippedRow = tuple[str, int, str]
@@ -86,6 +92,21 @@ class TableResult(Result):
 def list_skipped(rows: Iterable[SkippedRow]) -> list[dict[str, object]]:
     """Return skipped rows as plain values for a summary."""
     return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
+
+
+def skipped_rows(*collections: Sequence[SkippedRow]) -> dict[str, Any]:
+    """Return the first skipped rows of some collections for a summary, nothing if there are none.
+
+    A summary counts all of them besides.
+    """
+    skipped = [row for collection in collections for row in collection][:_LISTED]
+    return {"skipped": list_skipped(skipped)} if skipped else {}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of neardup, Python and the libraries that results rest on."""
+    libraries = {name: version(name) for name in ("numpy", "numba", "pyarrow")}
+    return {"neardup": __version__, "python": platform.python_version(), **libraries}
 
 
 def _shorten(value: object) -> str:

@@ -96,6 +96,45 @@ class TokenSpans:
 
 
 @dataclass(frozen=True)
+class Digests:
+    """128-bit digests of the documents' token sequences, (n, 2), and which documents have tokens.
+
+    Documents of equal digests are exact copies of each other; one without tokens is of none.
+    """
+
+    values: Uint64s
+    is_filled: Bools
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class ContentNumbers:
+    """Which content each document has, -1 for one without tokens, and which is a content's first.
+
+    Contents are distinct token sequences, numbered from 0 in the order in which they are met.
+    """
+
+    numbers: Int64s
+    is_first: Bools
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass
+class BandKeys:
+    """64-bit keys of the contents' bands, in order of the contents, in parts as they were read.
+
+    Each part has shape (contents, n_bands). Whoever puts contents into buckets uses the parts up,
+    so that keys are in memory only once.
+    """
+
+    parts: list[Uint64s]
+
+
+@dataclass(frozen=True)
 class ShingleLists:
     """Hashes of the shingles of each document, in text order, repeats included."""
 

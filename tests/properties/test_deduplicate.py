@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.deduplicate import Options, deduplicate_sources, make_plan
-from neardup.reading import catalogue
-from neardup.reading import second_pass as candidates
+from neardup.jobs.dedup.options import Options, make_plan
+from neardup.jobs.dedup.run import deduplicate_sources
+from neardup.reading import plan as reading_plan
+from neardup.reading import second_pass
+from neardup.runtime.runner import Runner
 from tests.oracles import components, survivors
 from tests.oracles.measures import MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
@@ -214,7 +216,7 @@ def passages(seed, n):
 
 
 def tables_of(strings, *, block_rows, workers, against=None, **options):
-    plan = make_plan(Options(**options), workers)
+    plan = make_plan(Options(**options))
 
     def sources(collection):
         table = pa.table({"text": collection})
@@ -222,7 +224,8 @@ def tables_of(strings, *, block_rows, workers, against=None, **options):
         parts = (table.slice(0, half), table.slice(half))
         return [MemorySource(part, block_rows=block_rows) for part in parts]
 
-    result = deduplicate_sources(sources(strings), sources(against) if against else [], plan)
+    others = sources(against) if against else []
+    result = deduplicate_sources(sources(strings), others, plan, Runner(workers))
     counts = {
         name: value
         for name, value in result.summary.items()
@@ -239,9 +242,9 @@ def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monke
     options["against"] = passages(2, 80) + strings[:20] if against else None
     expected = tables_of(strings, block_rows=10**6, workers=1, **options)
     assert expected[3]["documents_removed"] > 50
-    for slice_bytes in (catalogue.SLICE_BYTES, 100):
-        monkeypatch.setattr(catalogue, "SLICE_BYTES", slice_bytes)
-        monkeypatch.setattr(candidates, "SLICE_BYTES", slice_bytes)
+    for slice_bytes in (reading_plan.SLICE_BYTES, 100):
+        monkeypatch.setattr(reading_plan, "SLICE_BYTES", slice_bytes)
+        monkeypatch.setattr(second_pass, "SLICE_BYTES", slice_bytes)
         for workers in (1, 2, 5):
             for block_rows in (1, 7, 64):
                 found = tables_of(strings, block_rows=block_rows, workers=workers, **options)

@@ -16,6 +16,7 @@ from neardup.jobs.dedup import method
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
+from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle
@@ -142,7 +143,7 @@ def test_audit_recall__as_counted(sets, measure, threshold, data):
         Measure(measure, threshold),
         make_buckets(bands),
         np.array(stays),
-        workers=2,
+        Runner(2),
     )
     similar = {
         d: [
@@ -177,6 +178,7 @@ def test_audit_recall__mean_of_those_that_are_similar_to_another():
         Measure("jaccard", Fraction(1)),
         make_buckets([[0, 0, 1, 2]]),
         np.array([True] * 4),
+        Runner(1),
     )
     # The first finds one of two, the last none of two.
     assert (audit.n_documents, audit.n_similar, audit.n_pairs, audit.n_found) == (3, 2, 4, 1)

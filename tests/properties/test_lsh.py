@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import bucket_documents
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.arrays import make_buckets, ragged
@@ -23,7 +24,7 @@ shingle_lists = st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=12), min_s
 def test_bucket_documents__equal_keys_share_a_bucket(bands, workers, shift):
     """As by hand: same groups, same sizes, numbers that differ between bands."""
     table = np.array(bands, np.uint64) << np.uint64(shift)
-    found = bucket_documents(lambda band: table[band], len(bands), len(bands[0]), workers=workers)
+    found = bucket_documents(lambda band: table[band], len(bands), len(bands[0]), Runner(workers))
     expected = make_buckets(bands)
     assert sorted(found.sizes.tolist()) == sorted(expected.sizes.tolist())
     for numbers, others in zip(found.numbers, expected.numbers, strict=True):
@@ -39,11 +40,16 @@ def test_bucket_documents__equal_keys_share_a_bucket(bands, workers, shift):
 
 @pytest.mark.parametrize("n_documents", [0, 1, 2, 3, 64, 65])
 def test_bucket_documents__all_alike_and_all_different(n_documents):
-    alike = bucket_documents(lambda _: np.full(n_documents, 2**63, np.uint64), 2, n_documents)
+    alike = bucket_documents(
+        lambda _: np.full(n_documents, 2**63, np.uint64), 2, n_documents, Runner(1)
+    )
     assert alike.sizes.tolist() == ([n_documents] * 2 if n_documents > 1 else [])
     assert (alike.numbers >= 0).all() == (n_documents > 1 or n_documents == 0)
     different = bucket_documents(
-        lambda _: np.arange(n_documents, dtype=np.uint64) << np.uint64(50), 2, n_documents
+        lambda _: np.arange(n_documents, dtype=np.uint64) << np.uint64(50),
+        2,
+        n_documents,
+        Runner(1),
     )
     assert len(different.sizes) == 0
     assert (different.numbers == -1).all()

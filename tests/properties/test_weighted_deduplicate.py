@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.deduplicate import Options, deduplicate_sources, make_plan
-from neardup.reading import catalogue
-from neardup.reading import second_pass as candidates
+from neardup.jobs.dedup.options import Options, make_plan
+from neardup.jobs.dedup.run import deduplicate_sources
+from neardup.reading import plan as reading_plan
+from neardup.reading import second_pass
+from neardup.runtime.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import components, hashing, survivors, weighted
 from tests.oracles.measures import WEIGHTED
@@ -266,7 +268,7 @@ def test_deduplicate__raw_and_smooth_by_default():
 
 
 def tables_of(strings, against, *, block_rows, workers, **options):
-    plan = make_plan(Options(measure=WEIGHTED, **options), workers)
+    plan = make_plan(Options(measure=WEIGHTED, **options))
 
     def sources(collection):
         table = pa.table({"text": collection})
@@ -274,7 +276,8 @@ def tables_of(strings, against, *, block_rows, workers, **options):
         parts = (table.slice(0, half), table.slice(half))
         return [MemorySource(part, block_rows=block_rows) for part in parts]
 
-    result = deduplicate_sources(sources(strings), sources(against) if against else [], plan)
+    others = sources(against) if against else []
+    result = deduplicate_sources(sources(strings), others, plan, Runner(workers))
     counts = {
         name: value
         for name, value in result.summary.items()
@@ -292,8 +295,8 @@ def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypat
     expected = tables_of(strings, against, block_rows=10**6, workers=1, **options)
     assert expected[3]["documents_removed"] > 20
     for slice_bytes in (1 << 21, 100):
-        monkeypatch.setattr(catalogue, "WEIGHTED_SLICE_BYTES", slice_bytes)
-        monkeypatch.setattr(candidates, "SLICE_BYTES", slice_bytes)
+        monkeypatch.setattr(reading_plan, "WEIGHTED_SLICE_BYTES", slice_bytes)
+        monkeypatch.setattr(second_pass, "SLICE_BYTES", slice_bytes)
         for workers, block_rows in ((1, 1), (1, 64), (2, 7), (5, 1), (5, 64)):
             found = tables_of(strings, against, block_rows=block_rows, workers=workers, **options)
             assert found == expected
@@ -379,12 +382,12 @@ class ChangingSource(MemorySource):
 @pytest.mark.parametrize(("idf", "n_reads"), [("unary", 2), ("smooth", 3)])
 def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
     texts = ["a b c d e f g h", "A b c d e f g h i"]
-    plan = make_plan(Options(measure=WEIGHTED, idf=idf, threshold="0.5"), 1)
-    whole = deduplicate_sources([ChangingSource(texts, texts, n_reads)], [], plan)
+    plan = make_plan(Options(measure=WEIGHTED, idf=idf, threshold="0.5"))
+    whole = deduplicate_sources([ChangingSource(texts, texts, n_reads)], [], plan, Runner(1))
     assert whole.summary["documents_removed"] == 1
     for longer in ([texts[0] + " x y", texts[1]], [texts[0], texts[1] + " x"]):
         with pytest.raises(neardup.ReadError, match="a text has changed since it was first read"):
-            deduplicate_sources([ChangingSource(texts, longer, n_reads)], [], plan)
+            deduplicate_sources([ChangingSource(texts, longer, n_reads)], [], plan, Runner(1))
 
 
 def test_deduplicate__documents_are_counted_once_where_that_is_needed():

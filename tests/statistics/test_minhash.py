@@ -15,6 +15,7 @@ import pytest
 from neardup.kernels.hashing import mix_words
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.oracles import curve
@@ -201,7 +202,9 @@ def share_found(trials, size, overlap, banding):
         random_pairs(generator, trials, size, overlap), MinHashScheme(banding.num_perm, 5)
     )
     keys = band_keys(signatures, banding.bands, banding.rows)
-    buckets = bucket_documents(lambda band: keys[:, band], banding.bands, 2 * trials).numbers
+    buckets = bucket_documents(
+        lambda band: keys[:, band], banding.bands, 2 * trials, Runner(1)
+    ).numbers
     left, right = buckets[:, 0::2], buckets[:, 1::2]
     return ((left == right) & (left >= 0)).any(axis=0).mean()
 

@@ -14,6 +14,7 @@ import pytest
 
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import band_keys
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import WeightedSets
@@ -146,7 +147,9 @@ def share_found(trials, x, y, banding, number):
         [weighted_signatures(pairs_of(generator, 500, x, y), scheme) for _ in range(trials // 500)]
     )
     keys = band_keys(signatures, banding.bands, banding.rows)
-    buckets = bucket_documents(lambda band: keys[:, band], banding.bands, 2 * trials).numbers
+    buckets = bucket_documents(
+        lambda band: keys[:, band], banding.bands, 2 * trials, Runner(1)
+    ).numbers
     left, right = buckets[:, 0::2], buckets[:, 1::2]
     return ((left == right) & (left >= 0)).any(axis=0).mean()
 

@@ -103,18 +103,21 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.dedup.deduplicate import deduplicate_sources
     from neardup.jobs.dedup.options import Options, make_plan
+    from neardup.jobs.dedup.run import deduplicate_sources
     from neardup.outputs.folder import check_apart, check_output
+    from neardup.runtime.runner import Runner
 
-    plan = make_plan(Options(**options), workers)
+    plan = make_plan(Options(**options))
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display.report)
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     others = resolve_paths(against, lines=lines) if against else []
     check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
-    with Display(quiet=quiet) as display:
-        result = deduplicate_sources(sources, others, plan, display.report)
+    with display:
+        result = deduplicate_sources(sources, others, plan, runner)
         result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
     if as_json:
         say(json.dumps(result.summary, ensure_ascii=False))

@@ -82,12 +82,13 @@ def command(
     from neardup.files.rows import ColumnNames
     from neardup.jobs.drop.drop import DropOptions, drop_documents
     from neardup.outputs.folder import check_apart, check_output
-    from neardup.runtime.threads import count_workers
+    from neardup.runtime.runner import Runner
 
     if named_in == STANDARD_INPUT and STANDARD_INPUT in inputs:
         message = "INPUT and --named-in cannot both be standard input"
         raise click.UsageError(message)
-    n_workers = count_workers(workers)
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display.report)
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     check_apart(output, [*(source.origin for source in sources), named_in])
@@ -97,22 +98,14 @@ def command(
         ignore_missing=missing == "ignore",
         columns=ColumnNames(text_column, id_column),
         skip_bad=on_error == "skip",
-        format=output_format,
     )
-    with Display(quiet=quiet) as display:
-        summary = drop_documents(
-            sources,
-            named_in,
-            output,
-            options,
-            overwrite=overwrite,
-            workers=n_workers,
-            progress=display.report,
-        )
+    with display:
+        result = drop_documents(sources, named_in, options, runner)
+        result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
     if as_json:
-        say(json.dumps(summary, ensure_ascii=False))
+        say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
-        say(_report(summary, output))
+        say(_report(result.summary, output))
 
 
 def _report(summary: dict[str, Any], output: Path) -> str:

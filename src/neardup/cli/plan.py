@@ -55,16 +55,18 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.jobs.dedup.options import Options, make_plan
+    from neardup.runtime.runner import Runner
 
     if not inputs:
         _check_no_documents()
-    plan = make_plan(Options(**options), workers)
+    plan = make_plan(Options(**options))
+    runner = Runner(workers)
     estimate = None
     if inputs:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.dedup.forecast import forecast_job
 
-        estimate = forecast_job(resolve_paths(inputs, lines=lines), plan)
+        estimate = forecast_job(resolve_paths(inputs, lines=lines), plan, runner)
     if as_json:
         say(json.dumps(_facts(plan, estimate)))
     elif not quiet:

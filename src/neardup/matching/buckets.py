@@ -1,4 +1,4 @@
-"""Locality-sensitive hashing: which documents share a band key."""
+"""The stage buckets: documents that share a band key (locality-sensitive hashing)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets as kernel
-from neardup.runtime.threads import map_ordered
-from neardup.tables import Buckets, Int32s, Int64s, KeyLists, Uint64s
+from neardup.runtime.runner import Runner
+from neardup.tables import BandKeys, Buckets, Int32s, Int64s, KeyLists, Uint64s
 
 _MOST = 2**31 - 1
 _TOO_MANY = (
@@ -19,7 +19,7 @@ _TOO_MANY = (
 
 
 def bucket_documents(
-    band_key: Callable[[int], Uint64s], n_bands: int, n_documents: int, *, workers: int = 1
+    band_key: Callable[[int], Uint64s], n_bands: int, n_documents: int, runner: Runner
 ) -> Buckets:
     """Put documents with equal band keys into the same bucket, one band at a time, by sorting.
 
@@ -29,8 +29,8 @@ def bucket_documents(
         Gives the keys of all documents in one band, shape (n_documents,).
     n_bands, n_documents
         Their numbers.
-    workers
-        Bands sorted at the same time.
+    runner
+        A band is a block of its work.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def bucket_documents(
 
     sizes_of_bands = []
     n_buckets = 0
-    for band, sizes in enumerate(map_ordered(sort_band, range(n_bands), workers)):
+    for band, sizes in enumerate(runner.map(sort_band, range(n_bands))):
         row = numbers[band]
         row[row >= 0] += n_buckets
         n_buckets += len(sizes)
@@ -72,21 +72,18 @@ def bucket_documents(
     )
 
 
-def bucket_keys(
-    key_parts: list[Uint64s], order: Int64s, n_bands: int, *, workers: int = 1
-) -> Buckets:
-    """Put documents into buckets as ``bucket_documents``, by keys that came in parts.
+def bucket_keys(band_keys: BandKeys, order: Int64s, n_bands: int, runner: Runner) -> Buckets:
+    """Put contents into buckets as ``bucket_documents``, by keys that are used up.
 
-    ``key_parts`` are arrays of shape (documents, n_bands) and are used up, so that keys are in
-    memory only once. Document d of the result is number ``order[d]`` of all parts together.
+    Document d of the result is content ``order[d]``.
     """
     keys: Uint64s = np.empty((len(order), n_bands), np.uint64)
     stop = len(order)
-    while key_parts:
-        part = key_parts.pop()
+    while band_keys.parts:
+        part = band_keys.parts.pop()
         keys[stop - len(part) : stop] = part
         stop -= len(part)
-    return bucket_documents(lambda band: keys[order, band], n_bands, len(order), workers=workers)
+    return bucket_documents(lambda band: keys[order, band], n_bands, len(order), runner)
 
 
 def list_keys(buckets: Buckets) -> KeyLists:

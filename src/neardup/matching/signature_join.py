@@ -12,6 +12,7 @@ from neardup.kernels import agreement, bucket_join
 from neardup.kernels import minhash as minhash_kernels
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
+from neardup.runtime.runner import Runner
 from neardup.tables import Int32s, Int64s, ScoredPairs, Signatures, Uint64s
 
 
@@ -63,7 +64,7 @@ def join_signatures(
     minhash_kernels.band_keys(signatures.values, bands, num_perm // bands, keys)
     filled = np.flatnonzero(signatures.sizes > 0)
     places: Int64s = filled.astype(np.int64)
-    buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), workers=workers)
+    buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), Runner(workers))
     starts: Int64s = np.zeros(len(buckets.sizes) + 1, np.int64)
     np.cumsum(buckets.sizes, out=starts[1:])
     members: Int32s = np.empty(int(starts[-1]), np.int32)

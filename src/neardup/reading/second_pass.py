@@ -1,4 +1,8 @@
-"""Second pass over a collection: sets or tokens of the documents that are to be compared."""
+"""The second pass, the stage sets: contents that are to be compared, read again, as sets or tokens.
+
+Documents go in as places: for each catalogue an array as long as it has documents, with the place
+of the document in the result, -1 for a document that is not wanted.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,22 @@ import numpy as np
 from neardup.errors import ReadError
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels import shingles
-from neardup.reading.first_pass import SLICE_BYTES, Catalogue, ReadingPlan
-from neardup.runtime.progress import Progress
-from neardup.runtime.threads import map_ordered
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.plan import SLICE_BYTES, ReadingPlan
+from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, WeightedSets
 from neardup.text.shingles import shingle_sets
 from neardup.text.weighted_sets import WeightedScheme, weighted_sets
 
-_TEXT_CHANGED = "a text has changed since it was first read; run again when it is at rest"
+# Puts what a stage makes of some texts at their places; false if they are not what they were.
+_Write = Callable[[Texts, Int64s], bool]
 
 
 def read_sets(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
-    *,
-    workers: int,
-    progress: Progress,
+    runner: Runner,
 ) -> ShingleSets:
     """Read some documents again and make their shingle sets.
 
@@ -48,14 +51,15 @@ def read_sets(
         np.empty(int(capacities.sum()), np.uint64), starts, np.zeros(len(starts), np.int64)
     )
 
-    def write(texts: Texts, places: Int64s) -> None:
+    def write(texts: Texts, places: Int64s) -> bool:
         found = shingle_sets(texts, plan.shingles)
         if (found.sizes > capacities[places]).any() or (found.sizes == 0).any():
-            raise ReadError(_TEXT_CHANGED)
+            return False
         shingles.copy_sets(found.values, found.starts, found.sizes, sets.values, starts[places])
         sets.sizes[places] = found.sizes
+        return True
 
-    _read_again(catalogues, wanted, plan, write, workers=workers, progress=progress)
+    _read_again(catalogues, wanted, plan, write, runner)
     return sets
 
 
@@ -64,9 +68,7 @@ def read_weighted_sets(
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
     scheme: WeightedScheme,
-    *,
-    workers: int,
-    progress: Progress,
+    runner: Runner,
 ) -> WeightedSets:
     """Read some documents again and weigh their shingles.
 
@@ -78,18 +80,19 @@ def read_weighted_sets(
     values, weights = np.empty(n_most, np.uint64), np.empty(n_most, np.int64)
     sizes, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
 
-    def write(texts: Texts, places: Int64s) -> None:
+    def write(texts: Texts, places: Int64s) -> bool:
         token_lists = plan.shingles.tokenizer.hash_tokens(texts)
         found = weighted_sets(token_lists, plan.shingles, scheme)
         if (found.sizes > capacities[places]).any():
-            raise ReadError(_TEXT_CHANGED)
+            return False
         for source, target in ((found.values, values), (found.weights.view(np.uint64), weights)):
             shingles.copy_sets(
                 source, found.starts, found.sizes, target.view(np.uint64), starts[places]
             )
         sizes[places], totals[places] = found.sizes, found.totals
+        return True
 
-    _read_again(catalogues, wanted, plan, write, workers=workers, progress=progress)
+    _read_again(catalogues, wanted, plan, write, runner)
     return WeightedSets(values, weights, starts, sizes, totals)
 
 
@@ -97,9 +100,7 @@ def read_token_lists(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
-    *,
-    workers: int,
-    progress: Progress,
+    runner: Runner,
 ) -> TokenLists:
     """Read some documents again and hash their tokens.
 
@@ -109,16 +110,17 @@ def read_token_lists(
     offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     lists = TokenLists(np.empty(int(offsets[-1]), np.uint64), offsets)
 
-    def write(texts: Texts, places: Int64s) -> None:
+    def write(texts: Texts, places: Int64s) -> bool:
         found = plan.shingles.tokenizer.hash_tokens(texts)
         sizes = np.diff(found.offsets)
         if not np.array_equal(sizes, lengths[places]):
-            raise ReadError(_TEXT_CHANGED)
+            return False
         shingles.copy_sets(
             found.values, found.offsets[:-1].copy(), sizes, lists.values, offsets[places]
         )
+        return True
 
-    _read_again(catalogues, wanted, plan, write, workers=workers, progress=progress)
+    _read_again(catalogues, wanted, plan, write, runner)
     return lists
 
 
@@ -140,44 +142,44 @@ def _read_again(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
-    write: Callable[[Texts, Int64s], None],
-    *,
-    workers: int,
-    progress: Progress,
+    write: _Write,
+    runner: Runner,
 ) -> None:
     """Read the wanted documents again; ``write`` takes some texts and their places."""
 
-    def fill(item: tuple[RowBlock, Int64s]) -> int:
-        block, places = item
+    def fill(item: tuple[Source, RowBlock, Int64s]) -> int:
+        source, block, places = item
         select: Bools = places >= 0
         parsed = block.parse(ColumnNames(plan.columns.text), select=select, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(parsed.text)
         targets = places[select]
         done = 0
         for part in texts.slices(SLICE_BYTES):
-            write(part, targets[done : done + len(part)])
+            if not write(part, targets[done : done + len(part)]):
+                message = "a text has changed since it was first read; run again when it is at rest"
+                raise ReadError(message, path=source.name)
             done += len(part)
         return len(targets)
 
-    total = sum(int((places >= 0).sum()) for places in wanted)
-    done = 0
+    count = runner.counter("compare", sum(int((places >= 0).sum()) for places in wanted))
     work = (
         item
         for catalogue, places in zip(catalogues, wanted, strict=True)
         for item in _wanted_blocks(catalogue, places)
     )
-    for count in map_ordered(fill, work, workers):
-        done += count
-        progress("compare", done, total)
+    for n_read in runner.map(fill, work):
+        count(n_read)
 
 
-def _wanted_blocks(catalogue: Catalogue, places: Int64s) -> Iterator[tuple[RowBlock, Int64s]]:
+def _wanted_blocks(
+    catalogue: Catalogue, places: Int64s
+) -> Iterator[tuple[Source, RowBlock, Int64s]]:
     for source, start, stop in catalogue.ranges():
         if not (places[start:stop] >= 0).any():
             continue
         for block, rows in numbered_blocks(source, start, stop):
             if (places[rows] >= 0).any():
-                yield block, places[rows]
+                yield source, block, places[rows]
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:

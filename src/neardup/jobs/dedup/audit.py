@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.jobs.dedup.candidates import Candidates
+from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.options import Plan
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
-from neardup.runtime.threads import map_ordered
+from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
-from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, ShingleSets
+from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Removals, ShingleSets
 
 CONFIDENCE = 0.95
 
@@ -50,14 +53,28 @@ class Audit:
         }
 
 
+def audit_contents(
+    contents: Contents, candidates: Candidates, removals: Removals, plan: Plan, runner: Runner
+) -> Audit:
+    """Draw contents by the seed, those that stay in any case left out, and look what was missed."""
+    assert candidates.buckets is not None
+    n_contents, n_fixed = len(contents), contents.n_fixed
+    n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
+    generator = np.random.default_rng(plan.minhash.seed)
+    drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
+    stays = np.ones(n_contents, np.bool_)
+    stays[candidates.places[removals.keepers >= 0]] = False
+    sets = contents.read_sets(contents.order, plan, runner)
+    return audit_recall(drawn, sets, plan.measure, candidates.buckets, stays, runner)
+
+
 def audit_recall(
     drawn: Int64s,
     sets: ShingleSets,
     measure: Measure,
     buckets: Buckets,
     stays: Bools,
-    *,
-    workers: int = 1,
+    runner: Runner,
 ) -> Audit:
     """Compare the drawn documents exactly with all, and look which pairs share a bucket.
 
@@ -94,7 +111,7 @@ def audit_recall(
         beside = bool(stays[document] and stays[similar[similar < document]].any())
         return len(similar), int(shares.sum()), beside
 
-    seen = np.array(list(map_ordered(look, drawn.tolist(), workers)), np.int64).reshape(-1, 3)
+    seen = np.array(list(runner.map(look, drawn.tolist())), np.int64).reshape(-1, 3)
     n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
     of_similar = seen[seen[:, 0] > 0]
     if not len(of_similar):

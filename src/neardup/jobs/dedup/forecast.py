@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.options import Plan
 from neardup.matching.bands import Banding
-from neardup.reading.first_pass import ReadingPlan, sign_block
+from neardup.reading.frequencies import block_frequencies, with_frequencies
+from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import sign_block
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Floats, Int64s, Texts, TokenLists, Uint32s
+from neardup.tables import Floats, Int64s, Texts, Uint32s
 from neardup.text.shingles import shingle_lists
-from neardup.text.weighted_sets import frequency_lists, weighted_sets
+from neardup.text.weighted_sets import weighted_sets
 from neardup.text.weighting import count_documents
 
 # Documents compared with each other to learn how similar unrelated ones are.
@@ -50,7 +53,7 @@ class JobForecast:
     seconds: tuple[float, float]
 
 
-def forecast_job(sources: Sequence[Source], plan: Plan) -> JobForecast:
+def forecast_job(sources: Sequence[Source], plan: Plan, runner: Runner) -> JobForecast:
     """Count the rows of a collection, parse a few blocks of it, and scale up.
 
     Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
@@ -74,11 +77,11 @@ def forecast_job(sources: Sequence[Source], plan: Plan) -> JobForecast:
     sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
     similar, false = _count_pairs(sample, plan.banding, float(plan.measure.least_jaccard))
     pair_scale = (n_documents / len(sample)) ** 2 if len(sample) else 0.0
-    n_bands, workers = plan.banding.bands, plan.workers
+    n_bands, workers = plan.banding.bands, runner.workers
     least = _BASE_BYTES + workers * _WORKER_BYTES
     least += n_documents * (12 * n_bands + 20 * workers + 120)
     disk = sum(source.size or 0 for source in sources) + 60 * n_documents
-    seconds = 2 * reading + sketching * scale / plan.workers
+    seconds = 2 * reading + sketching * scale / workers
     return JobForecast(
         documents=n_documents,
         text_bytes=int(text_bytes * scale),
@@ -122,17 +125,10 @@ def _sample_signatures(block: RowBlock, plan: ReadingPlan, count: int) -> Uint32
 
 def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
     """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
-    if plan.weighted is None or not plan.weighted.needs_frequencies:
+    if not plan.needs_frequencies:
         return plan
-
-    def lists() -> Iterator[TokenLists]:
-        for block in sampled:
-            parsed = block.parse(ColumnNames(plan.columns.text), skip_bad=plan.skip_bad)
-            texts = Texts.from_arrow(parsed.text.drop_null())
-            yield frequency_lists(plan.shingles.tokenizer.hash_tokens(texts), plan.shingles)
-
-    weighted = replace(plan.weighted, frequencies=count_documents(lists()))
-    return replace(plan, weighted=weighted)
+    counted = count_documents(block_frequencies(block, plan) for block in sampled)
+    return with_frequencies(plan, counted)
 
 
 def _count_pairs(sample: Uint32s, banding: Banding, threshold: float) -> tuple[float, float]:

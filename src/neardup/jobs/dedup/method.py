@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.options import Plan
 from neardup.matching.prefixes import list_prefixes
-from neardup.reading.first_pass import Catalogue
-from neardup.reading.second_pass import read_sets
-from neardup.runtime.progress import Progress
-from neardup.tables import Int64s
+from neardup.runtime.runner import Runner
 
 # Distinct texts whose prefixes are counted.
 SAMPLE_TEXTS = 2000
@@ -47,29 +44,26 @@ class MethodChoice:
         return {"chosen": self.method, "exact": exact, "minhash": round(self.minhash, 3)}
 
 
-def choose_method(
-    catalogues: Sequence[Catalogue], firsts: Int64s, plan: Plan, progress: Progress
-) -> MethodChoice:
+def choose_method(contents: Contents, plan: Plan, runner: Runner) -> MethodChoice:
     """Count the elements of all distinct texts and, on a sample, how often prefixes meet.
 
-    ``firsts`` are the numbers of the first document of each distinct text, over all catalogues.
     Meetings grow with the square of the number of texts.
     """
-    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in catalogues])[firsts]
+    n_contents = len(contents)
+    counts = [catalogue.n_tokens for catalogue in contents.catalogues]
+    n_tokens = np.concatenate(counts)[contents.firsts]
     n_elements = int(np.maximum(n_tokens - plan.sketch.shingles.ngram + 1, 1).sum())
     banding = plan.banding
-    minhash = n_elements * banding.num_perm * _SIGN + len(firsts) * banding.bands * _SORT
+    minhash = n_elements * banding.num_perm * _SIGN + n_contents * banding.bands * _SORT
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
         return MethodChoice("minhash", None, minhash)
-    n_sample = min(len(firsts), SAMPLE_TEXTS)
-    sample = firsts[np.linspace(0, len(firsts) - 1, n_sample).astype(np.int64)]
-    wanted: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
-    wanted[np.sort(sample)] = np.arange(n_sample)
-    parts = np.split(wanted, np.cumsum([len(catalogue) for catalogue in catalogues])[:-1])
-    sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
+    n_sample = min(n_contents, SAMPLE_TEXTS)
+    sample = np.linspace(0, n_contents - 1, n_sample).astype(np.int64)
+    # In input order, so that files are read from start to end.
+    sets = contents.read_sets(sample[np.argsort(contents.firsts[sample])], plan, runner)
     lists = list_prefixes(sets, plan.measure)
     met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
-    scale = len(firsts) / n_sample if n_sample else 0.0
+    scale = n_contents / n_sample if n_sample else 0.0
     exact = n_elements * _RANK + met * scale * scale * _MEET
     is_cheap = exact <= max(_PATIENCE * minhash, _HARDLY_ANY)
     return MethodChoice("exact" if is_cheap else "minhash", exact, minhash)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,8 +19,7 @@ from neardup.matching.measures import (
     exact_fraction,
     make_measure,
 )
-from neardup.reading.first_pass import ReadingPlan
-from neardup.runtime.threads import count_workers
+from neardup.reading.plan import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import Occurrences, make_shingle_scheme
@@ -157,7 +156,6 @@ class Plan:
     minhash: MinHashScheme
     keep: KeepPolicy
     sketch: ReadingPlan
-    workers: int = field(default=1)
 
     @property
     def recall(self) -> Fraction:
@@ -170,7 +168,7 @@ class Plan:
         return self.banding.candidate_probability(float(self.measure.least_jaccard))
 
 
-def make_plan(options: Options, workers: int | None = None) -> Plan:
+def make_plan(options: Options) -> Plan:
     """Check all options, before any work starts.
 
     Raises
@@ -201,7 +199,7 @@ def make_plan(options: Options, workers: int | None = None) -> Plan:
         with_lengths=keep.by_length,
         weighted=weighted,
     )
-    return Plan(options, measure, banding, minhash, keep, sketch, count_workers(workers))
+    return Plan(options, measure, banding, minhash, keep, sketch)
 
 
 def _check_method(options: Options) -> None:

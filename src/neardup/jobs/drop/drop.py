@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.convert import OutputFormat
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.jobs.dedup.summary import complete_summary, list_skipped
-from neardup.outputs.folder import new_folder
-from neardup.outputs.row_files import write_rows
-from neardup.reading.contents import ContentTable
-from neardup.reading.first_pass import Catalogue, ReadingPlan, read_catalogue
-from neardup.reading.second_pass import numbered_blocks
-from neardup.runtime.progress import Progress, StageClock
-from neardup.runtime.threads import map_ordered, read_ahead
+from neardup.jobs.drop.result import DropResult
+from neardup.jobs.selection import complete_summary
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.first_pass import read_collections
+from neardup.reading.plan import ReadingPlan
+from neardup.results import skipped_rows, versions
+from neardup.runtime.runner import Runner
 from neardup.tables import Bools
 from neardup.text.shingles import make_shingle_scheme
-from neardup.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +28,7 @@ DEFAULT_COLUMN = "doc_id"
 
 @dataclass(frozen=True, kw_only=True)
 class DropOptions:
-    """What decides which documents go, and how the others are written.
+    """What decides which documents go.
 
     ``column`` of the table has the ids; None is ``doc_id``, and right for a text with one id a
     line. With ``ignore_missing`` the table may name documents that are not there.
@@ -47,7 +38,6 @@ class DropOptions:
     ignore_missing: bool = False
     columns: ColumnNames = field(default_factory=ColumnNames)
     skip_bad: bool = False
-    format: OutputFormat = "same"
 
 
 def read_named_ids(named_in: str, column: str | None) -> pa.Array:
@@ -96,51 +86,29 @@ def _ids_in(block: RowBlock, column: str, named_in: str) -> pa.Array:
 
 
 def drop_documents(
-    sources: Sequence[Source],
-    named_in: str,
-    output: Path,
-    options: DropOptions,
-    *,
-    overwrite: bool,
-    workers: int,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Write the documents of some sources without those that a table names; give the summary.
-
-    The folder appears when everything has been written, or not at all.
+    sources: Sequence[Source], named_in: str, options: DropOptions, runner: Runner
+) -> DropResult:
+    """Find the documents of some sources that a table names.
 
     Raises
     ------
     InvalidParameterError, InvalidInputError, ReadError
         As ``read_named_ids``; for a bad row of the sources, unless these are to be skipped; for an
         id that comes twice; for named documents that are not there, unless this is ignored.
-    OutputExistsError, WriteError
-        If the folder exists and is not to be replaced, or writing fails.
     """
-    clock = StageClock()
-    with clock.stage("read"):
+    with runner.stage("read"):
         named = read_named_ids(named_in, options.column)
-        catalogue = _read(sources, options, workers, progress)
-        stays, n_missing = _choose(catalogue, named, options, named_in)
-    summary = _summarise(catalogue, stays, len(named), n_missing, workers)
-    with new_folder(output, overwrite=overwrite) as new:
-        with clock.stage("write"):
-            _write_rows(catalogue, stays, new, options.format, workers, progress)
-            _write_removed(catalogue, stays, new)
-        complete_summary(summary, clock)
-        text = json.dumps(summary, indent=2, ensure_ascii=False)
-        (new / "summary.json").write_text(text + "\n", encoding="utf-8")
-    return summary
+        documents = _read(sources, options, runner)
+        stays, n_missing = _choose(documents, named, options, named_in)
+    return DropResult(documents, stays, _summarise(documents, stays, named, n_missing, runner))
 
 
-def _read(
-    sources: Sequence[Source], options: DropOptions, workers: int, progress: Progress
-) -> Catalogue:
-    """Read the documents as all commands do, so that their ids are those that others gave."""
-    plan = ReadingPlan(
-        options.columns, make_shingle_scheme("words", ngram=1), skip_bad=options.skip_bad
-    )
-    return read_catalogue(sources, plan, ContentTable(), [], workers=workers, progress=progress)
+def _read(sources: Sequence[Source], options: DropOptions, runner: Runner) -> Catalogue:
+    """Read the documents as all commands do, so that their ids are those that others have."""
+    shingles = make_shingle_scheme("words", ngram=1)
+    plan = ReadingPlan(options.columns, shingles, skip_bad=options.skip_bad)
+    [documents] = read_collections([(sources, plan)], runner).catalogues
+    return documents
 
 
 def _choose(
@@ -152,7 +120,7 @@ def _choose(
 
     ids = catalogue.document_ids()
     # A skipped row is no document, and stays.
-    is_document = catalogue.n_tokens >= 0
+    is_document = catalogue.is_document
     documents = ids.filter(pa.array(is_document))
     missing = named.filter(pc.invert(pc.is_in(named, value_set=documents)))
     if len(missing) and not options.ignore_missing:
@@ -168,62 +136,21 @@ def _choose(
     return stays, len(missing)
 
 
-def _write_rows(
-    catalogue: Catalogue,
-    stays: Bools,
-    folder: Path,
-    output_format: OutputFormat,
-    workers: int,
-    progress: Progress,
-) -> None:
-    done = 0
-    lock = Lock()
-
-    def report(count: int) -> None:
-        nonlocal done
-        with lock:
-            done += count
-            progress("write", done, len(catalogue))
-
-    def write(item: tuple[Source, int, int]) -> None:
-        blocks = read_ahead(numbered_blocks(*item))
-        write_rows(item[0], blocks, stays, folder, output_format, report)
-
-    for _ in map_ordered(write, catalogue.ranges(), workers):
-        pass
-
-
-def _write_removed(catalogue: Catalogue, stays: Bools, folder: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    gone = np.flatnonzero(~stays)
-    table = pa.table(
-        {
-            "id": catalogue.document_ids().take(gone),
-            "file": catalogue.document_files().take(gone).cast(pa.string()),
-            "row": catalogue.numbers[gone],
-        }
-    )
-    pq.write_table(table, folder / "removed.parquet", compression="zstd")
-
-
 def _summarise(
-    catalogue: Catalogue, stays: Bools, n_named: int, n_missing: int, workers: int
+    documents: Catalogue, stays: Bools, named: pa.Array, n_missing: int, runner: Runner
 ) -> dict[str, Any]:
-    n_skipped = int((catalogue.n_tokens < 0).sum())
-    return {
-        "documents_in": len(catalogue) - n_skipped,
-        "documents_kept": int(stays.sum()) - n_skipped,
-        "documents_removed": int((~stays).sum()),
-        "named_documents": n_named,
+    n_documents = int(documents.is_document.sum())
+    n_removed = int((~stays).sum())
+    summary: dict[str, Any] = {
+        "documents_in": n_documents,
+        "documents_kept": n_documents - n_removed,
+        "documents_removed": n_removed,
+        "named_documents": len(named),
         "missing_documents": n_missing,
-        "skipped_rows": len(catalogue.skipped),
-        **list_skipped(catalogue),
-        "workers": workers,
-        "versions": {
-            "neardup": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "numba", "pyarrow")},
-        },
+        "skipped_rows": len(documents.skipped),
+        **skipped_rows(documents.skipped),
+        "workers": runner.workers,
+        "versions": versions(),
     }
+    complete_summary(summary, runner)
+    return summary

@@ -26,11 +26,13 @@ from neardup.matching.buckets import bucket_keys
 from neardup.matching.joins import BucketJoin, EditJoin, Join, SetJoin
 from neardup.matching.pieces import check_limit
 from neardup.matching.set_join import Algorithm
-from neardup.reading.contents import ContentTable
-from neardup.reading.first_pass import Catalogue, read_catalogue
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.copies import ContentTable
+from neardup.reading.first_pass import read_collections
 from neardup.reading.second_pass import read_sets, read_token_lists
 from neardup.runtime.progress import Progress, StageClock, no_progress
-from neardup.tables import Buckets, Bytes, Int64s, ShingleSets, Uint64s
+from neardup.runtime.runner import Runner
+from neardup.tables import BandKeys, Buckets, Bytes, Digests, Int64s, ShingleSets
 from neardup.text.shingles import Occurrences, digest_sets
 
 if TYPE_CHECKING:
@@ -52,19 +54,14 @@ def find_pairs_in_sources(
     when pairs are spelled out.
     """
     clock = StageClock()
-    contents = ContentTable()
-    key_parts: list[Uint64s] = []
+    runner = Runner(plan.workers, progress)
     collections = [left] if right is None else [left, right]
     with clock.stage("read"):
-        catalogues = [
-            read_catalogue(
-                sources, plan.sketch, contents, key_parts, workers=plan.workers, progress=progress
-            )
-            for sources in collections
-        ]
+        found = read_collections([(sources, plan.sketch) for sources in collections], runner)
+        catalogues = found.catalogues
         document_contents = np.concatenate([catalogue.contents for catalogue in catalogues])
         join, documents = _make_join(
-            catalogues, document_contents, contents.size, key_parts, plan, progress
+            catalogues, document_contents, found.n_contents, found.keys, plan, runner
         )
     n_records = len(join.own_scores)
     n_left = None if right is None else len(catalogues[0])
@@ -99,18 +96,18 @@ def _make_join(
     catalogues: Sequence[Catalogue],
     contents: Int64s,
     n_contents: int,
-    key_parts: list[Uint64s],
+    band_keys: BandKeys,
     plan: PairPlan,
-    progress: Progress,
+    runner: Runner,
 ) -> tuple[Join, Int64s]:
     """Read the records that are to be joined; give each document the number of its record.
 
-    ``contents`` are the content numbers of all documents, ``key_parts`` the contents' band keys.
+    ``contents`` are the content numbers of all documents, ``band_keys`` the contents' keys.
     """
     numbers: Int64s = np.arange(n_contents, dtype=np.int64)
     buckets = None
     if plan.banding:
-        buckets = bucket_keys(key_parts, numbers, plan.banding.bands, workers=plan.workers)
+        buckets = bucket_keys(band_keys, numbers, plan.banding.bands, runner)
         # A content that meets no other is looked at only if several documents have it.
         is_read = (buckets.numbers >= 0).any(axis=0)
         is_read |= np.bincount(contents[contents >= 0], minlength=n_contents) > 1
@@ -122,14 +119,12 @@ def _make_join(
     filled = contents >= 0
     documents[filled] = numbers[contents[filled]]
     if plan.edit:
-        strings = read_token_lists(
-            catalogues, parts, plan.sketch, workers=plan.workers, progress=progress
-        )
+        strings = read_token_lists(catalogues, parts, plan.sketch, runner)
         return EditJoin(strings, plan.edit, plan.options.ngram, plan.workers), documents
     algorithm = plan.options.algorithm
     assert plan.measure is not None
     assert algorithm is not None
-    sets = read_sets(catalogues, parts, plan.sketch, workers=plan.workers, progress=progress)
+    sets = read_sets(catalogues, parts, plan.sketch, runner)
     firsts, own_set = _find_equal(sets)
     documents[documents >= 0] = own_set[documents[documents >= 0]]
     sets = sets.take(firsts)
@@ -150,7 +145,8 @@ def _first_documents(contents: Int64s, places: Int64s) -> Int64s:
 
 def _find_equal(sets: ShingleSets) -> tuple[Int64s, Int64s]:
     """Find the first of equal sets, and for each set the number of its first among those."""
-    numbers = ContentTable().number(digest_sets(sets), np.ones(len(sets), np.bool_))
+    digests = Digests(digest_sets(sets), np.ones(len(sets), np.bool_))
+    numbers = ContentTable().number(digests).numbers
     _, firsts = np.unique(numbers, return_index=True)
     return firsts, numbers
 

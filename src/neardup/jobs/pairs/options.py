@@ -19,7 +19,7 @@ from neardup.matching.measures import (
     make_join_measure,
 )
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
-from neardup.reading.first_pass import ReadingPlan
+from neardup.reading.plan import ReadingPlan
 from neardup.runtime.threads import count_workers
 
 PairMeasure = MeasureName | Literal["edit"]

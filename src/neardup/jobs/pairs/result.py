@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.dedup.summary import list_skipped
 from neardup.jobs.pairs.options import PairPlan
 from neardup.matching.joins import Join
-from neardup.reading.first_pass import Catalogue
+from neardup.reading.catalogue import Catalogue
+from neardup.results import skipped_rows
 from neardup.runtime.progress import StageClock
 from neardup.tables import Int64s, ScoredPairs
 
@@ -91,7 +91,7 @@ def summarise_pairs(
         summary["algorithm"] = options.algorithm
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
-    return {**summary, **list_skipped(*catalogues)} | {
+    return {**summary, **skipped_rows(*(c.skipped for c in catalogues))} | {
         "scheme": scheme,
         "workers": plan.workers,
         "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},

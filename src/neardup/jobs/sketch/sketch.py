@@ -17,8 +17,10 @@ from neardup.files.rows import RowBlock, Source
 from neardup.files.texts import TextBlock, read_text_block
 from neardup.jobs.dedup.options import DocumentOptions, check_whole, no_effect
 from neardup.jobs.sketch.sketches import Sketches
-from neardup.reading.first_pass import SLICE_BYTES, WEIGHTED_SLICE_BYTES, count_shingles
+from neardup.reading.frequencies import count_shingles
+from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.runner import Runner
 from neardup.runtime.threads import count_workers, map_ordered
 from neardup.sketches.edit_signature import EditScheme
 from neardup.sketches.rows import SketchKind, SketchMaker, SketchRows, join_rows
@@ -136,7 +138,7 @@ def sketch_sources(
     if maker.weights and maker.weights.needs_frequencies:
         reference = sources if idf_sources is None else idf_sources
         counted = replace(plan, shingles=maker.shingles or plan.shingles)
-        frequencies = count_shingles([reference], counted, workers=n_workers, progress=progress)
+        frequencies = count_shingles([reference], counted, Runner(n_workers, progress))
         maker = replace(maker, weights=replace(maker.weights, frequencies=frequencies))
     slice_bytes = WEIGHTED_SLICE_BYTES if maker.weights else SLICE_BYTES
 

@@ -1,11 +1,11 @@
-"""Distinct texts, numbered as they are met: exact copies get the same number."""
+"""The stage copies: documents of equal digests have one content, numbered as it is first met."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from neardup.kernels import copies
-from neardup.tables import Bools, Int64s, Uint64s
+from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
 
 _FIRST_SLOTS = 1 << 12
 
@@ -21,14 +21,17 @@ class ContentTable:
         self._slots: Int64s = np.full(_FIRST_SLOTS, -1, np.int64)
         self._digests: Uint64s = np.empty((_FIRST_SLOTS // 2, 2), np.uint64)
 
-    def number(self, digests: Uint64s, wanted: Bools) -> Int64s:
-        """Give the content number of each wanted digest, -1 for the others."""
+    def number(self, digests: Digests) -> ContentNumbers:
+        """Return the content number of each document, and which documents are the first of one."""
         self._reserve(self.size + len(digests))
+        before = self.size
         numbers: Int64s = np.empty(len(digests), np.int64)
         self.size = copies.number_digests(
-            self._slots, self._digests, self.size, digests, wanted, numbers
+            self._slots, self._digests, before, digests.values, digests.is_filled, numbers
         )
-        return numbers
+        # New contents are numbered as they come: a row that tops all before it shows one first.
+        highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
+        return ContentNumbers(numbers, numbers > highest[:-1])
 
     def _reserve(self, size: int) -> None:
         if size <= len(self._digests):

@@ -1,0 +1,118 @@
+"""The result of a job that says which documents of a collection stay."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.errors import InvalidParameterError
+from neardup.files.convert import OUTPUT_FORMATS, OutputFormat, check_converted_names
+from neardup.outputs.folder import check_apart, new_folder
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.write_pass import read_kept, write_documents
+from neardup.results import Result
+from neardup.runtime.memory import peak_memory_bytes
+from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.runner import Runner
+from neardup.tables import Bools
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Selection(Result):
+    """Which documents of a collection stay, and which go.
+
+    As an Arrow stream it is the rows that stay.
+    """
+
+    def __init__(self, documents: Catalogue, stays: Bools, summary: dict[str, Any]) -> None:
+        self._documents = documents
+        self._stays = stays
+        self.summary = summary
+
+    @property
+    @abstractmethod
+    def removed(self) -> pa.Table:
+        """One row for each removed document."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, pa.Table]:
+        """Return the tables that are written beside the rows, by the names of their files."""
+
+    def origins(self) -> Sequence[str | None]:
+        """Return the paths and URLs of all inputs, which no output may overwrite."""
+        return [source.origin for source in self._documents.sources]
+
+    @cached_property
+    def kept(self) -> pa.Table:
+        """The rows that stay, all columns, in input order; reads the input once more."""
+        return read_kept(self._documents, self._stays)
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows that stay."""
+        return self.kept
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
+        progress: Progress = no_progress,
+    ) -> None:
+        """Write kept and removed rows, the tables and the summary to a folder.
+
+        The folder appears when everything has been written, or not at all.
+
+        Parameters
+        ----------
+        path
+            A folder on a local disk.
+        overwrite
+            Replace the folder if it exists.
+        format
+            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+        progress
+            Called with the stage ``write``, rows done, and their number.
+
+        Raises
+        ------
+        OutputExistsError
+            If the folder exists and ``overwrite`` is not set, or if it holds an input.
+        WriteError
+            If writing fails; nothing is left behind.
+        """
+        if format not in OUTPUT_FORMATS:
+            message = f"format must be one of {', '.join(OUTPUT_FORMATS)}, got {format!r}"
+            raise InvalidParameterError(message)
+        if format != "same":
+            check_converted_names(self._documents.sources, format)
+        folder = Path(path)
+        check_apart(folder, self.origins())
+        runner = Runner(self.summary["workers"], progress)
+        with new_folder(folder, overwrite=overwrite) as new:
+            with runner.stage("write"):
+                write_documents(self._documents, self._stays, new, format, runner)
+                _write_tables(self.tables(), new)
+            complete_summary(self.summary, runner)
+            text = json.dumps(self.summary, indent=2, ensure_ascii=False)
+            (new / "summary.json").write_text(text + "\n", encoding="utf-8")
+
+
+def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
+    """Add the seconds of a runner's stages, and bring peak memory up to date."""
+    summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
+    summary["peak_memory_bytes"] = peak_memory_bytes()
+
+
+def _write_tables(tables: dict[str, pa.Table], folder: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for name, table in tables.items():
+        pq.write_table(table, folder / name, compression="zstd")

@@ -1,0 +1,82 @@
+"""The documents of some sources: where each one stands, its id, and which content it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.files.rows import Source
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class Catalogue:
+    """The documents of some sources, in input order.
+
+    ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
+    source's documents start. ``contents`` has each document's content number, -1 for an empty or
+    skipped one. ``n_tokens`` has -1 for a skipped row.
+    """
+
+    sources: Sequence[Source]
+    source_starts: Int64s
+    numbers: Int64s
+    n_tokens: Int64s
+    contents: Int64s
+    lengths: Int64s | None
+    ids: pa.Array | None
+    order: pa.Array | None
+    text_bytes: int
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def is_document(self) -> Bools:
+        """Which rows are documents: all but skipped ones."""
+        return self.n_tokens >= 0
+
+    def count_empty(self) -> int:
+        """Count the documents without tokens."""
+        return int((self.n_tokens == 0).sum())
+
+    def count_short(self, ngram: int) -> int:
+        """Count the documents that have fewer tokens than a shingle, and so one shingle."""
+        return int(((self.n_tokens > 0) & (self.n_tokens < ngram)).sum())
+
+    def document_ids(self) -> pa.Array:
+        """Return all ids as strings: the user's, or ``<source name>:<row number>``."""
+        import pyarrow as pa
+
+        if self.ids is not None:
+            return self.ids
+        parts = [
+            source.default_ids(self.numbers[start:stop]) for source, start, stop in self.ranges()
+        ]
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+
+    def document_files(self) -> pa.Array:
+        """Return the name of each document's source, dictionary-encoded."""
+        import pyarrow as pa
+
+        counts = np.diff(self.source_starts)
+        indices = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        names = pa.array([source.name for source in self.sources], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(indices), names)
+
+    def ranges(self) -> Iterator[tuple[Source, int, int]]:
+        """Yield each source with the first of its documents' numbers and the one after the last."""
+        for i, source in enumerate(self.sources):
+            yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
+
+    def place(self, document: int) -> tuple[str, int]:
+        """Return the name of a document's source, and its row number there."""
+        source = int(np.searchsorted(self.source_starts, document, side="right")) - 1
+        return self.sources[source].name, int(self.numbers[document])
