@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.compare.result import CompareResult, SharedPassage
+from neardup.jobs.compare.result import CompareResult
+from neardup.jobs.compare.values import SharedPassage
 from tests.oracles import comparison, edits
 from tests.oracles.tokens import Options, tokenize
 from tests.strategies import any_text, assigned_only, kinds, small_texts

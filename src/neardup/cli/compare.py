@@ -117,9 +117,12 @@ def command(
     from neardup.jobs.compare.compare import CompareOptions, compare_texts, make_plan
     from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart
+    from neardup.runtime.runner import Runner
 
     chosen = CompareOptions(**options)
     make_plan(chosen)
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display.report)
     if a == b == _STANDARD_INPUT:
         message = "only one of the two texts can be standard input; name a file for the other"
         raise InvalidInputError(message)
@@ -127,10 +130,8 @@ def command(
         check_page_file(html, overwrite=overwrite)
         check_apart(html, [a, b])
     texts = (_read_text(a), _read_text(b))
-    with Display(quiet=quiet) as display:
-        result = compare_texts(
-            texts, chosen, names=(a, b), workers=workers, progress=display.report
-        )
+    with display:
+        result = compare_texts(texts, chosen, names=(a, b), runner=runner)
     if html is not None:
         write_page(result.html(), html, overwrite=overwrite)
     if as_json:

@@ -24,13 +24,14 @@ from neardup.jobs.compare.passages import (
     find_passages,
     locate,
 )
-from neardup.jobs.compare.result import CompareResult, Differences
+from neardup.jobs.compare.result import CompareResult
+from neardup.jobs.compare.values import Differences
 from neardup.jobs.dedup.options import check_whole
 from neardup.jobs.passages.align import DEFAULT_THRESHOLD
 from neardup.jobs.sketch.sketch import SketchOptions
 from neardup.matching.measures import exact_fraction
 from neardup.runtime.progress import Progress, no_progress
-from neardup.runtime.threads import count_workers
+from neardup.runtime.runner import Runner
 from neardup.tables import Texts
 from neardup.text.weighting import InverseFrequency, TermFrequency
 
@@ -104,22 +105,31 @@ def compare_texts(
     options: CompareOptions,
     *,
     names: tuple[str, str] = ("a", "b"),
-    workers: int | None = None,
-    progress: Progress = no_progress,
+    runner: Runner,
 ) -> CompareResult:
     """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
     makers, of_passages = make_plan(options)
-    count_workers(workers)
     for name, text in zip(names, texts, strict=True):
         _check_text(name, text)
     strings = pa.array(texts, pa.large_string())
     order = sorted((0, 1), key=lambda row: (len(texts[row]), texts[row]))
     pair = Pair(Texts.from_arrow(strings), *order)
-    measures, sizes, significance, spread = measure_pair(pair, makers, options.edit_limit)
-    places = locate(strings, pair, shingles_of(makers.weighted).tokenizer)
-    passages = find_passages(texts, pair, places, of_passages, workers, progress)
+    with runner.stage("measure"):
+        measures, sizes, significance, spread = measure_pair(pair, makers, options.edit_limit)
+    with runner.stage("align"):
+        places = locate(strings, pair, shingles_of(makers.weighted).tokenizer)
+        passages = find_passages(texts, pair, places, of_passages, runner)
     a, share_a = find_differences(places[0], [passage.a for passage in passages])
     b, share_b = find_differences(places[1], [passage.b for passage in passages])
+    described = _describe(options, makers)
+    summary = {
+        "passages": len(passages),
+        "share_a": share_a,
+        "share_b": share_b,
+        "options": described,
+        "workers": runner.workers,
+        "seconds": runner.seconds,
+    }
     return CompareResult(
         names,
         texts,
@@ -127,7 +137,8 @@ def compare_texts(
         tuple(measures),
         tuple(passages),
         Differences(a, b, share_a, share_b, spread, significance),
-        _describe(options, makers),
+        described,
+        summary,
     )
 
 
@@ -264,4 +275,4 @@ def compare(
         min_tokens=min_tokens,
         edit_limit=edit_limit,
     )
-    return compare_texts((text_a, text_b), options, workers=workers, progress=progress)
+    return compare_texts((text_a, text_b), options, runner=Runner(workers, progress))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
+from neardup.jobs.compare.values import Elements, Estimated, Measured, TextSize
 from neardup.jobs.sketch.estimators import LEAST_SAMPLES
 from neardup.jobs.sketch.sketch import SketchOptions, make_maker
 from neardup.matching.measures import JOIN_MEASURES, WEIGHTED, make_join_measure, make_measure

@@ -14,10 +14,10 @@ import pyarrow as pa
 from rapidfuzz.distance import LCSseq
 
 from neardup.jobs.compare.measures import Pair
-from neardup.jobs.compare.result import Range, Ranges, SharedPassage
+from neardup.jobs.compare.values import Range, Ranges, SharedPassage
 from neardup.jobs.passages.align import align
 from neardup.passages.places import character_spans
-from neardup.runtime.progress import Progress
+from neardup.runtime.runner import Runner
 from neardup.sketches.edit_distances import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Uint64s
 from neardup.text.tokenizers import Tokenizer
@@ -86,8 +86,7 @@ def find_passages(
     pair: Pair,
     places: tuple[TokenPlaces, TokenPlaces],
     options: PassageOptions,
-    workers: int | None,
-    progress: Progress,
+    runner: Runner,
 ) -> list[SharedPassage]:
     """Find the passages that two texts share, in the order of places in the first.
 
@@ -112,8 +111,8 @@ def find_passages(
         seed=options.seed,
         tokenizer=options.tokenizer,
         **options.normalisation,
-        workers=workers,
-        progress=progress,
+        workers=runner.workers,
+        progress=runner.report,
     )
     found = []
     for row in table.to_pylist():

@@ -1,10 +1,13 @@
-"""What a comparison of two texts tells, as values, as plain data and as a page."""
+"""The result of ``compare``: as tables, as plain data and as a page."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from neardup.jobs.compare.values import Comparison
 from neardup.jobs.compare.wording import (
     diffuseness,
     measure_rows,
@@ -12,127 +15,52 @@ from neardup.jobs.compare.wording import (
     size_rows,
     summary_lines,
 )
-from neardup.outputs.compare_page import Link, Page, render_page
+from neardup.outputs.compare_page import PAGE_SUFFIXES, Link, Page, render_page
+from neardup.outputs.table_files import check_file, write_file
+from neardup.results import Result
 
-Elements = Literal["set", "numbered", "weighted", "characters"]
-Range = tuple[int, int]
-Ranges = tuple[Range, ...]
-
-
-@dataclass(frozen=True)
-class TextSize:
-    """How large a text is: characters, tokens, distinct shingles, and shingles with their copies.
-
-    ``weight`` is the sum of the weights of its shingles.
-    """
-
-    characters: int
-    tokens: int
-    shingles: int
-    numbered_shingles: int
-    weight: float
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class Estimated:
-    """What the sketches of one kind tell of a measure.
-
-    ``value`` and ``error``, its standard error, are None where there are not enough samples. The
-    interval from ``low`` to ``high`` holds the truth in 95 of 100 cases, or says what little is
-    known. Of edit distances there is an interval, but no standard error.
-    """
-
-    kind: str
-    value: float | None
-    error: float | None
-    low: float
-    high: float
-    samples: int
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A measure of two texts: its exact value, and what sketches would have told of it.
-
-    ``elements`` says of what: ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
-    ``characters``. ``exact`` is None where texts are too long to work it out.
-    """
-
-    name: str
-    elements: Elements
-    exact: float | None
-    estimates: tuple[Estimated, ...] = ()
-
-
-@dataclass(frozen=True)
-class SharedPassage:
-    """A passage of both texts; places are characters, ends exclusive.
-
-    ``similarity`` is that of the two passages as sets of tokens, exactly. ``changes_a`` and
-    ``changes_b`` are where they differ: the tokens that a longest common subsequence of both leaves
-    over. None where passages are too long to tell.
-    """
-
-    a: Range
-    b: Range
-    similarity: float
-    changes_a: Ranges | None
-    changes_b: Ranges | None
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Where two texts differ, and how diffusely.
-
-    ``a`` and ``b`` are the ranges of characters of each text whose tokens are in no shared passage,
-    and ``share_a``, ``share_b`` the shares of each text's tokens that are in one; 0 for a text
-    without tokens. ``spread`` is estimated: 0 for differences in one place, 1 for differences all
-    over. ``significance`` is the number of standard deviations by which the texts are nearer than
-    unrelated ones; both are None where there are not enough samples.
-    """
-
-    a: Ranges
-    b: Ranges
-    share_a: float
-    share_b: float
-    spread: float | None
-    significance: float | None
-
-
-@dataclass(frozen=True)
-class CompareResult:
+@dataclass(frozen=True, repr=False)
+class CompareResult(Comparison, Result):
     """All that was found out about two texts.
 
-    ``print`` shows it as tables; ``to_dict`` gives plain values, ``html`` a page.
+    ``print`` shows it as tables; ``to_dict`` returns plain values, ``html`` a page. As an Arrow
+    stream it is a row for each measure and kind of sketch.
     """
 
-    names: tuple[str, str]
-    texts: tuple[str, str] = field(repr=False)
-    sizes: tuple[TextSize, TextSize]
-    measures: tuple[Measured, ...]
-    passages: tuple[SharedPassage, ...]
-    differences: Differences
-    options: dict[str, Any] = field(repr=False)
+    summary: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
-        """Give a measure by its name, or by name and elements; by name alone the first such.
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
-        for measured in self.measures:
-            if key in (measured.name, (measured.name, measured.elements)):
-                return measured
-        raise KeyError(key)
+    def headline(self) -> str:
+        """Return how similar the texts are, and how many passages they share."""
+        similarity = self["jaccard"].exact
+        n = len(self.passages)
+        return f"jaccard {similarity:.4f}, {n:,} shared {'passage' if n == 1 else 'passages'}"
 
     def __str__(self) -> str:
         """Write a table of the measures, then the passages and the differences."""
         return "\n".join(summary_lines(self))
 
+    @property
+    def table(self) -> pa.Table:
+        """Each measure with its exact value, and what sketches of each kind estimate."""
+        import pyarrow as pa
+
+        rows = [
+            {"measure": measured.name, "elements": measured.elements, "exact": measured.exact}
+            | ({} if estimated is None else asdict(estimated))
+            for measured in self.measures
+            for estimated in measured.estimates or (None,)
+        ]
+        texts, numbers = pa.string(), pa.float64()
+        kinds = {"measure": texts, "elements": texts, "exact": numbers, "kind": texts}
+        kinds |= dict.fromkeys(("value", "error", "low", "high"), numbers)
+        return pa.Table.from_pylist(rows, pa.schema({**kinds, "samples": pa.int64()}))
+
     def to_dict(self) -> dict[str, Any]:
-        """Give everything but the texts as plain values; what ``--json`` prints."""
+        """Return everything but the texts as plain values; what ``--json`` prints."""
         differences = asdict(self.differences)
         return {
             "names": list(self.names),
@@ -144,7 +72,7 @@ class CompareResult:
         }
 
     def html(self) -> str:
-        """Give one page with both texts side by side, shared passages linked by colour.
+        """Return one page with both texts side by side, shared passages linked by colour.
 
         It loads nothing from anywhere; texts are shown as text, whatever they hold.
         """
@@ -161,6 +89,22 @@ class CompareResult:
             [shared_sentence(self), *diffuseness(self)],
         )
         return render_page(page)
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page (.html) or the plain values (.json), by the file's ending.
+
+        Raises
+        ------
+        InvalidParameterError, OutputExistsError, WriteError
+            If the ending is another, the file exists, or it cannot be written.
+        """
+        target = Path(path)
+        check_file(target, (*PAGE_SUFFIXES, ".json"), overwrite=overwrite)
+        if target.suffix == ".json":
+            content = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        else:
+            content = self.html()
+        write_file(target, lambda scratch: scratch.write_text(content, encoding="utf-8"))
 
 
 def _plain(value: Any) -> Any:

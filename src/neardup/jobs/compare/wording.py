@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from neardup.jobs.compare.result import (
-        CompareResult,
-        Estimated,
-        Measured,
-        Range,
-        SharedPassage,
-    )
+from neardup.jobs.compare.values import Comparison, Estimated, Measured, Range, SharedPassage
 
 # How many passages and ranges a terminal is shown, and how many characters of each.
 MOST_SHOWN = 10
@@ -29,7 +21,7 @@ _ELEMENTS = {
 }
 
 
-def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
+def size_rows(result: Comparison) -> list[tuple[str, ...]]:
     """Give a table of both texts' sizes; the first row is its head."""
     rows: list[tuple[str, ...]] = [("", *map(_printable, result.names))]
     for name, label in (
@@ -42,7 +34,7 @@ def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
     return [*rows, ("weight", *(f"{size.weight:,.2f}" for size in result.sizes))]
 
 
-def measure_rows(result: CompareResult) -> list[tuple[str, ...]]:
+def measure_rows(result: Comparison) -> list[tuple[str, ...]]:
     """Give a table with a row for each measure and sketch; the first row is its head."""
     rows: list[tuple[str, ...]] = [_MEASURE_HEAD]
     for measured in result.measures:
@@ -74,7 +66,7 @@ def _number(name: str, value: float) -> str:
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
 
 
-def summary_lines(result: CompareResult) -> Iterator[str]:
+def summary_lines(result: Comparison) -> Iterator[str]:
     """Write a comparison for a terminal: sizes, measures, passages, differences."""
     yield from _align(size_rows(result), "<>>")
     yield ""
@@ -93,7 +85,7 @@ def _align(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
         yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
 
 
-def shared_sentence(result: CompareResult) -> str:
+def shared_sentence(result: Comparison) -> str:
     """Say how many passages are shared, and how much of the texts they are."""
     n = len(result.passages)
     differences, (name_a, name_b) = result.differences, map(_printable, result.names)
@@ -104,7 +96,7 @@ def shared_sentence(result: CompareResult) -> str:
     )
 
 
-def _passage_lines(result: CompareResult) -> Iterator[str]:
+def _passage_lines(result: Comparison) -> Iterator[str]:
     yield shared_sentence(result)
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
         yield (
@@ -121,7 +113,7 @@ def _changes(passage: SharedPassage) -> str:
     return f", changed in {len(passage.changes_a)} and {len(passage.changes_b)} places"
 
 
-def _difference_lines(result: CompareResult) -> Iterator[str]:
+def _difference_lines(result: Comparison) -> Iterator[str]:
     differences = result.differences
     for name, text, ranges in zip(
         result.names, result.texts, (differences.a, differences.b), strict=True
@@ -136,7 +128,7 @@ def _difference_lines(result: CompareResult) -> Iterator[str]:
     yield from diffuseness(result)
 
 
-def diffuseness(result: CompareResult) -> Iterator[str]:
+def diffuseness(result: Comparison) -> Iterator[str]:
     """Say how diffuse the differences are, and how far from chance the likeness."""
     spread, significance = result.differences.spread, result.differences.significance
     told = _NOT_ENOUGH if spread is None else f"{spread:.2f}"

@@ -1,0 +1,49 @@
+"""What a comparison returns: one line, a table for other libraries, files."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import neardup
+
+OLD = "the cat sat on the mat and looked at the dog"
+NEW = "the cat sat on the mat and barked at the dog"
+
+
+@pytest.fixture(scope="module")
+def result():
+    return neardup.compare(OLD, NEW, ngram=2)
+
+
+def test_repr__one_line(result):
+    assert repr(result) == "CompareResult(jaccard 0.6667, 1 shared passage)"
+
+
+def test_arrow_stream__row_for_each_measure_and_kind(result):
+    table = pa.table(result)
+    n_rows = sum(max(len(measured.estimates), 1) for measured in result.measures)
+    assert len(table) == n_rows
+    first = table.to_pylist()[0]
+    assert (first["measure"], first["elements"], first["kind"]) == ("jaccard", "set", "minhash")
+    assert first["exact"] == result["jaccard"].exact == 8 / 12
+    assert "<table>" in result._repr_html_()
+
+
+def test_summary__counts_and_seconds(result):
+    summary = result.summary
+    assert (summary["passages"], summary["options"]["ngram"]) == (1, 2)
+    assert set(summary["seconds"]) == {"measure", "align"}
+
+
+def test_write__by_ending(result, tmp_path):
+    result.write(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == result.html()
+    result.write(tmp_path / "result.json")
+    assert json.loads((tmp_path / "result.json").read_text()) == result.to_dict()
+    with pytest.raises(neardup.OutputExistsError):
+        result.write(tmp_path / "result.json")
+    with pytest.raises(neardup.InvalidParameterError, match=r"must end in \.html"):
+        result.write(tmp_path / "result.csv")
