@@ -17,7 +17,7 @@ import pytest
 from tests.faults import in_child
 from tests.indexes import tree
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 KILLS = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 OPTIONS = {"min_tokens": 4, "num_perm": 8, "tokenizer": "whitespace"}
 
@@ -154,7 +154,8 @@ def create(folder: Path) -> None:
 @KILLS
 @pytest.mark.slow
 def test_killed__commands_at_any_moment(tmp_path):
-    command = [sys.executable, "-m", "tests.unit.passages.test_index_crashes", str(tmp_path), "50"]
+    module = "tests.unit.jobs.passages.test_index_crashes"
+    command = [sys.executable, "-m", module, str(tmp_path), "50"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
     # More than the one after each kill that shows that the index still works.
