@@ -10,48 +10,8 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.kernels import postings as kernels
 from neardup.matching import postings
-from tests.arrays import as_uint64, make_sets, ragged, random_sets, random_words
+from tests.arrays import make_sets, ragged, random_sets, random_words
 from tests.oracles import joins
-
-# Values that fall on the same slot of 16: the first, one in the middle, the last (so that the
-# search for a free one goes over the end), values that differ in little, and large ones.
-COLLIDING = {
-    "first-slot": [i << 4 for i in range(8)],
-    "middle-slot": [i << 60 | 7 for i in range(8)],
-    "last-slot": [i << 4 | 15 for i in range(8)],
-    "largest": [2**64 - 1 - (i << 4) for i in range(8)],
-    "all-slots": list(range(8)),
-    "lowest-bit": [16, 1, 0, 17, 32, 33, 48, 49],
-}
-
-
-class Table:
-    """A hash table of exactly the size that the kernel's description asks for."""
-
-    def __init__(self, room):
-        self.slots = np.full(2 * room, -1, np.int32)
-        self.known = np.zeros(room, np.uint64)
-        self.frequencies = np.full(room, -9, np.int64)
-        self.size = 0
-
-    def number(self, values, start=0):
-        numbers = np.full(len(values), -9, np.int32)
-        reached, self.size = kernels.number_values(
-            as_uint64(values),
-            start,
-            self.slots,
-            self.known,
-            self.frequencies,
-            self.size,
-            numbers,
-        )
-        return reached, numbers.tolist()
-
-
-def numbered(values):
-    """By definition: numbers in order of first appearance, and how often each value came."""
-    known = list(dict.fromkeys(values))
-    return [known.index(value) for value in values], [values.count(value) for value in known]
 
 
 def records_of(lists):
@@ -65,73 +25,6 @@ def random_records(generator):
     pool = random_words(generator, generator.choice([1, 3, 12]))
     sizes = [generator.randrange(7) for _ in range(generator.randrange(8))]
     return [generator.choices(pool, k=size) for size in sizes]
-
-
-@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
-def test_number_values__collisions(values):
-    table = Table(8)
-    sequence = [*values, *values[::-1], *values[:3]]
-    numbers, frequencies = numbered(sequence)
-    assert table.number(sequence) == (len(sequence), numbers)
-    assert table.size == 8
-    assert table.known.tolist() == values
-    assert table.frequencies.tolist() == frequencies
-
-
-def test_number_values__stops_where_there_is_no_room():
-    """Known values still get their numbers; the rest is left for another call, nothing counted."""
-    table = Table(2)
-    sequence = [5, 6, 5, 6, 7, 5, 6]
-    assert table.number(sequence) == (4, [0, 1, 0, 1, -9, -9, -9])
-    assert (table.size, table.frequencies.tolist()) == (2, [2, 2])
-    bigger = Table(4)
-    bigger.known[:2], bigger.frequencies[:2], bigger.size = table.known, table.frequencies, 2
-    kernels.rebuild_slots(bigger.slots, bigger.known, 2)
-    assert bigger.number(sequence, 4) == (7, [-9, -9, -9, -9, 2, 0, 1])
-    assert (bigger.size, bigger.frequencies[:3].tolist()) == (3, [3, 3, 1])
-
-
-def test_number_values__nothing():
-    table = Table(2)
-    assert table.number([]) == (0, [])
-    assert table.size == 0
-
-
-@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
-def test_rebuild_slots__collisions(values):
-    table = Table(8)
-    table.known[:] = values
-    kernels.rebuild_slots(table.slots, table.known, 8)
-    assert sorted(table.slots[table.slots >= 0].tolist()) == list(range(8))
-    table.size, table.frequencies[:] = 8, 0
-    assert table.number(values[::-1]) == (8, list(range(8))[::-1])
-    assert table.size == 8
-
-
-@pytest.mark.parametrize("room", [1, 2, 8, 64])
-def test_number_values__grown(monkeypatch, room):
-    """However often the table grows on the way."""
-    monkeypatch.setattr(postings, "_FIRST_ROOM", room)
-    generator = random.Random(room)
-    for n in (0, 1, 2, 9, 100):
-        values = generator.choices(random_words(generator, max(n // 2, 1)), k=n)
-        numbers, frequencies = postings.number_values(as_uint64(values))
-        assert (numbers.tolist(), frequencies.tolist()) == numbered(values)
-
-
-def test_number_values__beyond_the_first_room():
-    n = postings._FIRST_ROOM + 1
-    numbers, frequencies = postings.number_values(np.arange(n, dtype=np.uint64) << np.uint64(8))
-    assert np.array_equal(numbers, np.arange(n))
-    assert np.array_equal(frequencies, np.ones(n))
-
-
-def test_number_values__too_many(monkeypatch):
-    monkeypatch.setattr(postings, "_FIRST_ROOM", 2)
-    monkeypatch.setattr(postings, "_MOST", 7)
-    assert postings.number_values(as_uint64([1, 2, 3, 4, 1]))[1].tolist() == [2, 1, 1, 1]
-    with pytest.raises(InvalidParameterError, match="more than 4 different"):
-        postings.number_values(as_uint64([1, 2, 3, 4, 5]))
 
 
 def test_index_prefixes__by_definition():

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.kernels import set_join
+from neardup.matching.measures import Measure, make_join_measure
+from neardup.matching.set_join import _partner_ranges
+from tests.kernels.set_probe import THRESHOLDS, least_overlap, prefixes_of, threshold_of
+from tests.oracles.measures import JOIN_MEASURES, reaches
+
+
+def is_partner(measure, x, y):
+    """Whether a record of size x looks for one of size y, as far as it is not too small."""
+    if measure == "containment":
+        return True
+    return y >= x if measure == "max-containment" else y <= x
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_prefix_lengths__by_definition(measure):
+    """Every pair that can reach the threshold shares a token of both prefixes."""
+    for threshold in ("2", "5") if measure == "overlap" else THRESHOLDS:
+        t = make_join_measure(measure, threshold).threshold
+        code = make_join_measure(measure, threshold).code
+        sizes = np.arange(1, 25, dtype=np.int64)
+        least, probing, indexing = (np.empty(24, np.int64) for _ in range(3))
+        set_join.prefix_lengths(sizes, code, t.numerator, t.denominator, least, probing, indexing)
+        for x in range(1, 25):
+            partners = range(1, 25) if "containment" in measure else range(1, x + 1)
+            for y in partners:
+                if measure == "max-containment" and y < x:
+                    continue
+                overlaps = [o for o in range(1, min(x, y) + 1) if reaches(measure, o, x, y, t)]
+                if not overlaps:
+                    continue
+                # o common tokens leave at most x - o others, so one is among the first x - o + 1.
+                assert y >= least[x - 1] or measure == "max-containment"
+                assert probing[x - 1] >= x - min(overlaps) + 1
+                assert indexing[y - 1] >= y - min(overlaps) + 1
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_prefix_lengths__no_longer_than_needed(measure):
+    """Some pair at the threshold meets in the last tokens of its prefixes only."""
+    sizes = range(1, 25)
+    for threshold in ("1", "2", "5") if measure == "overlap" else THRESHOLDS:
+        t = Fraction(threshold)
+        least, probing, indexing = prefixes_of(sizes, measure, t)
+        for n in sizes:
+            of_partners, of_lookers = (
+                [
+                    (other, n - least_overlap(measure, *pair, t) + 1)
+                    for other, pair in pairs
+                    if is_partner(measure, *pair) and least_overlap(measure, *pair, t) <= min(pair)
+                ]
+                for pairs in ([(m, (n, m)) for m in sizes], [(m, (m, n)) for m in sizes])
+            )
+            assert probing[n - 1] == max((tokens for _, tokens in of_partners), default=0)
+            assert indexing[n - 1] == max((tokens for _, tokens in of_lookers), default=0)
+            if measure != "max-containment":
+                assert least[n - 1] == min((m for m, _ in of_partners), default=n + 1)
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_prefix_lengths__prefixes_of_true_pairs_meet(measure):
+    """However tokens are ordered: common ones first, last, or anywhere between the others."""
+    generator = random.Random(f"meet {measure}")
+    for threshold in ("1", "2", "5") if measure == "overlap" else THRESHOLDS:
+        t = Fraction(threshold)
+        for _ in range(60):
+            x, y = generator.randint(1, 12), generator.randint(1, 12)
+            overlap = least_overlap(measure, x, y, t)
+            if overlap > min(x, y) or not is_partner(measure, x, y):
+                continue
+            last = generator.random() < 0.5
+            common = generator.sample(range(30, 60), overlap) if last else range(overlap)
+            others = generator.sample(
+                [t for t in range(60) if t not in common], x + y - 2 * overlap
+            )
+            if last:
+                others = range(len(others))
+            one = sorted([*common, *others[: x - overlap]])
+            other = sorted([*common, *others[x - overlap :]])
+            sizes = sorted({x, y})
+            _, probing, indexing = prefixes_of(sizes, measure, t)
+            probed = one[: probing[sizes.index(x)]]
+            assert {*probed} & {*other[: indexing[sizes.index(y)]]}
+
+
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_partner_ranges__by_definition(measure):
+    """All that come first and are large enough to reach the threshold, and no other."""
+    generator = random.Random(f"ranges {measure}")
+    for _ in range(30):
+        t = Fraction(threshold_of(generator, measure))
+        sizes = sorted(generator.randint(1, 14) for _ in range(generator.randrange(1, 12)))
+        least, _, _ = prefixes_of(sizes, measure, t)
+        first, last = _partner_ranges(np.array(sizes, np.int64), least, Measure(measure, t))
+        for x, size in enumerate(sizes):
+            expected = [
+                y
+                for y, other in enumerate(sizes)
+                if y > x or measure != "max-containment"
+                if y < x or "containment" in measure
+                if least_overlap(measure, size, other, t) <= min(size, other)
+            ]
+            found = range(first[x], last[x])
+            # A contained record is among those large enough, and passed over when probed.
+            assert list(found) == expected
