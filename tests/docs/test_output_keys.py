@@ -1,0 +1,161 @@
+"""docs/command-line.md names the keys and columns of every output."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.cli import run
+from tests.docs.pages import ROOT, first_names, section, tables
+
+
+def test_command_line__summary_keys(readme_run):
+    _, out = readme_run
+    summary = json.loads((out / "summary.json").read_text())
+    of_run, of_scheme, of_seconds = (
+        {name for row in table for name in first_names(row)}
+        for table in tables("docs/command-line.md", "summary.json")
+    )
+    sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit"}
+    assert of_run - sometimes == set(summary) - sometimes
+    assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
+    assert of_seconds - {"choose method", "audit", "count"} == set(summary["seconds"])
+
+
+def test_command_line__audit_keys():
+    texts = [f"{i} one two three four five six" for i in range(3)]
+    options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": 64, "rows": 1}
+    summary = neardup.deduplicate(texts, audit=9, **options).summary
+    [table] = tables("docs/command-line.md", "How documents are found, and an audit")
+    assert {name for row in table for name in first_names(row)} == set(summary["audit"])
+    assert {"choose method", "audit"} <= set(summary["seconds"])
+    assert summary["audit"]["recall"] is not None
+
+
+def test_command_line__keys_of_pairs():
+    texts = ["one two three four five six", "one two three four five seven", "", None]
+    ways = (
+        {"ngram": 1, "threshold": "0.7", "on_error": "skip"},
+        {"method": "minhash", "ngram": 1},
+        {"max_distance": 5},
+        {"top": 1},
+    )
+    rows = [{"text": text} for text in texts]
+    summaries = [
+        neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **options).summary
+        for options in ways
+    ]
+    of_run, of_filters = (
+        {name for row in table for name in first_names(row)}
+        for table in tables("docs/command-line.md", "JSON of pairs")
+    )
+    assert of_run == set().union(*summaries)
+    assert of_filters == set().union(*(summary["filters"] for summary in summaries))
+    for summary in summaries:
+        assert set(summary["seconds"]) == {"read", "join"}
+    _, of_scheme, _ = tables("docs/command-line.md", "summary.json")
+    described = {name for row in of_scheme for name in first_names(row)}
+    assert described - {"tf", "idf"} == set(summaries[1]["scheme"])
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict:
+    capsys.readouterr()
+    assert run([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def keys_of(heading: str, *, table: int = 0) -> set[str]:
+    return {
+        name for row in tables("docs/command-line.md", heading)[table] for name in first_names(row)
+    }
+
+
+def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages, questions = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
+    ids = ("--id-column", "id")
+    build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20)
+    assert set(build) == keys_of("neardup index build")
+    assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
+    search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv")
+    assert set(search) == keys_of("JSON of search")
+    windows = ("--all-windows", "-o", "windows.csv")
+    json_of(capsys, "search", "idx", questions, *ids, *windows)
+    align = json_of(capsys, "align", questions, *ids, "--against", "idx", "-o", "shared.parquet")
+    assert set(align) == keys_of("JSON of align")
+    drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
+    assert set(drop) | {"skipped"} == keys_of("JSON of drop")
+    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
+    assert pq.read_schema("shared.parquet").names == columns
+    assert header_of("hits.csv") == columns
+    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[1]))
+    assert set(header_of("windows.csv")) == set(columns)
+    removed = json_of(capsys, "index", "remove", "idx", "news")
+    compacted = json_of(capsys, "index", "compact", "idx")
+    for name, found in (("remove", removed), ("compact", compacted)):
+        [key] = found
+        assert f"`{key}`" in section("docs/command-line.md", f"neardup index {name}")
+
+
+SKETCH_KINDS = {
+    "minhash": (),
+    "weighted": (),
+    "smallest": (),
+    "modulo": (),
+    "edit": ("--letters", 2),
+}
+
+
+@pytest.mark.parametrize("kind", SKETCH_KINDS)
+def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages = ROOT / "examples/pages.jsonl"
+    made = json_of(capsys, "sketch", pages, "--kind", kind, *SKETCH_KINDS[kind], "-o", "a.parquet")
+    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of sketch")[0])
+    keys = set(re.findall(r"`(\w+)`", told))
+    assert set(made) == keys
+    info = json_of(capsys, "sketch", "--info", "a.parquet")
+    assert set(info) == keys - {"skipped_rows"} | {"format", "neardup"}
+    described = dict(tables("docs/command-line.md", "neardup sketch")[0])
+    assert set(described) == set(SKETCH_KINDS)
+    names = set(re.findall(r"`(\w+)`", described[kind])) | {"id"}
+    assert set(pq.read_schema("a.parquet").names) == names
+    summary = json_of(capsys, "estimate", "a.parquet", "-o", "pairs.parquet")
+    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of estimate")[0])
+    assert set(summary) == set(re.findall(r"`(\w+)`", told))
+    rows = tables("docs/command-line.md", "neardup estimate")[0]
+    [columns] = [row[1] for row in rows if kind in row[0].split(", ")]
+    expected = ["id_a", "id_b", *re.findall(r"`(\w+)`", columns)]
+    assert pq.read_schema("pairs.parquet").names == expected
+
+
+def test_command_line__keys_of_compare(tmp_path, capsys):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(f"{name} one two three four five six")
+    told = json_of(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert set(told) == keys_of("JSON of compare")
+    [passage], measures = told["passages"], told["measures"]
+    rows = dict(tables("docs/command-line.md", "JSON of compare")[0])
+    described = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
+    assert described["`passages`"] == set(passage)
+    assert described["`measures`"] == set(measures[0])
+    assert described["`sizes`"] == {"a", "b", *told["sizes"]["a"]}
+    assert set(measures[0]["estimates"][0]) == keys_of("JSON of compare", table=1)
+    assert set(told["differences"]) == keys_of("JSON of compare", table=2)
+    elements = {measure["elements"] for measure in measures}
+    text = section("docs/command-line.md", "JSON of compare")
+    assert all(f"`{name}`" in text for name in elements)
+
+
+def passage_tables() -> list[list[list[str]]]:
+    return tables("docs/command-line.md", "neardup search")
+
+
+def header_of(name: str) -> list[str]:
+    return shlex.split(Path(name).read_text().splitlines()[0].replace(",", " "))

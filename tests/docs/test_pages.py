@@ -1,0 +1,43 @@
+"""All pages: their links lead somewhere, their lines are short."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md", *DOCS]
+
+# Pages that may not be there yet.
+MAY_BE_MISSING = {ROOT / "benchmarks/README.md"}
+
+
+def anchors(text: str) -> set[str]:
+    """Give the anchors of headings as GitHub makes them."""
+    headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?s)```.*?```", "", text))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links__lead_somewhere(path):
+    text = re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?://", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if target in MAY_BE_MISSING and not target.exists():
+            continue
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_lines__at_most_100_characters(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    # Rows of tables cannot be broken.
+    long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
+    assert long == []
