@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.sketches.broder import (
+    ModuloScheme,
+    SmallestScheme,
+    fingerprint_shingles,
+    sketch_sets,
+    unite_rows,
+)
+from neardup.sketches.estimates import (
+    estimate_containment,
+    estimate_resemblance,
+    estimate_shares,
+    estimate_sizes,
+)
+from neardup.text.shingles import make_shingle_scheme
+from tests.arrays import make_texts
+from tests.unit.sketches.samples import rows, sketch
+
+
+@pytest.mark.parametrize("ngram", [1, 2, 3])
+@pytest.mark.parametrize("occurrences", ["set", "numbered"])
+@pytest.mark.parametrize("fingerprint", ["mixer", "rabin"])
+def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint):
+    """Roses and flowers, by both of Broder's options; sketches that hold all are exact."""
+    texts = make_texts(["a rose is a rose is a rose", "a rose is a flower which is a rose"])
+    expected = {
+        "numbered": [Fraction(7, 10), Fraction(5, 10), Fraction(3, 10)],
+        "set": [Fraction(3, 5), Fraction(3, 6), Fraction(3, 7)],
+    }[occurrences][ngram - 1]
+    shingles = make_shingle_scheme(ngram=ngram, occurrences=occurrences)
+    for scheme in (SmallestScheme(fingerprint=fingerprint), ModuloScheme(fingerprint=fingerprint)):
+        sketches = sketch_sets(fingerprint_shingles(texts, shingles, scheme), scheme)
+        found = estimate_resemblance(sketches, sketches, rows(0), rows(1), scheme)
+        assert found.values.tolist() == found.low.tolist() == [float(expected)]
+        assert found.is_usable().all()
+
+
+def test_estimate_containment__broders_permutations():
+    """Texts may have the same shingles and not be the same."""
+    texts = make_texts(["a c a b a", "a b a c a", "a c a", "x"])
+    scheme = ModuloScheme()
+    sketches = sketch_sets(
+        fingerprint_shingles(texts, make_shingle_scheme(ngram=2), scheme), scheme
+    )
+    found = estimate_containment(sketches, sketches, rows(0, 0, 2, 0), rows(1, 2, 0, 3), scheme)
+    assert found.values.tolist() == [1, 0.5, 1, 0]
+    assert found.n_samples.tolist() == [4, 4, 2, 4]
+
+
+@pytest.mark.parametrize("scheme", [SmallestScheme(4), ModuloScheme(5), ModuloScheme()])
+def test_estimate_resemblance__empty_sets_resemble_nothing(scheme):
+    sketches = sketch([[], list(range(400)), []], scheme)
+    found = estimate_resemblance(sketches, sketches, rows(0, 1, 0), rows(1, 0, 2), scheme)
+    assert found.values.tolist() == found.low.tolist() == found.high.tolist() == [0, 0, 0]
+    assert found.is_usable().all()
+
+
+def test_estimate_containment__few_samples_are_told():
+    """Of a short text in a long one little is known: the value stands, and is marked."""
+    scheme = ModuloScheme()
+    sketches = sketch([range(150), range(20_000), range(1000)], scheme)
+    assert sketches.moduli.tolist() == [1, 128, 8]
+    found = estimate_containment(sketches, sketches, rows(0, 1, 2), rows(1, 0, 1), scheme)
+    assert (found.n_samples < 20).tolist() == [True, False, True]
+    assert found.is_usable().tolist() == [False, True, False]
+    assert found.is_usable(1).tolist() == [True] * 3
+    assert found.values[0] == 1
+    assert found.low[0] < 0.9
+
+
+def test_estimate_resemblance__without_samples_nothing_is_known():
+    scheme = ModuloScheme(2**32)
+    sketches = sketch([[1, 2, 3]], scheme)
+    found = estimate_resemblance(sketches, sketches, rows(0), rows(0), scheme)
+    assert np.isnan([found.values[0], found.errors[0]]).all()
+    assert (found.low[0], found.high[0], found.n_samples[0]) == (0, 1, 0)
+    assert not found.is_usable()[0]
+    assert len(found) == 1
+
+
+def test_estimate_resemblance__no_pairs():
+    scheme = SmallestScheme()
+    found = estimate_resemblance(*[sketch([], scheme)] * 2, rows(), rows(), scheme)
+    assert len(found) == 0
+
+
+def test_estimate_resemblance__rows_that_are_not_there():
+    scheme = SmallestScheme()
+    one, other = sketch([[1], [2]], scheme), sketch([[1]], scheme)
+    with pytest.raises(InvalidParameterError, match="left must be rows of 2 sketches, got 0 to 2"):
+        estimate_resemblance(one, other, rows(0, 2), rows(0, 0), scheme)
+    with pytest.raises(InvalidParameterError, match="right must be rows of 1 sketches, got 0 to 1"):
+        estimate_resemblance(one, other, rows(0, 1), rows(0, 1), scheme)
+    with pytest.raises(InvalidParameterError, match="right must be rows of 1 sketches, got -1"):
+        estimate_resemblance(one, other, rows(0), rows(-1), scheme)
+    with pytest.raises(InvalidParameterError, match="one row for each pair, got 1, 2"):
+        estimate_resemblance(one, other, rows(0), rows(0, 0), scheme)
+
+
+@pytest.mark.parametrize(
+    ("made", "used", "moduli"),
+    [
+        (ModuloScheme(3), ModuloScheme(5), (5, 3)),
+        (ModuloScheme(3), ModuloScheme(), (None, 3)),
+        (ModuloScheme(4), SmallestScheme(), (1, 4)),
+        (ModuloScheme(size=1), ModuloScheme(1), (1, 8)),
+    ],
+)
+def test_estimate_resemblance__unlike_moduli(made, used, moduli):
+    good, bad = sketch([[]] * 3, SmallestScheme()), sketch([range(9)] * 3, made)
+    for pair in ((good, bad), (bad, good)) if used != ModuloScheme(5) else ((bad, bad),):
+        with pytest.raises(SketchMismatchError) as caught:
+            estimate_resemblance(*pair, rows(0), rows(0), used)
+        assert caught.value.differences == {"modulus": moduli}
+
+
+@pytest.mark.parametrize(("size", "used"), [(5, 4), (5, 6), (9, 3)])
+def test_estimate_resemblance__unlike_sizes(size, used):
+    sketches = sketch([range(9), range(3)], SmallestScheme(size))
+    with pytest.raises(SketchMismatchError) as caught:
+        estimate_resemblance(sketches, sketches, rows(0), rows(0), SmallestScheme(used))
+    assert caught.value.differences == {"size": (used, size)}
+
+
+def test_estimate_sizes__known_and_unknown():
+    lists = [range(400), range(5), [], range(8)]
+    found = estimate_sizes(sketch(lists, SmallestScheme(8)), SmallestScheme(8))
+    assert found.values[1:3].tolist() == found.low[1:3].tolist() == [5, 0]
+    assert found.errors[1:3].tolist() == [0, 0]
+    assert found.n_samples.tolist() == [8, 5, 0, 8]
+    assert found.low[0] < found.values[0] < found.high[0]
+    assert found.low[3] == 8
+    scheme = ModuloScheme(4)
+    found = estimate_sizes(sketch(lists, scheme), scheme)
+    assert found.values.tolist() == found.high.tolist() == [400, 5, 0, 8]
+    united = estimate_sizes(unite_rows(*[sketch(lists, scheme)] * 2, scheme), scheme)
+    assert (united.values == 4 * united.n_samples).all()
+    assert (united.low <= united.values).all()
+    assert (united.values <= united.high).all()
+    assert united.high[2] == pytest.approx(4 * 1.96**2 * 0.75, rel=1e-3)
+    assert len(estimate_sizes(sketch([], scheme), scheme)) == 0
+    assert len(estimate_sizes(sketch([], SmallestScheme()), SmallestScheme())) == 0
+
+
+@pytest.mark.parametrize(("s", "low", "high"), [(10, 4.7954, 17.0848), (50, 37.1110, 64.7806)])
+def test_estimate_sizes__interval_of_gamma_quantiles(s, low, high):
+    """Half of chi-square quantiles with 2 s degrees of freedom, from tables."""
+    scheme = SmallestScheme(s)
+    sketches = sketch([range(5000)], scheme)
+    unit = 2.0**64 / (float(sketches.values[-1]) + 1)
+    found = estimate_sizes(sketches, scheme)
+    assert found.values[0] == pytest.approx((s - 1) * unit)
+    assert (found.low[0], found.high[0]) == pytest.approx((low * unit, high * unit), rel=0.002)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_estimate_sizes__few_values_tell_nearly_nothing(size):
+    scheme = SmallestScheme(size)
+    found = estimate_sizes(sketch([range(100)], scheme), scheme)
+    assert found.errors.tolist() == [np.inf]
+    assert found.low[0] <= 100 <= found.high[0]
+
+
+def test_estimate_shares__errors():
+    found = estimate_shares(
+        rows(3, 0, 5, 0, 2),
+        rows(12, 7, 5, 0, 8),
+        np.array([1, 0.5, 0.25, 1, 0.1]),
+        np.array([False, False, False, False, True]),
+    )
+    assert found.values[[0, 1, 2, 4]].tolist() == [0.25, 0, 1, 0.25]
+    assert found.errors[[0, 1, 2, 4]].tolist() == [0.125, 0, 0, 0]
+    assert (found.low[1], found.high[2]) == (0, 1)
+    assert found.high[1] > 0.1
+    assert found.low[2] < 0.9
+    assert (found.low[4], found.high[4]) == (0.25, 0.25)

@@ -1,0 +1,207 @@
+"""Tables that are no sketches, or not those that they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.errors import SketchFormatError
+from neardup.jobs.sketch.sketches import Sketches
+from tests.unit.sketches.sketch_tables import (
+    COLUMNS,
+    KINDS,
+    NOT_SKETCHES,
+    lists,
+    make,
+    with_about,
+    with_column,
+    with_scheme,
+)
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        (b"", NOT_SKETCHES),
+        (b"{", NOT_SKETCHES),
+        (b"\xff", NOT_SKETCHES),
+        (b"[" * 200_000, NOT_SKETCHES),
+        ([], NOT_SKETCHES),
+        (None, NOT_SKETCHES),
+        ({"format": 1}, NOT_SKETCHES),
+        ({"scheme": {}}, NOT_SKETCHES),
+        (
+            {"format": 2, "scheme": {}},
+            "sketches of format 2, this neardup reads 1; use a newer neardup, or make the sketches "
+            "again",
+        ),
+        ({"format": 1, "scheme": []}, "sketches of format 1, this neardup reads 1; use a newer"),
+        ({"format": 1, "scheme": {}}, "unknown kind of sketches None; it may come from a newer"),
+        ({"format": 1, "scheme": {"kind": "odd"}}, "unknown kind of sketches 'odd'; it may come"),
+        ({"format": 1, "scheme": {"kind": ["edit"]}}, "unknown kind of sketches"),
+    ],
+)
+def test_from_arrow__foreign_metadata(about, message):
+    table = with_about(make("minhash").to_arrow(), about)
+    with pytest.raises(SketchFormatError) as caught:
+        Sketches.from_arrow(table)
+    assert str(caught.value).startswith(message)
+
+
+def test_from_arrow__no_metadata():
+    for metadata in (None, {}, {b"other": b"{}"}):
+        table = make("minhash").to_arrow().replace_schema_metadata(metadata)
+        with pytest.raises(SketchFormatError, match=rf"^{NOT_SKETCHES}$"):
+            Sketches.from_arrow(table)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "message"),
+    [
+        ("minhash", {"num_perm": ...}, "the scheme of kind minhash is not complete"),
+        ("minhash", {"seed": ...}, "the scheme of kind minhash is not complete"),
+        ("weighted", {"num_perm": None}, "the scheme of kind weighted is not complete"),
+        ("modulo", {"modulus": ...}, "the scheme of kind modulo is not complete"),
+        ("modulo", {"modulus": 3}, "the scheme of kind modulo is not complete"),
+        ("edit", {"hash": ...}, "the scheme of kind edit is not complete"),
+        ("minhash", {"num_perm": 0}, "the scheme is not valid: num_perm must lie between"),
+        ("minhash", {"num_perm": "16"}, "the scheme is not valid: "),
+        ("smallest", {"size": 2**20 + 1}, "the scheme is not valid: size must lie between"),
+        ("smallest", {"fingerprint": 5}, "the scheme is not valid: fingerprint must be"),
+        ("modulus", {"modulus": 2**32 + 1}, "the scheme is not valid: modulus must lie between"),
+        ("edit", {"letters": 1}, "the scheme is not valid: letters must lie between"),
+        *(
+            ("minhash", {"num_perm": value}, "the scheme of kind minhash has fields that are")
+            for value in (16.0, True, [16], {})
+        ),
+    ],
+)
+def test_from_arrow__schemes_that_are_none(kind, fields, message):
+    table = with_scheme(make(kind).to_arrow(), **fields)
+    with pytest.raises(SketchFormatError) as caught:
+        Sketches.from_arrow(table)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("fields", [{"seed": 43}, {"ngram": 4}, {"tokenizer": ...}, {"more": 1}])
+def test_from_arrow__a_scheme_that_was_changed(fields):
+    table = with_scheme(make("minhash").to_arrow(), checked=False, **fields)
+    with pytest.raises(SketchFormatError, match=r"^the scheme is damaged; make the sketches again"):
+        Sketches.from_arrow(table)
+
+
+SIX = [[1, 2, 3, 4, 5, 6, 7, 8]] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        *((kind, {"id": pa.array(["a", None])}) for kind in KINDS),
+        *((kind, {"sketch": None}) for kind in KINDS),
+        *((kind, {"sketch": pa.array(["x", "y"])}) for kind in KINDS if kind != "letters"),
+        *((kind, {"sketch": pa.nulls(2)}) for kind in KINDS),
+        *((kind, {"length": pa.array([-1, 9])}) for kind in ("edit", "letters")),
+        *((kind, {"length": pa.array([None, 9])}) for kind in ("edit", "letters")),
+        *((kind, {"length": pa.array([9.5, 9])}) for kind in ("edit", "letters")),
+        *((kind, {"length": None}) for kind in ("edit", "letters")),
+        *((kind, {"size": pa.array([-1, 9])}) for kind in ("minhash", "weighted", "modulus")),
+        ("minhash", {"size": pa.array([None, 9])}),
+        ("minhash", {"size": pa.array([2**63, 9], pa.uint64())}),
+        ("minhash", {"sketch": lists([[1] * 16, [1] * 15], pa.uint32())}),
+        ("minhash", {"sketch": lists([[1] * 15, [1] * 17], pa.uint32())}),
+        ("minhash", {"sketch": lists([[1] * 16, None], pa.uint32())}),
+        ("minhash", {"sketch": lists([[1] * 16, [None] * 16], pa.uint32())}),
+        ("minhash", {"sketch": lists([[1] * 16, [2**32] * 16])}),
+        ("minhash", {"sketch": lists([[1] * 16, [-1] * 16], pa.int64())}),
+        ("weighted", {"weight": pa.array([-1, 9])}),
+        ("weighted", {"weight": None}),
+        ("smallest", {"sketch": lists([[2, 1], [3]]), "size": pa.array([2, 1])}),
+        ("smallest", {"sketch": lists([[1, 1], [3]]), "size": pa.array([2, 1])}),
+        ("smallest", {"sketch": lists([[1, 2], [3]]), "size": pa.array([3, 1])}),
+        ("smallest", {"sketch": lists([[1, 2], [3]]), "size": pa.array([1, 1])}),
+        ("smallest", {"sketch": lists([[1, 2], [3]]), "size": pa.array([None, 1])}),
+        ("smallest", {"sketch": lists([[*range(9)], [3]]), "size": pa.array([None, 1])}),
+        ("smallest", {"sketch": lists([[*range(9)], [3]]), "size": pa.array([9, 1])}),
+        ("smallest", {"sketch": lists([[1, None], [3]]), "size": pa.array([2, 1])}),
+        ("smallest", {"sketch": lists(SIX), "size": pa.array([-2, 8])}),
+        ("modulo", {"modulus": pa.array([3, 1])}),
+        ("modulo", {"modulus": pa.array([0, 1])}),
+        ("modulo", {"modulus": pa.array([-1, 1])}),
+        ("modulo", {"modulus": pa.array([None, 1])}),
+        ("modulo", {"modulus": None}),
+        ("modulo", {"sketch": lists([[2], [3]]), "modulus": pa.array([2, 2])}),
+        (
+            "modulo",
+            {
+                "sketch": lists([[1], [3]]),
+                "modulus": pa.array([1, 1]),
+                "size": pa.array([1, 5]),
+            },
+        ),
+        ("modulo", {"sketch": lists([[1], [3]]), "modulus": pa.array([1, 1]), "size": pa.nulls(2)}),
+        ("modulus", {"modulus": pa.array([7, 14]), "sketch": lists([[7], [14]])}),
+        ("modulus", {"sketch": lists([[14, 7], []])}),
+        ("modulus", {"sketch": lists([[7, 15], []])}),
+        ("modulus", {"sketch": lists([[7, 14, 21], []]), "size": pa.array([2, 0])}),
+        ("sum", {"sketch": lists([[8], [9]], pa.uint32()), "length": pa.array([9, 9])}),
+        ("edit", {"sketch": lists([[8, 8], [9]], pa.uint32()), "length": pa.array([1, 9])}),
+        ("letters", {"symbols": pa.array([9, 9]), "sketch": pa.array([b"12", b"3"])}),
+        ("letters", {"symbols": pa.array([9, 7]), "sketch": pa.array([b"1", b"23"])}),
+        ("letters", {"symbols": pa.array([9, 7]), "sketch": pa.array([b"12", None])}),
+        ("letters", {"symbols": pa.array([9, -1]), "sketch": pa.array([b"12", b""])}),
+        ("letters", {"symbols": None}),
+    ],
+)
+def test_from_arrow__columns_that_are_none(kind, columns):
+    table = make(kind).to_arrow().slice(30, 2)
+    for name, values in columns.items():
+        table = table.drop_columns([name]) if values is None else with_column(table, name, values)
+    with pytest.raises(SketchFormatError, match=COLUMNS):
+        Sketches.from_arrow(table)
+
+
+def test_from_arrow__columns_of_another_kind():
+    for kind, other in (("minhash", "smallest"), ("modulo", "edit"), ("edit", "letters")):
+        table = make(kind).to_arrow()
+        foreign = make(other).to_arrow()
+        with pytest.raises(SketchFormatError, match=COLUMNS):
+            Sketches.from_arrow(foreign.replace_schema_metadata(table.schema.metadata))
+
+
+def test_from_arrow__sums_that_wrap_around():
+    """Sixteen numbers of symbols that take 2^64 bytes together, which is 0 in 64 bits."""
+    table = make("letters").to_arrow().slice(0, 16)
+    huge = pa.array([2**63 - 8] * 16)
+    for name, values in (
+        ("symbols", huge),
+        ("length", huge),
+        ("sketch", pa.array([b""] * 16, pa.large_binary())),
+    ):
+        table = with_column(table, name, values)
+    with pytest.raises(SketchFormatError, match=COLUMNS):
+        Sketches.from_arrow(table)
+
+
+def test_from_arrow__offsets_that_are_none():
+    table = make("smallest").to_arrow().slice(0, 2)
+    for offsets in ([0, 500, 3], [0, 3, 2], [0, -1, 3]):
+        buffers = [None, pa.py_buffer(np.array(offsets, np.int64))]
+        values = pa.array([1, 2, 3], pa.uint64())
+        bad = pa.Array.from_buffers(pa.large_list(pa.uint64()), 2, buffers, children=[values])
+        with pytest.raises(SketchFormatError, match=COLUMNS):
+            Sketches.from_arrow(with_column(table, "sketch", bad))
+
+
+def test_from_arrow__list_views():
+    """Their offsets may be in any order."""
+    table = make("smallest").to_arrow()
+    views = pa.array(table["sketch"].to_pylist(), pa.large_list_view(pa.uint64()))
+    with pytest.raises(SketchFormatError, match=COLUMNS):
+        Sketches.from_arrow(with_column(table, "sketch", views))
+
+
+def test_from_arrow__ids_twice():
+    table = make("minhash").to_arrow()
+    with pytest.raises(SketchFormatError, match=r"^an id comes twice; ids must differ, make"):
+        Sketches.from_arrow(pa.concat_tables([table, table.slice(3, 1)]))

@@ -1,0 +1,132 @@
+"""Files of sketches that are damaged, and files that are none."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.errors import ReadError, SketchFormatError
+from neardup.jobs.sketch.sketches import Sketches, read_info
+from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same, with_about
+
+
+def read_or_refused(path):
+    try:
+        return Sketches.read(path)
+    except (SketchFormatError, ReadError):
+        return None
+
+
+@kinds
+def test_read__flipped_bits(kind, tmp_path):
+    """One bit anywhere, half of them in the metadata, which pages' checksums do not cover."""
+    sketches, path = make(kind), tmp_path / "a.parquet"
+    sketches.write(path)
+    data = path.read_bytes()
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    generator = random.Random(kind)
+    n_noticed = 0
+    for trial in range(400):
+        place = generator.randrange(len(data) if trial % 2 else footer)
+        changed = bytearray(data)
+        changed[-1 - place] ^= 1 << generator.randrange(8)
+        path.write_bytes(changed)
+        found = read_or_refused(path)
+        n_noticed += found is None
+        assert found is None or same(found, sketches)
+        with contextlib.suppress(SketchFormatError):
+            assert read_info(path)["scheme"] == sketches.scheme
+    assert n_noticed > 100
+
+
+@kinds
+def test_read__every_bit_of_the_numbers_of_rows(kind, tmp_path):
+    """A file has them several times; one alone that is less would leave documents out."""
+    sketches, path = make(kind), tmp_path / "a.parquet"
+    sketches.write(path)
+    data = path.read_bytes()
+    number = 2 * len(sketches)
+    places = [
+        place
+        for place in range(len(data) - int.from_bytes(data[-8:-4], "little"), len(data))
+        if data[place] == number
+    ]
+    assert len(places) >= 2
+    for place in places:
+        for bit in range(8):
+            changed = bytearray(data)
+            changed[place] ^= 1 << bit
+            path.write_bytes(changed)
+            found = read_or_refused(path)
+            assert found is None or same(found, sketches)
+
+
+@kinds
+def test_read__truncated(kind, tmp_path):
+    path = tmp_path / "a.parquet"
+    make(kind).write(path)
+    data = path.read_bytes()
+    generator = random.Random(kind)
+    for length in [0, 1, 4, 8, 12, len(data) - 1, *generator.sample(range(len(data)), 50)]:
+        path.write_bytes(data[:length])
+        with pytest.raises(SketchFormatError, match="not a Parquet file, or a damaged one"):
+            Sketches.read(path)
+
+
+@kinds
+def test_read__overwritten_stretches(kind, tmp_path):
+    sketches, path = make(kind), tmp_path / "a.parquet"
+    sketches.write(path)
+    data = path.read_bytes()
+    generator = random.Random(kind)
+    for _ in range(100):
+        start = generator.randrange(len(data))
+        junk = generator.randbytes(generator.randint(1, 30))
+        path.write_bytes((data[:start] + junk + data[start + len(junk) :])[: len(data)])
+        found = read_or_refused(path)
+        assert found is None or same(found, sketches)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"id,text\n1,one\n", b"PAR1" * 9, b"{}"])
+def test_read__no_parquet(content, tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(content)
+    for read in (Sketches.read, read_info, neardup.estimate):
+        with pytest.raises(SketchFormatError) as caught:
+            read(path)
+        message = f"{path}: not a Parquet file, or a damaged one; make it with neardup sketch"
+        assert (str(caught.value), caught.value.path) == (message, str(path))
+
+
+def test_read__foreign_parquet(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a"], "text": ["one"]}), path)
+    for read in (Sketches.read, read_info, neardup.estimate):
+        with pytest.raises(SketchFormatError) as caught:
+            read(path)
+        assert (str(caught.value), caught.value.path) == (f"{path}: {NOT_SKETCHES}", str(path))
+
+
+def test_read__newer_format(tmp_path):
+    path = tmp_path / "a.parquet"
+    about = {"format": 2, "scheme": {"kind": "minhash"}}
+    pq.write_table(with_about(make("minhash").to_arrow(), about), path)
+    for read in (Sketches.read, read_info):
+        with pytest.raises(SketchFormatError, match=r"a\.parquet: sketches of format 2, this"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("none.parquet", "No such file or directory"), ("folder", "Is a directory")]
+)
+def test_read__nothing_there(name, says, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for read in (Sketches.read, read_info, neardup.estimate):
+        with pytest.raises(ReadError) as caught:
+            read(tmp_path / name)
+        assert str(caught.value) == f"{tmp_path / name}: cannot be read: {says}"
