@@ -1,0 +1,193 @@
+"""Documents and queries for passage searches, and what is found in them spelt out."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from neardup import PassageIndex
+from neardup.files.memory import MemorySource
+from neardup.files.rows import ColumnNames
+from neardup.passages import index as passage_index
+from neardup.passages.documents import ReadOptions
+from neardup.runtime.progress import no_progress
+from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.oracles import passages
+from tests.oracles import search as oracle
+from tests.oracles.hashing import hash_token
+from tests.oracles.weighted import document_frequencies
+
+Documents = Mapping[str, str]
+
+hash_of = cache(hash_token)
+
+
+def hashes(text: str) -> list[int]:
+    return [hash_of(word.encode()) for word in text.split()]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Documents by id, some of them as queries, too, and how they are hashed."""
+
+    documents: Documents
+    queries: list[str]
+    min_tokens: int
+    num_perm: int
+    tf: str = "binary"
+    idf: str = "unary"
+    threshold: Fraction = Fraction(4, 5)
+
+    @property
+    def options(self) -> dict[str, object]:
+        names = ("min_tokens", "num_perm", "tf", "idf")
+        return {name: getattr(self, name) for name in names} | {"tokenizer": "whitespace"}
+
+    @property
+    def scheme(self) -> oracle.Scheme:
+        lists = [hashes(text) for text in self.documents.values()]
+        counts = document_frequencies(lists)
+        names = (self.min_tokens, self.num_perm, self.tf, self.idf)
+        return oracle.Scheme(*names, counts=counts, total=len(lists))
+
+
+def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 << 24, workers=1):
+    """Add documents that are read ``cut`` at a time; a segment has that many tokens, or more."""
+    table = pa.table({"id": list(documents), "text": list(documents.values())})
+    passage_index.add_documents(
+        folder,
+        [
+            MemorySource(
+                table.cast(pa.schema([("id", "string"), ("text", "string")])), block_rows=cut
+            )
+        ],
+        ReadOptions(ColumnNames("text", "id")),
+        workers=workers,
+        progress=no_progress,
+        segment_tokens=tokens,
+    )
+
+
+@contextlib.contextmanager
+def new_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder) / "index"
+
+
+@contextlib.contextmanager
+def indexed(case: Case, **how) -> Iterator[PassageIndex]:
+    with new_folder() as folder:
+        PassageIndex.create(folder, **case.options)
+        add(folder, case.documents, **how)
+        yield PassageIndex.open(folder)
+
+
+# Those whose hashes are of plain counts half of the time.
+weightings = st.sampled_from([("binary", "unary"), ("raw", "unary")]) | st.tuples(
+    st.sampled_from(TERM_FREQUENCIES), st.sampled_from(INVERSE_FREQUENCIES)
+)
+
+WORDS = ["a", "b", "c", "d", "e", "é", "ß"]
+
+
+@st.composite
+def cases(draw, n_documents=3, longest=12, **fixed):
+    words = st.sampled_from(WORDS[: draw(st.integers(2, 4) | st.just(7))])
+    texts = draw(st.lists(st.lists(words, max_size=longest), max_size=n_documents))
+    queries = []
+    for _ in range(draw(st.integers(1, 2))):
+        query = draw(st.lists(words | st.just("f"), max_size=6))
+        long = [text for text in texts if text]
+        if long and draw(st.booleans()):  # a copy, perhaps with a change
+            text = draw(st.sampled_from(long))
+            start = draw(st.integers(0, len(text) - 1))
+            query = text[start : start + draw(st.integers(1, 8))] + query[:1]
+        queries.append(query)
+    gaps = st.sampled_from([" ", "  ", "\u3000", "\n"])
+    case = Case(
+        {f"d{i}": draw(gaps).join(text) for i, text in enumerate(texts)},
+        [draw(gaps).join(query) for query in queries],
+        draw(st.integers(1, 5)),
+        draw(st.integers(8, 16)),
+        *draw(weightings),
+    )
+    case = replace(case, **fixed)
+    thresholds = [Fraction(t) for t in ("1/3", "1/2", "3/5", "2/3", "3/4", "4/5", "1")]
+    reached = {
+        Fraction(*similarity)
+        for query in case.queries
+        for text in case.documents.values()
+        for similarity in oracle.similar(
+            case.scheme, hashes(query), hashes(text), Fraction(1, 10)
+        ).values()
+    }
+    if reached and draw(st.booleans()):
+        thresholds = sorted(reached)
+    return replace(case, threshold=draw(st.sampled_from(thresholds)))
+
+
+recalls = st.sampled_from(["0.99", "0.5", "0.01", "0.9"])
+
+
+def can_reach(case: Case, recall: str) -> bool:
+    return 1 - (1 - case.threshold) ** case.num_perm >= Fraction(recall)
+
+
+def hits_asked_for(case: Case, recall: Fraction) -> int:
+    numbers = range(case.num_perm, 0, -1)
+    enough = (
+        n for n in numbers if oracle.probability_of_hits(case.num_perm, n, case.threshold) >= recall
+    )
+    return next(enough)
+
+
+def places_of(text: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Number the tokens by where they start and by where they end."""
+    found = [match.span() for match in re.finditer(r"\S+", text)]
+    return {a: i for i, (a, _) in enumerate(found)}, {b: i for i, (_, b) in enumerate(found)}
+
+
+def cells_of_windows(case: Case, table: pa.Table) -> dict[tuple[int, str], list[tuple[int, int]]]:
+    """Give the sub-texts of rectangles, with repeats, by query and document."""
+    cells: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    for row in table.to_pylist():
+        starts, ends = places_of(case.documents[row["doc_id"]])
+        corners = (
+            starts[row["first_start"]],
+            starts[row["last_start"]],
+            ends[row["first_end"]],
+            ends[row["last_end"]],
+        )
+        key = (int(row["query_id"]), row["doc_id"])
+        cells.setdefault(key, []).extend(passages.cells_of(corners))
+    return cells
+
+
+def rows_of(case: Case, found) -> list[dict[str, object]]:
+    """Spell out passages: ``found(query number, document id)`` gives the passages of both."""
+    rows = []
+    for number, query in enumerate(case.queries):
+        for name, text in case.documents.items():
+            starts, ends = ({n: p for p, n in places.items()} for places in places_of(text))
+            rows += [
+                {
+                    "query_id": str(number),
+                    "query_start": min(places_of(query)[0]),
+                    "query_end": max(places_of(query)[1]),
+                    "doc_id": name,
+                    "doc_start": starts[i],
+                    "doc_end": ends[j],
+                    "similarity": shared / either,
+                }
+                for i, j, shared, either in found(number, name)
+            ]
+    return rows

@@ -1,0 +1,21 @@
+"""Searches of small indexes as if they were large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_if_large() -> Iterator[None]:
+    """Do not wait for the disk, and let few queries and windows do what else many do."""
+    with (
+        patch("os.fsync", lambda _: None),
+        patch("neardup.passages.lookup._CHUNK", 1),
+        patch("neardup.passages.search._CHEAP_ROWS", 0),
+        patch("neardup.passages.search._LEAST_OF_SHORT", 2),
+        patch("neardup.passages.search._FIRST_ROOM", 1),
+    ):
+        yield

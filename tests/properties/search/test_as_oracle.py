@@ -1,0 +1,122 @@
+"""Every report of a search against brute force over all sub-texts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from neardup import PassageIndex
+from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.oracles import passages
+from tests.oracles import search as oracle
+from tests.properties.search.cases import (
+    Case,
+    can_reach,
+    cases,
+    cells_of_windows,
+    hashes,
+    hits_asked_for,
+    indexed,
+    new_folder,
+    recalls,
+    rows_of,
+)
+
+
+@given(case=cases(), recall=recalls)
+def test_search__windows_as_oracle(case, recall):
+    assume(can_reach(case, recall))
+    least = hits_asked_for(case, Fraction(recall))
+    with indexed(case) as index:
+        table = index.search(case.queries, case.threshold, recall=recall, report="windows")
+    found = cells_of_windows(case, table)
+    for number, query in enumerate(case.queries):
+        for name, text in case.documents.items():
+            common = oracle.common_hashes(case.scheme, hashes(query), hashes(text))
+            cells = [
+                (i, j) for i, j in found.pop((number, name), []) if i + case.min_tokens <= j + 1
+            ]
+            assert sorted(cells) == sorted(cell for cell, n in common.items() if n >= least)
+    assert not found
+
+
+@given(case=cases(), report=st.sampled_from(["best", "maximal"]), recall=recalls)
+@settings(max_examples=100)
+def test_search__candidates_as_oracle(case, report, recall):
+    """Compare the sub-texts between the candidates of each start with the query."""
+    assume(can_reach(case, recall))
+    with indexed(case) as index:
+        windows = index.search(case.queries, case.threshold, recall=recall, report="windows")
+        table = index.search(case.queries, case.threshold, recall=recall, report=report)
+    candidates = cells_of_windows(case, windows)
+    choose = passages.picked if report == "best" else passages.maximal
+
+    def found(number, name):
+        query, tokens = hashes(case.queries[number]), hashes(case.documents[name])
+        rows = oracle.hull_rows(candidates.get((number, name), []), len(tokens))
+        return choose(oracle.similar(case.scheme, query, tokens, case.threshold, rows))
+
+    assert table.to_pylist() == rows_of(case, found)
+
+
+@given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
+@settings(max_examples=100)
+def test_search__everything_as_oracle(case, report):
+    """Ask for one common min-hash, or hardly more, which nearly all similar sub-texts have."""
+    recall = Fraction(int((1 - (1 - case.threshold) ** case.num_perm) * 10**9), 10**9)
+    least = hits_asked_for(case, recall)
+    with indexed(case) as index:
+        table = index.search(case.queries, case.threshold, recall=recall, report=report)
+    choose = passages.picked if report == "best" else passages.maximal
+
+    def found(number, name):
+        query, tokens = hashes(case.queries[number]), hashes(case.documents[name])
+        cells = oracle.similar(case.scheme, query, tokens, case.threshold)
+        common = oracle.common_hashes(case.scheme, query, tokens)
+        assume(all(common[cell] >= least for cell in cells))
+        return choose(cells)
+
+    assert table.to_pylist() == rows_of(case, found)
+
+
+@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+def test_search__copies_share_all_hashes(tf, idf):
+    copy = "a a a a b b b c c d e"
+    documents = {"d0": f"f g {copy} g f", "d1": "b c", "d2": "a b c d", "d3": "f", "d4": "g"}
+    case = Case(documents | {f"x{i}": "h" for i in range(9)}, [copy], 3, 16, tf, idf)
+    with indexed(case) as index:
+        (row,) = index.search([copy], 1, recall=1).to_pylist()
+    found = documents["d0"][row["doc_start"] : row["doc_end"]]
+    assert (row["doc_id"], found, row["similarity"]) == ("d0", copy, 1)
+
+
+def test_search__order_of_rows():
+    """Queries, then documents, then places; also over many segments."""
+    documents = {f"d{i}": " ".join(["a b c d", "x" * (i + 1)] * 3) for i in range(7)}
+    case = Case(documents, ["a b c d", "c d", "a b"], 2, 16, tf="raw", threshold=Fraction(1))
+    with indexed(case, cut=1, tokens=1) as index:
+        for report, column in (("best", "doc_start"), ("windows", "first_start")):
+            rows = index.search(case.queries, "0.9", report=report).to_pylist()
+            keys = [(row["query_id"], row["doc_id"], row[column]) for row in rows]
+            assert keys == sorted(keys)
+            assert len({key[:2] for key in keys}) == 21
+
+
+def test_search__windows_of_shorter_passages():
+    """Windows are told whole, also where only passages that are too short for a search begin."""
+    options = {"min_tokens": 5, "num_perm": 8, "seed": 1, "tokenizer": "whitespace"}
+    with new_folder() as folder:
+        index = PassageIndex.create(folder, **options)
+        index.add(["c k a o g f d i h"])
+        found, none = (
+            index.search(["o g f"], "0.6", recall="0.5", report=report).to_pylist()
+            for report in ("windows", "best")
+        )
+    (row,) = found
+    names = ("first_start", "last_start", "first_end", "last_end")
+    assert [row[name] for name in names] == [6, 6, 11, 13]
+    assert none == []
