@@ -1,0 +1,57 @@
+"""Results as text, as a table and as plain values."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import neardup
+from tests.unit.jobs.compare.two_texts import NEW, OLD
+
+
+def test_compare__as_plain_values():
+    result = neardup.compare(OLD, NEW)
+    plain = result.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["names"] == ["a", "b"]
+    assert plain["sizes"]["b"]["characters"] == len(NEW)
+    assert len(plain["measures"]) == len(result.measures) == 17
+    assert plain["passages"][0]["a"] == list(result.passages[0].a)
+
+
+def test_compare__text_for_a_terminal_obeys_nothing():
+    hostile = f"\x1b[31m{OLD}\x1b]0;title\x07 \u202e abc \r rest"
+    text = str(neardup.compare(hostile, hostile + " more \x1b[2J words \x9b31m that only one has"))
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert "[2J words 31m" in text
+
+
+def test_compare__table():
+    text = str(neardup.compare(OLD, NEW))
+    rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
+    result = neardup.compare(OLD, NEW)
+    exact = result["jaccard"].exact
+    assert ["jaccard", "shingles of 5", f"{exact:.4f}", "minhash"] in [row[:4] for row in rows]
+    overlap = f"{result['overlap', 'numbered'].exact:.0f}"
+    assert ["overlap", "shingles of 5, copies count", overlap] in rows
+    assert ["weight", "36.00", "41.00"] in rows
+    assert text.splitlines()[0].split() == ["a", "b"]
+
+
+def test_compare__numbers_are_not_rounded_to_0_or_1():
+    words = [f"w{i}" for i in range(30_000)]
+    result = neardup.compare(" ".join(words), " ".join(words[1:]), ngram=1)
+    assert "0.9999" in str(result)
+    assert result["jaccard"].exact == 29_999 / 30_000
+
+
+def test_compare_result__measures_by_name():
+    result = neardup.compare(OLD, NEW)
+    assert result["jaccard"] is result["jaccard", "set"]
+    assert result["jaccard", "numbered"].elements == "numbered"
+    for key in ("jacard", ("jaccard", "weighted")):
+        with pytest.raises(KeyError):
+            result[key]
+    assert OLD not in repr(result)

@@ -1,0 +1,177 @@
+"""Estimates from sketches: what may be compared, odd texts, bounds on pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError, ResultLimitError
+from neardup.jobs.sketch import estimate as pipeline
+from neardup.jobs.sketch.estimators import estimate_rows
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differences"),
+    [
+        ({}, {"seed": 1}, {"seed": (42, 1)}),
+        (
+            {"num_perm": 64, "ngram": 3},
+            {"fold_digits": True},
+            {"num_perm": (64, 128), "ngram": (3, 5), "fold_digits": (False, True)},
+        ),
+        ({}, {"kind": "weighted"}, {"kind": ("minhash", "weighted")}),
+        ({"kind": "edit"}, {"kind": "smallest"}, {"kind": ("edit", "smallest")}),
+        ({"kind": "modulo"}, {"kind": "modulo", "modulus": 2}, {"modulus": (None, 2)}),
+        ({"kind": "smallest"}, {"kind": "smallest", "fingerprint": "rabin"}, {"fingerprint"}),
+        ({"kind": "edit"}, {"kind": "edit", "casefold": True}, {"casefold": (False, True)}),
+        ({"kind": "weighted"}, {"kind": "weighted", "tf": "log"}, {"tf": ("raw", "log")}),
+    ],
+)
+def test_estimate__unlike_schemes(one, other, differences):
+    with pytest.raises(neardup.SketchMismatchError) as caught:
+        neardup.estimate(neardup.sketch(["a"], **one), neardup.sketch(["a"], **other))
+    found = caught.value.differences
+    if one.get("kind") == "modulo":
+        # With a modulus there is no size.
+        assert found.pop("size") == (100, None)
+    if isinstance(differences, set):
+        found = set(found)
+    assert found == differences
+    assert all(name in str(caught.value) for name in differences)
+
+
+TEXTS = ["", "  ...  ", "one two", "One, two!", "one two three"]
+
+
+@pytest.mark.parametrize("kind", ["minhash", "weighted", "smallest", "modulo"])
+def test_estimate__empty_and_short_texts(kind):
+    """An empty document is like none; one shorter than a shingle like those of its tokens."""
+    sketches = neardup.sketch(TEXTS, kind=kind, ngram=5)
+    assert sketches.rows.sizes.tolist() == [0, 0, 1, 1, 1]
+    rows = {
+        (int(row["id_a"]), int(row["id_b"])): row
+        for row in neardup.estimate(sketches).pairs.to_pylist()
+    }
+    for (a, b), row in rows.items():
+        if a < 2:
+            assert (row["similarity"], row["error"], row["low"], row["high"]) == (0, 0, 0, 0)
+        elif (a, b) == (2, 3):
+            assert row["similarity"] == 1
+        else:
+            assert row["similarity"] == 0
+            assert row["high"] < 0.03
+    found = neardup.estimate(sketches, threshold="0.000000001").pairs.select(["id_a", "id_b"])
+    assert found.to_pylist() == [{"id_a": "2", "id_b": "3"}]
+    if kind == "modulo":
+        empty = rows[0, 4]
+        assert (empty["containment_a"], empty["containment_b"]) == (0, 0)
+        assert (rows[2, 3]["containment_a"], rows[2, 3]["containment_b"]) == (1, 1)
+
+
+def test_estimate__texts_without_enough_symbols():
+    """Nothing is told but what the lengths say."""
+    texts = ["", "", "short", "x" * 11, "y" * 40]
+    sketches = neardup.sketch(texts, kind="edit", compression=1)
+    assert sketches.rows.lengths.tolist() == [0, 0, 5, 11, 40]
+    result = neardup.estimate(sketches)
+    for row in result.pairs.to_pylist():
+        lengths = [len(texts[int(row[name])]) for name in ("id_a", "id_b")]
+        assert (row["low"], row["high"]) == (max(lengths) - min(lengths), max(lengths))
+        assert {row[name] for name in ("distance", "similarity", "significance")} == {None}
+    assert result.summary["unusable_pairs"] == 10
+    assert len(neardup.estimate(sketches, threshold="0.000000001").pairs) == 0
+
+
+@pytest.mark.parametrize("n", [19, 20])
+def test_estimate__enough_samples(n):
+    """Of a sketch that is not whole."""
+    text = " ".join(f"w{i}" for i in range(50))
+    sketches = neardup.sketch([text, text + " more"], kind="smallest", size=n, ngram=1)
+    result = neardup.estimate(sketches)
+    [row] = result.pairs.to_pylist()
+    assert row["samples"] == n
+    assert (row["similarity"] is None) == (row["low"] is None) == (n < 20)
+    assert result.summary["unusable_pairs"] == (n < 20)
+
+
+def test_estimate_rows__every_share_reaches_itself():
+    """Also where a quotient times its divisor is less than the dividend, as 1 / 49 * 49."""
+    for num_perm in (49, 98, 103, 107, 128):
+        sketches = neardup.sketch(["x"] * (num_perm + 1), num_perm=num_perm)
+        values = sketches.rows.values
+        for row in range(num_perm + 1):
+            values[row, row:] += 1
+        first = np.full(num_perm + 1, num_perm)
+        found = estimate_rows(sketches, first, np.arange(num_perm + 1))
+        for equal in range(1, num_perm + 1):
+            reaching = found.reaching(Fraction(equal, num_perm))["right"].to_pylist()
+            assert reaching == list(range(equal, num_perm + 1))
+
+
+def test_estimate__limit():
+    texts = ["one two three"] * 4
+    for kind in ("minhash", "smallest", "modulo"):
+        sketches = neardup.sketch(texts, kind=kind)
+        for threshold in (None, 1):
+            assert len(neardup.estimate(sketches, threshold=threshold, limit=6).pairs) == 6
+            with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: "):
+                neardup.estimate(sketches, threshold=threshold, limit=5)
+    sketches = neardup.sketch(
+        [f"{i} " + "abcdefg" * 30 for i in range(4)], kind="edit", compression=1
+    )
+    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: "):
+        neardup.estimate(sketches, threshold="0.5", limit=5)
+    with pytest.raises(ResultLimitError, match=r"^more than 3 pairs: 4"):
+        neardup.estimate(sketches, neardup.sketch(["x"], kind="edit", compression=1), limit=3)
+
+
+def test_estimate__too_many_pairs(monkeypatch):
+    monkeypatch.setattr(pipeline, "MOST_PAIRS", 5)
+    sketches = neardup.sketch(["one two three"] * 4)
+    with pytest.raises(InvalidParameterError, match=r"^6 pairs; give a threshold, 5 can be had"):
+        neardup.estimate(sketches)
+    assert len(neardup.estimate(sketches, threshold=1).pairs) == 6
+    monkeypatch.setattr(pipeline, "MOST_PAIRS", 6)
+    assert len(neardup.estimate(sketches).pairs) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 0}, r"threshold must lie in \(0, 1\], got 0"),
+        ({"threshold": "80"}, r"threshold must lie in \(0, 1\], got 80; write 0.8 for 80 %"),
+        ({"limit": 0}, "limit must be at least 1, got 0"),
+        ({"workers": 0}, "workers must be at least 1, got 0"),
+    ],
+)
+def test_estimate__refuses(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        neardup.estimate(neardup.sketch(["a"]), **options)
+
+
+def test_estimate__files_and_sketches_alike(tmp_path):
+    sketches = neardup.sketch(["one two", "one two three"], ngram=1)
+    sketches.write(tmp_path / "a.parquet")
+    path = tmp_path / "a.parquet"
+    expected = neardup.estimate(sketches, sketches).pairs
+    for one, other in ((path, sketches), (sketches, str(path)), (str(path), Path(path))):
+        assert neardup.estimate(one, other).pairs == expected
+    assert len(expected) == 4
+
+
+def test_estimate__progress_and_summary():
+    seen = []
+    sketches = neardup.sketch(["one two", "one two"], progress=lambda *call: seen.append(call))
+    assert seen == [("sketch", 2, None)]
+    seen.clear()
+    result = neardup.estimate(
+        sketches, threshold="0.5", workers=1, progress=lambda *call: seen.append(call)
+    )
+    assert seen == [("join", 2, 2), ("estimate", 1, None)]
+    assert result.summary["threshold"] == 0.5
+    assert result.summary["documents"] == [2]
+    assert set(result.summary["seconds"]) == {"estimate"}
