@@ -1,0 +1,92 @@
+"""What changes between the first and the second time that it is read is noticed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import neardup
+
+TEXTS = ["a b c d e f g h", "A b c d e f g h i", "j k"]
+LONGER = "a b c d e f g h i j"
+
+# What the second pass makes of texts, by a job that needs it.
+JOBS = {
+    "sets": partial(neardup.find_pairs, ngram=2, threshold="0.5"),
+    "sets of candidates": partial(neardup.deduplicate, ngram=2, threshold="0.5"),
+    "weighted sets": partial(
+        neardup.deduplicate, measure="weighted-jaccard", idf="unary", threshold="0.5"
+    ),
+    "tokens": partial(neardup.find_pairs, max_distance=3),
+}
+jobs = pytest.mark.parametrize("job", JOBS)
+
+
+def write(path: Path, texts: list[str | None]) -> None:
+    """Put a new file in the place of one, which may still be open."""
+    part = path.with_suffix(".part")
+    part.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    part.replace(path)
+
+
+def changed_once_read(path: Path, texts: list[str | None]) -> Callable[..., None]:
+    """Return a report of progress that changes a file when it was read for the first time."""
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        if stage == "read":
+            write(path, texts)
+
+    return report
+
+
+def run(job: str, path: Path, later: list[str | None], **options: object) -> None:
+    write(path, TEXTS)
+    JOBS[job](path, progress=changed_once_read(path, later), **options)
+
+
+@jobs
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "later",
+    [
+        [LONGER, *TEXTS[1:]],
+        [TEXTS[0], LONGER, TEXTS[2]],
+    ],
+)
+def test_second_pass__a_longer_text(tmp_path, job, later, workers):
+    """It would be written where the next one is, or behind the last."""
+    run(job, tmp_path / "a.jsonl", TEXTS, workers=workers)
+    with pytest.raises(neardup.ReadError, match="a text has changed since it was first read; run"):
+        run(job, tmp_path / "a.jsonl", later, workers=workers)
+
+
+@pytest.mark.parametrize("job", ["sets", "sets of candidates", "tokens"])
+@pytest.mark.parametrize(
+    ("later", "options"),
+    [
+        (["", *TEXTS[1:]], {}),
+        ([TEXTS[0], "", TEXTS[2]], {}),
+        ([TEXTS[0], None, TEXTS[2]], {"on_error": "skip"}),
+    ],
+)
+def test_second_pass__a_text_that_is_gone(tmp_path, job, later, options):
+    """Nobody is ready for empty ones, of which there were none."""
+    with pytest.raises(neardup.ReadError, match="a text has changed since it was first read; run"):
+        run(job, tmp_path / "a.jsonl", later, **options)
+
+
+def test_second_pass__a_shorter_string(tmp_path):
+    """Strings are compared as long as they were; with less there is something old behind them."""
+    with pytest.raises(neardup.ReadError, match="a text has changed since it was first read; run"):
+        run("tokens", tmp_path / "a.jsonl", [TEXTS[0][:-1], *TEXTS[1:]])
+
+
+@jobs
+@pytest.mark.parametrize("later", [TEXTS[:-1], [*TEXTS, "more"], []])
+def test_second_pass__other_rows(tmp_path, job, later):
+    with pytest.raises(neardup.ReadError, match="the file has changed since it was first read; ru"):
+        run(job, tmp_path / "a.jsonl", later)
