@@ -14,10 +14,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from editions import ALIGNED, GRADED, HALVES, Aligned, Anchor, Graded, Pair, folder
-from plagdet import Passage, intervals_of, length_of_union, score
 
 import neardup
+from benchmarks.editions import ALIGNED, GRADED, HALVES, Aligned, Anchor, Graded, Pair, folder
+from benchmarks.plagdet import Passage, intervals_of, length_of_union, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from documents import Corpus, Document, build_and_print
-from packages import download
+from benchmarks.documents import Corpus, Document, build_and_print
+from benchmarks.packages import download
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
-from timed import Memory, describe_pairs, read_texts, sorted_pairs
 
+from benchmarks.timed import Memory, describe_pairs, read_texts, sorted_pairs
 from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
 from neardup.tables import ScoredPairs, Texts
 from neardup.text.shingles import make_shingle_scheme

@@ -26,8 +26,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plagdet import Passage
 from rapidfuzz.distance import Levenshtein
+
+from benchmarks.plagdet import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

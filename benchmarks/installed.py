@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packages import cache_folder, environment_versions, make_environment
+from benchmarks.packages import cache_folder, environment_versions, make_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

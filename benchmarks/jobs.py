@@ -1,26 +1,32 @@
-"""What is run and measured: neardup and its peers as whole processes, on prepared files."""
+"""What is run and measured: neardup, its peers and scripts of this folder, in own processes."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from corpora import CORPORA
-from installed import environment
-from measure import Measurement, Run, measure, run
-from packages import cache_folder
+from benchmarks.corpora import CORPORA
+from benchmarks.installed import REPOSITORY, environment
+from benchmarks.measure import Measurement, Run, measure, run
+from benchmarks.packages import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HERE = Path(__file__).resolve().parent
 PEERS = ("rensa", "gaoya", "datasketch")
 MB = 1e6
 SMALL_MB = 20
+
+Report = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class Job:
 
     command: tuple[str, ...]
     output: Path
+    variables: Mapping[str, str] = field(default_factory=environment)
 
     def clear(self) -> None:
         """Remove what an earlier run wrote."""
@@ -62,7 +69,7 @@ class Job:
     def run(self) -> Run:
         """Run once, measured."""
         self.clear()
-        return run(self.command, environment=environment())
+        return run(self.command, environment=self.variables)
 
     def measure(self, repeats: int) -> Measurement:
         """Run once to warm up and then ``repeats`` times; leave no output."""
@@ -71,7 +78,7 @@ class Job:
                 self.command,
                 repeats=repeats,
                 warm_up=True,
-                environment=environment(),
+                environment=self.variables,
                 before=self.clear,
             )
         finally:
@@ -91,20 +98,20 @@ def peer_job(
 ) -> Job:
     """Give the job of a peer's script; its output is a report as JSON."""
     folder = cache_folder() / f"output-{peer}"
-    script = HERE / "peers" / f"{peer}_dedup.py"
     banding = ("--bands", str(bands), "--rows", str(rows), "--workers", str(settings.cores))
-    command = (str(settings.peers), str(script), str(source), str(folder), *banding, *options)
-    return Job(command, folder)
+    arguments = (str(source), str(folder), *banding, *options)
+    command = script_command(settings.peers, f"peers/{peer}_dedup.py", *arguments)
+    return Job(command, folder, script_environment())
 
 
-def report_of(measured: Run | Measurement) -> dict[str, Any]:
+def report_of(measured: Run | Measurement) -> Report:
     """Read the JSON that a job printed; of several runs, that of the last.
 
     Where it has seconds of stages, those of a measurement are their medians.
     """
     outputs = [measured.output] if isinstance(measured, Run) else measured.outputs
     reports = [json.loads(output) for output in outputs]
-    report: dict[str, Any] = reports[-1]
+    report: Report = reports[-1]
     if isinstance(report.get("seconds"), dict):
         report["seconds"] = {
             stage: statistics.median(each["seconds"][stage] for each in reports)
@@ -113,11 +120,51 @@ def report_of(measured: Run | Measurement) -> dict[str, Any]:
     return report
 
 
+def script_command(python: Path, script: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command that runs a script of this folder; ``script_environment`` goes with it."""
+    # Modules beside the script are not to hide those of the same name in the environment.
+    return (str(python), "-P", str(HERE / script), *arguments)
+
+
+def script_environment() -> dict[str, str]:
+    """Return variables for scripts of this folder, so that they find its modules."""
+    return {**environment(), "PYTHONPATH": str(REPOSITORY)}
+
+
+def own_report(settings: Settings, script: str, *arguments: str) -> Report:
+    """Run one of our scripts with neardup; give what it reports."""
+    return report_of_script(settings.python, script, *arguments)
+
+
+def report_of_script(
+    python: Path, script: str, *arguments: str, limit: float | None = None
+) -> Report:
+    """Run a script of this folder in a process of its own; give what it reports.
+
+    Raises
+    ------
+    TimeLimitError
+        If it takes longer than ``limit`` seconds.
+    """
+    command = script_command(python, script, *arguments)
+    output = run(command, environment=script_environment(), limit=limit).output
+    report: Report = json.loads(output)
+    return report
+
+
+def run_script(script: str, *arguments: str) -> str:
+    """Run a script of this folder with this Python, unmeasured; give its output."""
+    command = script_command(Path(sys.executable), script, *arguments)
+    variables = {**os.environ, **script_environment()}
+    done = subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
+
+
 def corpus(name: str) -> Path:
     """Return a corpus, built if need be, in a process of its own because that takes memory."""
     path = cache_folder() / f"{name}.jsonl"
     if not path.exists():
-        _script("corpora.py" if name in CORPORA else "records.py", name)
+        run_script("corpora.py" if name in CORPORA else "records.py", name)
     return path
 
 
@@ -125,7 +172,7 @@ def small_collection() -> Path:
     """Return the first 20 MB of the mixed corpus, a fair sample of it."""
     path = cache_folder() / f"mixed-{SMALL_MB}mb.jsonl"
     if not path.exists():
-        _script("corpora.py", "mixed", "--first", str(SMALL_MB))
+        run_script("corpora.py", "mixed", "--first", str(SMALL_MB))
     return path
 
 
@@ -133,7 +180,7 @@ def near_copies(count: int) -> Path:
     """Return a file of near-copies of one template, built if need be."""
     path = cache_folder() / f"templates-{count}.jsonl"
     if not path.exists():
-        _script("templates.py", str(count))
+        run_script("templates.py", str(count))
     return path
 
 
@@ -151,13 +198,8 @@ def first_lines(source: Path, count: int) -> Path:
     return path
 
 
-def corpus_facts(script: str, argument: str, *options: str) -> dict[str, Any]:
+def corpus_facts(script: str, argument: str, *options: str) -> Report:
     """Return the facts of a corpus, without the path of its file."""
-    facts: dict[str, Any] = json.loads(_script(script, argument, *options))
+    facts: Report = json.loads(run_script(script, argument, *options))
     del facts["path"]
     return facts
-
-
-def _script(name: str, *arguments: str) -> str:
-    command = [sys.executable, str(HERE / name), *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from installed import environment
-from jobs import HERE, Job, Settings, corpus, first_lines
-from measure import run
-from packages import cache_folder
-from records import FILES_VARIABLE, given_files
-
-Report = dict[str, Any]
+from benchmarks.jobs import Job, Report, Settings, corpus, first_lines, own_report
+from benchmarks.packages import cache_folder
+from benchmarks.records import FILES_VARIABLE, given_files
 
 THRESHOLDS = ("0.5", "0.7", "0.9")
 
@@ -86,26 +80,6 @@ def prepare_sets(settings: Settings, shape: Shape) -> tuple[Path, int]:
     arguments = (str(source), str(stem), "--tokenizer", shape.tokenizer, "--ngram")
     report = own_report(settings, "shingle_sets.py", *arguments, str(shape.ngram))
     return stem, report["records"]
-
-
-def own_report(settings: Settings, script: str, *arguments: str) -> Report:
-    """Run one of our scripts with neardup; give what it reports."""
-    return report_of_script(settings.python, script, *arguments)
-
-
-def report_of_script(
-    python: Path, script: str, *arguments: str, limit: float | None = None
-) -> Report:
-    """Run a script of this folder in a process of its own; give what it reports.
-
-    Raises
-    ------
-    TimeLimitError
-        If it takes longer than ``limit`` seconds.
-    """
-    command = (str(python), str(HERE / script), *arguments)
-    report: Report = json.loads(run(command, environment=environment(), limit=limit).output)
-    return report
 
 
 def together(reports: list[Report]) -> Report:

@@ -1,10 +1,10 @@
 """What is found of test items planted in training text: the tables of docs/leakage.md.
 
-``leakage.py FOLDER RFCS`` reads ``gsm8k-test.jsonl.xz`` and ``gsm8k-train.jsonl.xz`` of FOLDER
-(GSM8K; ``id``, ``question``, ``answer``; those for testing also ``answer_socratic`` and
-``model_solutions``) and long documents from RFCS (``id``, ``text``), plants every test item in one
-way of ``WAYS``, runs neardup's commands, and prints Markdown. Nothing is drawn twice alike unless
-``SEED`` is the same.
+``python -m benchmarks.leakage FOLDER RFCS`` reads ``gsm8k-test.jsonl.xz`` and
+``gsm8k-train.jsonl.xz`` of FOLDER (GSM8K; ``id``, ``question``, ``answer``; those for testing also
+``answer_socratic`` and ``model_solutions``) and long documents from RFCS (``id``, ``text``), plants
+every test item in one way of ``WAYS``, runs neardup's commands, and prints Markdown. Nothing is
+drawn twice alike unless ``SEED`` is the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from markdown import table
+from benchmarks.markdown import table
 
 SEED = 1
 N_LONG = 300

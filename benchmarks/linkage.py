@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from labelled import KINDS, LabelledRecords, read, text_of
 
 import neardup
+from benchmarks.labelled import KINDS, LabelledRecords, read, text_of
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from timed import read_sets
+
+from benchmarks.timed import read_sets
 
 
 def main() -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from timed import Memory
 
+from benchmarks.timed import Memory
 from neardup import PassageIndex
 from neardup.passages.index import read_index
 from neardup.passages.lookup import Lookup

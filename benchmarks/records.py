@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from bibliography import Entry, parse_entry
-from corpora import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
-from documents import Corpus, Document, build_and_print
-from packages import download
+from benchmarks.bibliography import Entry, parse_entry
+from benchmarks.corpora import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
+from benchmarks.documents import Corpus, Document, build_and_print
+from benchmarks.packages import download
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

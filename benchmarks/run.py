@@ -14,13 +14,16 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
 
-import installed
-from jobs import HERE, Settings
-from markdown import caption, replace_between
-from measure import machine_facts
-from packages import cache_folder
-from peers import environment as peers_environment
-from sections import (
+# Run as a file, Python looks for modules beside it, not where the folder itself is.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import installed
+from benchmarks.jobs import HERE, Settings
+from benchmarks.markdown import caption, replace_between
+from benchmarks.measure import machine_facts
+from benchmarks.packages import cache_folder
+from benchmarks.peers import environment as peers_environment
+from benchmarks.sections import (
     alignment,
     cluster,
     corpora,

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timed import Memory, describe_pairs, read_sets, set_join_parser, sorted_pairs
 
+from benchmarks.timed import Memory, describe_pairs, read_sets, set_join_parser, sorted_pairs
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, join_sets
 from neardup.tables import ShingleSets

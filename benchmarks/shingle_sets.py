@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from timed import read_texts, write_sets
 
+from benchmarks.timed import read_texts, write_sets
 from neardup.kernels import shingles
 from neardup.tables import Texts
 from neardup.text.shingles import make_shingle_scheme, shingle_sets

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from packages import cache_folder
+
+from benchmarks.packages import cache_folder
 
 VOCABULARY, WORDS = 50_000, 100
 SHARE = 0.2

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from kernels import read_texts
-from weighted_vectors import VECTORS, draw_vectors
 
+from benchmarks.kernels import read_texts
+from benchmarks.weighted_vectors import VECTORS, draw_vectors
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
 from neardup.sketches.edit_distances import signature_distances

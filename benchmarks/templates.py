@@ -14,9 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora import CORPORA
-from documents import Document, facts, prepare, write_lines
-from packages import cache_folder
+from benchmarks.corpora import CORPORA
+from benchmarks.documents import Document, facts, prepare, write_lines
+from benchmarks.packages import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -152,7 +152,7 @@ def main() -> None:
         "functions": options.functions,
     }
     if options.allalign:
-        from allalign import allalign_windows
+        from benchmarks.allalign import allalign_windows
 
         check_same(values, seeds, allalign_windows)
         report["allalign"] = time_passes(

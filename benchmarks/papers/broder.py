@@ -1,6 +1,6 @@
 """Experiments about Broder's sketches (1997), bands of min-hashes and super-shingles, repeated.
 
-``python benchmarks/papers/broder.py --revisions DIR --edits DIR --licences DIR`` takes some five
+``python -m benchmarks.papers.broder --revisions DIR --edits DIR --licences DIR`` takes some five
 minutes and writes results, tables and plots to docs/papers. It needs neardup and matplotlib.
 """
 
@@ -14,13 +14,10 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from markdown import caption, replace_between
-from measure import machine_facts
-
-from papers import broder_bands, broder_real, broder_runs, broder_tables, broder_texts
-from papers.broder_plots import draw
+from benchmarks.markdown import caption, replace_between
+from benchmarks.measure import machine_facts
+from benchmarks.papers import broder_bands, broder_real, broder_runs, broder_tables, broder_texts
+from benchmarks.papers.broder_plots import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.papers.broder_runs import Sets
 from neardup.sketches.broder import SmallestScheme, sketch_sets
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
-from papers.broder_runs import Sets
 
 if TYPE_CHECKING:
+    from benchmarks.papers.broder_runs import Floats
     from neardup.tables import Uint32s
-    from papers.broder_runs import Floats
 
 Row = dict[str, Any]
 

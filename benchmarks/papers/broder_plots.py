@@ -8,12 +8,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from papers.broder_bands import candidate_probability
+from benchmarks.papers.broder_bands import candidate_probability
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from papers.broder_tables import Results
+    from benchmarks.papers.broder_tables import Results
 
 SIZE = {"figsize": (7.2, 2.8), "layout": "constrained"}
 COLOURS = ("#9aa5b1", "#d99a2b", "#2b6cb3", "#b3432b", "#3a8f5c", "#555555")

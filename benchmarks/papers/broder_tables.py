@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from markdown import table
+from benchmarks.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from benchmarks.papers.broder_real import cut
 from neardup.clustering.greedy import Representative, cluster_greedily
 from neardup.kernels.hashing import mix_words
 from neardup.matching.measures import make_join_measure
@@ -22,7 +23,6 @@ from neardup.sketches.broder import SmallestScheme, sketch_sets
 from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists, remainder
 from neardup.tables import ShingleLists, ShingleSets, Texts
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists
-from papers.broder_real import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Experiments of "A fast metric of document similarity" (Coates 2011), repeated.
 
-``python benchmarks/papers/coates.py --text TEXT --edits EDITS`` takes about half a minute and
+``python -m benchmarks.papers.coates --text TEXT --edits EDITS`` takes about half a minute and
 writes tables and plots to docs/papers. It needs neardup and matplotlib.
 """
 
@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from markdown import caption, replace_between
-from measure import machine_facts
-
-from papers import coates_runs, coates_tables
-from papers.coates_plots import draw
+from benchmarks.markdown import caption, replace_between
+from benchmarks.measure import machine_facts
+from benchmarks.papers import coates_runs, coates_tables
+from benchmarks.papers.coates_plots import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

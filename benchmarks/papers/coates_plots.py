@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from papers.coates_tables import Results
+    from benchmarks.papers.coates_tables import Results
 
 SIZE = {"figsize": (7.2, 2.8), "layout": "constrained", "dpi": 120}
 GREY, ORANGE, BLUE = "#9aa5b1", "#d99a2b", "#2b6cb3"

@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from markdown import table
+
+from benchmarks.markdown import table
 
 Results = dict[str, Any]
 

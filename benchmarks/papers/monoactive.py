@@ -1,6 +1,6 @@
 """Experiments of "Near-duplicate text alignment under weighted Jaccard similarity", repeated.
 
-``python benchmarks/papers/monoactive.py`` measures some 10 minutes on one core, and rewrites the
+``python -m benchmarks.papers.monoactive`` measures some 10 minutes on one core, and rewrites the
 results, tables and plots of docs/papers. It needs neardup and matplotlib.
 """
 
@@ -13,14 +13,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from markdown import caption, replace_between
-from measure import machine_facts
-from packages import cache_folder
-
-from papers import monoactive_runs, monoactive_tables
-from papers.monoactive_plots import draw
+from benchmarks.markdown import caption, replace_between
+from benchmarks.measure import machine_facts
+from benchmarks.packages import cache_folder
+from benchmarks.papers import monoactive_runs, monoactive_tables
+from benchmarks.papers.monoactive_plots import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from papers.monoactive_runs import WEIGHTS
-from papers.monoactive_tables import frequency_means
+from benchmarks.papers.monoactive_runs import WEIGHTS
+from benchmarks.papers.monoactive_tables import frequency_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from papers.monoactive_tables import Results
+    from benchmarks.papers.monoactive_tables import Results
 
 STYLES: dict[str, dict[str, Any]] = {
     "binary": {"color": "#9aa5b1", "marker": "s", "label": "binary"},

@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from allalign import allalign_windows
 
+from benchmarks.allalign import allalign_windows
+from benchmarks.papers.monoactive_data import LONG, grouped_texts, one_text, read_words
+from benchmarks.papers.monoall import count_active_keys, expected_active_keys, visit_keys
 from neardup.kernels import candidates, sweep
 from neardup.passages.query import make_queries
 from neardup.passages.recall import least_hits
@@ -17,8 +19,6 @@ from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.segment import WindowIndex, count_windows
 from neardup.passages.windows import WindowLists, _by_key
 from neardup.tables import Int64s, TokenLists
-from papers.monoactive_data import LONG, grouped_texts, one_text, read_words
-from papers.monoall import count_active_keys, expected_active_keys, visit_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

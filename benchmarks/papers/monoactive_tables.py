@@ -5,9 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from markdown import table
-
-from papers.monoactive_runs import WEIGHTS
+from benchmarks.markdown import table
+from benchmarks.papers.monoactive_runs import WEIGHTS
 
 Results = dict[str, dict[str, Any]]
 

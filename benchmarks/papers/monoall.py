@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from allalign import LARGEST, compiled
 
+from benchmarks.allalign import LARGEST, compiled
 from neardup.kernels import ordered_set
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.active import occurrence_hash

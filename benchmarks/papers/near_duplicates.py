@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.papers.ppjoin_data import grams, page_corpora, read_texts, statistics
+from benchmarks.papers.ppjoin_joins import THRESHOLDS, time_each
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import ShingleSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists, shingle_sets
-from papers.ppjoin_data import grams, page_corpora, read_texts, statistics
-from papers.ppjoin_joins import THRESHOLDS, time_each
 
 if TYPE_CHECKING:
     from neardup.matching.set_join import Algorithm, JoinCounts

@@ -1,6 +1,6 @@
 """Experiments of "Efficient similarity joins for near duplicate detection", repeated.
 
-``python benchmarks/papers/ppjoin.py`` measures some 15 minutes on one core, and rewrites the
+``python -m benchmarks.papers.ppjoin`` measures some 15 minutes on one core, and rewrites the
 results, tables and plots of docs/papers. It needs neardup and matplotlib. Files named by
 NEARDUP_REAL_TEXTS are joined as well.
 """
@@ -15,14 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from markdown import caption, replace_between
-from measure import machine_facts
-from packages import cache_folder
-
-from papers import near_duplicates, ppjoin_joins, ppjoin_stages, ppjoin_tables
-from papers.ppjoin_plots import draw
+from benchmarks.markdown import caption, replace_between
+from benchmarks.measure import machine_facts
+from benchmarks.packages import cache_folder
+from benchmarks.papers import near_duplicates, ppjoin_joins, ppjoin_stages, ppjoin_tables
+from benchmarks.papers.ppjoin_plots import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

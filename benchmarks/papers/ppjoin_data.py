@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from corpora import CORPORA
-from documents import prepare
-from records import RECORDS, given_files
 
+from benchmarks.corpora import CORPORA
+from benchmarks.documents import prepare
+from benchmarks.records import RECORDS, given_files
 from neardup.tables import ShingleSets, Texts
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_sets
 

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
+from benchmarks.papers.ppjoin_data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import Algorithm, join_sets
-from papers.ppjoin_data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

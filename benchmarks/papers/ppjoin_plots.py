@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
-from papers.ppjoin_stages import breakdown
-from papers.ppjoin_tables import NAMES, best, verified
+from benchmarks.papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
+from benchmarks.papers.ppjoin_stages import breakdown
+from benchmarks.papers.ppjoin_tables import NAMES, best, verified
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from papers.ppjoin_tables import Results
+    from benchmarks.papers.ppjoin_tables import Results
 
 STYLES: dict[str, dict[str, Any]] = {
     "allpairs": {"color": "#b3432b", "marker": "s", "label": NAMES["allpairs"]},

@@ -17,13 +17,13 @@ from unittest.mock import patch
 import numba
 import numpy as np
 
+from benchmarks.papers.ppjoin_data import collections, statistics
+from benchmarks.papers.ppjoin_joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
 from neardup.kernels import set_join as kernels
 from neardup.kernels.overlap import required_overlap
 from neardup.kernels.postings import count_common
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import JoinCounts, join_sets
-from papers.ppjoin_data import collections, statistics
-from papers.ppjoin_joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable

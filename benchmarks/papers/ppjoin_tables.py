@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from markdown import NOTHING, table
 
-from papers.near_duplicates import PERMUTATIONS, chance_to_agree, least_agreeing
-from papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
-from papers.ppjoin_stages import breakdown
+from benchmarks.markdown import NOTHING, table
+from benchmarks.papers.near_duplicates import PERMUTATIONS, chance_to_agree, least_agreeing
+from benchmarks.papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
+from benchmarks.papers.ppjoin_stages import breakdown
 
 Results = dict[str, dict[str, Any]]
 

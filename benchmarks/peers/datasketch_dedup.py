@@ -12,7 +12,16 @@ from functools import partial
 import numpy as np
 import xxhash
 from datasketch import LeanMinHash, MinHash, MinHashLSH
-from pipeline import Block, Survivors, map_blocks, parse_options, read_lines, shingles_of, words_of
+
+from benchmarks.peers.pipeline import (
+    Block,
+    Survivors,
+    map_blocks,
+    parse_options,
+    read_lines,
+    shingles_of,
+    words_of,
+)
 
 SEED = 1
 SCHEME = "affine32"

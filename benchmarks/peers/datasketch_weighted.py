@@ -11,13 +11,11 @@ import argparse
 import json
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from datasketch import WeightedMinHashGenerator
-from weighted_vectors import VOCABULARY, draw_vectors
+
+from benchmarks.weighted_vectors import VOCABULARY, draw_vectors
 
 SAMPLES = 128
 BLOCK = 5

@@ -9,9 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from packages import environment_versions, make_environment
+from benchmarks.packages import environment_versions, make_environment
 
 # xxhash because datasketch's documentation advises a faster hash function than its SHA-1.
 REQUIREMENTS = (

@@ -12,7 +12,16 @@ which keeps buckets short.
 from __future__ import annotations
 
 from gaoya.minhash import MinHashStringIndex
-from pipeline import NGRAM, Block, Survivors, map_blocks, parse_options, read_lines, words_of
+
+from benchmarks.peers.pipeline import (
+    NGRAM,
+    Block,
+    Survivors,
+    map_blocks,
+    parse_options,
+    read_lines,
+    words_of,
+)
 
 CONNECTOR = "\N{CHARACTER TIE}"
 

@@ -13,12 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
-from timed import Memory, describe_pairs, read_texts, sorted_pairs
+
+from benchmarks.timed import Memory, describe_pairs, read_texts, sorted_pairs
 
 SLAB = 500  # rows at a time
 

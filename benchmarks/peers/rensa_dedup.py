@@ -11,8 +11,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from pipeline import Block, Survivors, map_blocks, parse_options, read_lines, shingles_of, words_of
 from rensa import RMinHash, RMinHashLSH
+
+from benchmarks.peers.pipeline import (
+    Block,
+    Survivors,
+    map_blocks,
+    parse_options,
+    read_lines,
+    shingles_of,
+    words_of,
+)
 
 SEED = 42
 

@@ -10,13 +10,18 @@ import json
 import sys
 import time
 from array import array
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from SetSimilaritySearch import all_pairs
-from timed import Memory, describe_pairs, read_sets, set_join_parser, sorted_pairs, split_sets
+
+from benchmarks.timed import (
+    Memory,
+    describe_pairs,
+    read_sets,
+    set_join_parser,
+    sorted_pairs,
+    split_sets,
+)
 
 
 def main() -> None:

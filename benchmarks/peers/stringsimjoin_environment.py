@@ -10,9 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from packages import environment_versions, make_environment
+from benchmarks.packages import environment_versions, make_environment
 
 BUILD = ("setuptools<60", "wheel", "cython<3", "numpy<2", "pandas<2.3", "six", "joblib")
 # Its build finds these only where it is not isolated.

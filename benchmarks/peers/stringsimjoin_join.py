@@ -10,15 +10,20 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pandas as pd
 from py_stringmatching.tokenizer.delimiter_tokenizer import DelimiterTokenizer
 from py_stringsimjoin.join.jaccard_join import jaccard_join
-from timed import Memory, describe_pairs, read_sets, set_join_parser, sorted_pairs, split_sets
+
+from benchmarks.timed import (
+    Memory,
+    describe_pairs,
+    read_sets,
+    set_join_parser,
+    sorted_pairs,
+    split_sets,
+)
 
 
 def main() -> None:

@@ -6,15 +6,12 @@ Its tables are in docs/alignment.md.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import Any
 
-from editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
-from installed import environment
-from jobs import HERE, Settings
-from markdown import cell, table
-from measure import run as run_process
+from benchmarks.editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
+from benchmarks.jobs import Settings, own_report
+from benchmarks.markdown import cell, table
 
 Figures = dict[str, Any]
 
@@ -29,7 +26,9 @@ def run(settings: Settings) -> Figures:
     figures: Figures = {"aligned": {}, "graded": {}}
     for name in names:
         kind = "aligned" if name in ALIGNED else "graded"
-        figures[kind][name] = {half: _measure(settings, name, half) for half in HALVES}
+        figures[kind][name] = {
+            half: own_report(settings, "alignment.py", name, half) for half in HALVES
+        }
     return figures
 
 
@@ -46,12 +45,6 @@ def format_table(figures: Figures) -> str:
     if figures["graded"]:
         parts["Shared text of whole documents"] = _graded(figures["graded"])
     return "\n\n".join(f"### {heading}\n\n{part}" for heading, part in parts.items())
-
-
-def _measure(settings: Settings, name: str, half: str) -> Figures:
-    command = [str(settings.python), str(HERE / "alignment.py"), name, half]
-    figures: Figures = json.loads(run_process(command, environment=environment()).output)
-    return figures
 
 
 def _decimals(value: float | None, places: int = 3) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs import MB, SMALL_MB, Settings, corpus_facts
-from markdown import table
-from records import given_files
+from benchmarks.jobs import MB, SMALL_MB, Settings, corpus_facts
+from benchmarks.markdown import table
+from benchmarks.records import given_files
 
 RECORDS = ("titles", "authors", "sentences")
 NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")

@@ -8,22 +8,19 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from jobs import MB, Settings
-from joinjobs import (
+from benchmarks.jobs import MB, Report, Settings, own_report, report_of_script
+from benchmarks.joinjobs import (
     DESCRIPTIONS,
     LICENCES,
     TITLES,
-    Report,
     at_hand,
-    own_report,
     pairs_file,
     prepare_sets,
-    report_of_script,
     thresholds,
 )
-from markdown import table
-from measure import TimeLimitError
-from peers import stringsimjoin_environment
+from benchmarks.markdown import table
+from benchmarks.measure import TimeLimitError
+from benchmarks.peers import stringsimjoin_environment
 
 SHAPES = (TITLES, *DESCRIPTIONS, LICENCES)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from typing import Any
 
-from installed import environment
-from jobs import HERE, MB, Settings, corpus
-from markdown import table
-from measure import run as run_process
+from benchmarks.jobs import MB, Settings, corpus, own_report
+from benchmarks.markdown import table
 
 TARGET = 250.0
 TARGET_CORPUS, TARGET_WORK = "prose", "text to signatures"
@@ -21,9 +18,8 @@ def run(settings: Settings) -> dict[str, Any]:
     """Time the passes over each corpus, each in a fresh process."""
     figures = {}
     for name in (TARGET_CORPUS,) if settings.quick else PASSES:
-        script, path = str(HERE / "kernels.py"), str(corpus(name))
-        command = [str(settings.python), script, path, "--passes", str(PASSES[name])]
-        figures[name] = json.loads(run_process(command, environment=environment()).output)
+        arguments = (str(corpus(name)), "--passes", str(PASSES[name]))
+        figures[name] = own_report(settings, "kernels.py", *arguments)
     return figures
 
 

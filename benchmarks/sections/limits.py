@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from installed import environment
-from jobs import (
+from benchmarks.installed import environment
+from benchmarks.jobs import (
     MB,
     Settings,
     near_copies,
@@ -15,8 +15,8 @@ from jobs import (
     small_collection,
     ten_lines,
 )
-from markdown import table
-from measure import Measurement, measure
+from benchmarks.markdown import table
+from benchmarks.measure import Measurement, measure
 
 REPEATS = 3
 

@@ -5,15 +5,12 @@ Its tables are in docs/linkage.md.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import Any
 
-from installed import environment
-from jobs import HERE, Settings
-from labelled import FOLDER_VARIABLE, KINDS, available
-from markdown import cell, table
-from measure import run as run_process
+from benchmarks.jobs import Settings, own_report
+from benchmarks.labelled import FOLDER_VARIABLE, KINDS, available
+from benchmarks.markdown import cell, table
 
 Set = dict[str, Any]
 Case = dict[str, Any]
@@ -26,10 +23,7 @@ QUALITY = ("threshold", "precision", "recall", "F1")
 def run(settings: Settings) -> dict[str, Any]:
     """Join each set in a process of its own."""
     names = available(quick=settings.quick)
-    sets = {}
-    for name in names:
-        command = [str(settings.python), str(HERE / "linkage.py"), name]
-        sets[name] = json.loads(run_process(command, environment=environment()).output)
+    sets = {name: own_report(settings, "linkage.py", name) for name in names}
     return {"sets": sets, "skipped": [name for name in KINDS if name not in names]}
 
 

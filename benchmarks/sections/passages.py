@@ -7,13 +7,12 @@ import statistics
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from documents import first_part
-from installed import environment
-from jobs import MB, Job, Settings, corpus, report_of
-from joinjobs import own_report
-from markdown import table
-from measure import measure
-from packages import cache_folder
+from benchmarks.documents import first_part
+from benchmarks.installed import environment
+from benchmarks.jobs import MB, Job, Settings, corpus, own_report, report_of
+from benchmarks.markdown import table
+from benchmarks.measure import measure
+from benchmarks.packages import cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

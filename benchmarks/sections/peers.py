@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from jobs import MB, PEERS, Job, Settings, neardup_job, peer_job, report_of, ten_lines
-from markdown import table
-from measure import Run, combine
+from benchmarks.jobs import MB, PEERS, Job, Settings, neardup_job, peer_job, report_of, ten_lines
+from benchmarks.markdown import table
+from benchmarks.measure import Run, combine
 
 TARGET = 5.0
 REPEATS = 3

@@ -11,13 +11,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from installed import REPOSITORY
-from jobs import PEERS, Settings, neardup_job, peer_job, report_of, small_collection
-from markdown import table
-from packages import cache_folder
+from benchmarks.installed import REPOSITORY
+from benchmarks.jobs import PEERS, Settings, neardup_job, peer_job, report_of, small_collection
+from benchmarks.markdown import table
+from benchmarks.packages import cache_folder
 
 if TYPE_CHECKING:
-    from truth import Truth
+    from benchmarks.truth import Truth
 
 THRESHOLDS = ("0.5", "0.7", "0.8", "0.9")
 PEER_THRESHOLD = "0.8"
@@ -41,7 +41,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 
 def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
-    from truth import find_truth, write_latin_part
+    from benchmarks.truth import find_truth, write_latin_part
 
     part = cache_folder() / f"{source.name.partition('.')[0]}-latin.jsonl"
     documents, left_out = write_latin_part(source, part)

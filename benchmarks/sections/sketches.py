@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from jobs import HERE, MB, Job, Settings, corpus, report_of
-from joinjobs import own_report, report_of_script
-from markdown import table
-from packages import cache_folder
-from sketch_texts import collections
+from benchmarks.jobs import (
+    MB,
+    Job,
+    Settings,
+    corpus,
+    own_report,
+    report_of,
+    report_of_script,
+    run_script,
+)
+from benchmarks.markdown import table
+from benchmarks.packages import cache_folder
+from benchmarks.sketch_texts import collections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +70,7 @@ def _estimate(settings: Settings) -> dict[str, Any]:
     count = QUICK_TEXTS if settings.quick else TEXTS
     sources = collections(count)
     # Always made, as what is in them is to be reported; it takes seconds.
-    command = [sys.executable, str(HERE / "sketch_texts.py"), str(count)]
-    facts = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    facts = json.loads(run_script("sketch_texts.py", str(count)))
     workers = ("--workers", str(settings.cores), "--json")
     sketched = [_sketch_job(settings, source, workers) for source in sources]
     made = sketched[0].measure(settings.repeats(REPEATS))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
-from installed import environment
-from jobs import Job, Settings, neardup_job, ten_lines
-from markdown import table
-from measure import combine, measure
-from measure import run as run_process
-from packages import cache_folder
+from benchmarks.installed import environment
+from benchmarks.jobs import Job, Settings, neardup_job, ten_lines
+from benchmarks.markdown import table
+from benchmarks.measure import combine, measure
+from benchmarks.measure import run as run_process
+from benchmarks.packages import cache_folder
 
 REPEATS = 11
 FIRST_REPEATS = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs import MB, Settings, report_of
-from joinjobs import (
+from benchmarks.jobs import MB, Settings, report_of
+from benchmarks.joinjobs import (
     ALL_TITLES,
     DESCRIPTIONS,
     LICENCES,
@@ -17,7 +17,7 @@ from joinjobs import (
     source_of,
     thresholds,
 )
-from markdown import table
+from benchmarks.markdown import table
 
 # In bytes, for a million short records.
 MEMORY_LIMITS = {SENTENCES.corpus: 4_000 * MB}

@@ -6,9 +6,8 @@ import statistics
 from textwrap import fill
 from typing import Any
 
-from jobs import Settings, corpus
-from joinjobs import own_report
-from markdown import table
+from benchmarks.jobs import Settings, corpus, own_report
+from benchmarks.markdown import table
 
 CORPUS = "prose"
 PASSES = 3
