@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.documents import Corpus, Document, build_and_print
-from benchmarks.packages import download
+from benchmarks.downloads import download
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.jobs import Job, Report, Settings, corpus, first_lines, own_report
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder
+from benchmarks.measuring.jobs import Job, Report, Settings, corpus, first_lines, own_report
 from benchmarks.records import FILES_VARIABLE, given_files
 
 THRESHOLDS = ("0.5", "0.7", "0.9")

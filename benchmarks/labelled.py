@@ -17,7 +17,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.packages import download
+from benchmarks.downloads import download
 
 FOLDER_VARIABLE = "NEARDUP_RECORD_LINKAGE"
 

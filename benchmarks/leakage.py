@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import table
+from benchmarks.measuring.markdown import table
 
 SEED = 1
 N_LONG = 300

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TextIO
 from benchmarks.bibliography import Entry, parse_entry
 from benchmarks.corpora import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
 from benchmarks.documents import Corpus, Document, build_and_print
-from benchmarks.packages import download
+from benchmarks.downloads import download
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,22 +7,26 @@
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
 
 # Run as a file, Python looks for modules beside it, not where the folder itself is.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import installed
-from benchmarks.jobs import HERE, Settings
-from benchmarks.markdown import caption, replace_between
-from benchmarks.measure import machine_facts
-from benchmarks.packages import cache_folder
-from benchmarks.peers import environment as peers_environment
+from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
+from benchmarks.measuring.jobs import Settings
+from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.results import (
+    Entry,
+    Results,
+    caption,
+    machine_facts,
+    new_entry,
+    read_results,
+    write_results,
+)
+from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.sections import (
     alignment,
     cluster,
@@ -47,11 +51,12 @@ from benchmarks.sections import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+HERE = REPOSITORY / "benchmarks"
 README = HERE / "README.md"
 # The tables of these sections are for users, and on pages of their own.
 PAGES = {
-    "linkage": HERE.parent / "docs" / "linkage.md",
-    "alignment": HERE.parent / "docs" / "alignment.md",
+    "linkage": REPOSITORY / "docs" / "linkage.md",
+    "alignment": REPOSITORY / "docs" / "alignment.md",
 }
 
 
@@ -101,41 +106,30 @@ def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> Non
     quick
         Whether to use small files and few repeats.
     """
-    python, peers_python = installed.prepare(), peers_environment.prepare()
+    python, peers_python = prepare_neardup(), PEERS.prepare()
     machine = machine_facts()
     settings = Settings(python, peers_python, int(str(machine["cores"])), quick)
-    machine.update(installed.versions(python))
-    peer_versions = peers_environment.versions(peers_python)
+    machine["packages"], machine["python"] = NEARDUP.versions(python)
+    peers_found = peer_versions(peers_python)
     for name in (name for name in SECTIONS if name in names):
         sys.stderr.write(f"{name} ...\n")
-        entry = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "quick": quick,
-            "machine": machine,
-            **({"peers": peer_versions} if name in WITH_PEERS else {}),
-            "figures": SECTIONS[name].run(settings),
-        }
+        entry = new_entry(machine, quick=quick)
+        if name in WITH_PEERS:
+            entry["peers"] = peers_found
+        entry["figures"] = SECTIONS[name].run(settings)
         merged = {**read_results(results), name: entry}
-        text = json.dumps({name: merged[name] for name in SECTIONS if name in merged}, indent=2)
-        results.write_text(text + "\n", encoding="utf-8", newline="\n")
+        in_order = {name: merged[name] for name in SECTIONS if name in merged}
+        write_results(results, in_order, indent=2)
         sys.stdout.write(f"## {name}\n\n{format_section(name, entry)}\n\n")
         sys.stdout.flush()
 
 
-def read_results(path: Path) -> dict[str, Any]:
-    """Read a results file; nothing if there is none."""
-    if not path.exists():
-        return {}
-    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return results
-
-
-def format_section(name: str, entry: dict[str, Any]) -> str:
+def format_section(name: str, entry: Entry) -> str:
     """Give a section's table and, below it, when and where it was measured."""
-    return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{fill(caption(entry), 100)}"
+    return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{caption(entry)}"
 
 
-def report(results: dict[str, Any], readme: Path) -> None:
+def report(results: Results, readme: Path) -> None:
     """Put the tables of all sections in the results into the README, or the pages they have."""
     for name, entry in results.items():
         replace_between(PAGES.get(name, readme), name, format_section(name, entry))

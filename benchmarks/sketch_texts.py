@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder
 
 VOCABULARY, WORDS = 50_000, 100
 SHARE = 0.2

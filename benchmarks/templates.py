@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.corpora import CORPORA
 from benchmarks.documents import Document, facts, prepare, write_lines
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.markdown import caption, replace_between
-from benchmarks.measure import machine_facts
+from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.results import caption, machine_facts
 from benchmarks.papers import broder_bands, broder_real, broder_runs, broder_tables, broder_texts
 from benchmarks.papers.broder_plots import draw
 

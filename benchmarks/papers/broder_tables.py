@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.markdown import table
+from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,8 +11,8 @@ import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.markdown import caption, replace_between
-from benchmarks.measure import machine_facts
+from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.results import caption, machine_facts
 from benchmarks.papers import coates_runs, coates_tables
 from benchmarks.papers.coates_plots import draw
 

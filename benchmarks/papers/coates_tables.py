@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.markdown import table
+from benchmarks.measuring.markdown import table
 
 Results = dict[str, Any]
 

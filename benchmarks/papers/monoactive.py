@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.markdown import caption, replace_between
-from benchmarks.measure import machine_facts
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder
+from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.results import caption, machine_facts
 from benchmarks.papers import monoactive_runs, monoactive_tables
 from benchmarks.papers.monoactive_plots import draw
 

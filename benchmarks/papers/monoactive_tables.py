@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.markdown import table
+from benchmarks.measuring.markdown import table
 from benchmarks.papers.monoactive_runs import WEIGHTS
 
 Results = dict[str, dict[str, Any]]

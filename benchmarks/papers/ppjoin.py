@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.markdown import caption, replace_between
-from benchmarks.measure import machine_facts
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder
+from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.results import caption, machine_facts
 from benchmarks.papers import near_duplicates, ppjoin_joins, ppjoin_stages, ppjoin_tables
 from benchmarks.papers.ppjoin_plots import draw
 

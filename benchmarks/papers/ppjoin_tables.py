@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.markdown import NOTHING, table
+from benchmarks.measuring.markdown import NOTHING, table
 from benchmarks.papers.near_duplicates import PERMUTATIONS, chance_to_agree, least_agreeing
 from benchmarks.papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
 from benchmarks.papers.ppjoin_stages import breakdown

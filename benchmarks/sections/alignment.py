@@ -10,8 +10,8 @@ import textwrap
 from typing import Any
 
 from benchmarks.editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
-from benchmarks.jobs import Settings, own_report
-from benchmarks.markdown import cell, table
+from benchmarks.measuring.jobs import Settings, own_report
+from benchmarks.measuring.markdown import cell, table
 
 Figures = dict[str, Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.jobs import MB, SMALL_MB, Settings, corpus_facts
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import MB, SMALL_MB, Settings, corpus_facts
+from benchmarks.measuring.markdown import table
 from benchmarks.records import given_files
 
 RECORDS = ("titles", "authors", "sentences")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.jobs import MB, Settings, corpus, neardup_job, report_of
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import MB, Settings, corpus, neardup_job, report_of
+from benchmarks.measuring.markdown import table
 
 TARGET = 80.0
 TARGET_CASE = ("mixed", "default")

@@ -6,9 +6,9 @@ import statistics
 from textwrap import fill
 from typing import Any
 
-from benchmarks.jobs import MB, Settings, own_report, report_of, report_of_script
 from benchmarks.joinjobs import pairs_job, source_of, together
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import MB, Settings, own_report, report_of, report_of_script
+from benchmarks.measuring.markdown import table
 
 DISTANCE = "2"
 TARGET = 100

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.jobs import Settings, own_report
 from benchmarks.joinjobs import ALL_TITLES, DESCRIPTIONS, at_hand, prepare_sets, together
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import Settings, own_report
+from benchmarks.measuring.markdown import table
 
 ALGORITHMS = {"allpairs": "All-Pairs", "ppjoin": "PPJoin", "ppjoin+": "PPJoin+"}
 THRESHOLDS = ("0.8", "0.9")

@@ -6,9 +6,9 @@ import math
 import statistics
 from typing import Any
 
-from benchmarks.jobs import Report, Settings, own_report
 from benchmarks.joinjobs import ALL_TITLES, SENTENCES, prepare_sets, source_of
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import Report, Settings, own_report
+from benchmarks.measuring.markdown import table
 
 SHARES = (8, 4, 2, 1)  # of the records, the eighth first
 THRESHOLD, DISTANCE = "0.8", "2"

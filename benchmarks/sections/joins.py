@@ -8,7 +8,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from benchmarks.jobs import MB, Report, Settings, own_report, report_of_script
 from benchmarks.joinjobs import (
     DESCRIPTIONS,
     LICENCES,
@@ -18,9 +17,10 @@ from benchmarks.joinjobs import (
     prepare_sets,
     thresholds,
 )
-from benchmarks.markdown import table
-from benchmarks.measure import TimeLimitError
-from benchmarks.peers import stringsimjoin_environment
+from benchmarks.measuring.jobs import MB, Report, Settings, own_report, report_of_script
+from benchmarks.measuring.markdown import table
+from benchmarks.measuring.processes import TimeLimitError
+from benchmarks.peers.environments import STRINGSIMJOIN, prepare_stringsimjoin
 
 SHAPES = (TITLES, *DESCRIPTIONS, LICENCES)
 
@@ -56,12 +56,12 @@ def run(settings: Settings) -> dict[str, Any]:
     main = Peer("SetSimilaritySearch", settings.peers, "setsimilaritysearch_join.py", 50, 10)
     others = []
     versions = {}
-    other_python = stringsimjoin_environment.prepare()
+    other_python = prepare_stringsimjoin()
     if other_python is None:
         remarks.append("py_stringsimjoin is left out: it did not install.")
     else:
         others.append(Peer("py_stringsimjoin", other_python, "stringsimjoin_join.py", 5))
-        versions = stringsimjoin_environment.versions(other_python)
+        versions, _ = STRINGSIMJOIN.versions(other_python)
     cases = []
     for shape in shapes:
         sets, records = prepare_sets(settings, shape)

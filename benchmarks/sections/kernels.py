@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.jobs import MB, Settings, corpus, own_report
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import MB, Settings, corpus, own_report
+from benchmarks.measuring.markdown import table
 
 TARGET = 250.0
 TARGET_CORPUS, TARGET_WORK = "prose", "text to signatures"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.installed import environment
-from benchmarks.jobs import (
+from benchmarks.measuring.environments import environment
+from benchmarks.measuring.jobs import (
     MB,
     Settings,
     near_copies,
@@ -15,8 +15,8 @@ from benchmarks.jobs import (
     small_collection,
     ten_lines,
 )
-from benchmarks.markdown import table
-from benchmarks.measure import Measurement, measure
+from benchmarks.measuring.markdown import table
+from benchmarks.measuring.processes import Measurement, measure
 
 REPEATS = 3
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from benchmarks.jobs import Settings, own_report
 from benchmarks.labelled import FOLDER_VARIABLE, KINDS, available
-from benchmarks.markdown import cell, table
+from benchmarks.measuring.jobs import Settings, own_report
+from benchmarks.measuring.markdown import cell, table
 
 Set = dict[str, Any]
 Case = dict[str, Any]

@@ -8,11 +8,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.documents import first_part
-from benchmarks.installed import environment
-from benchmarks.jobs import MB, Job, Settings, corpus, own_report, report_of
-from benchmarks.markdown import table
-from benchmarks.measure import measure
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder, environment
+from benchmarks.measuring.jobs import MB, Job, Settings, corpus, own_report, report_of
+from benchmarks.measuring.markdown import table
+from benchmarks.measuring.processes import measure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,18 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.jobs import MB, PEERS, Job, Settings, neardup_job, peer_job, report_of, ten_lines
-from benchmarks.markdown import table
-from benchmarks.measure import Run, combine
+from benchmarks.measuring.jobs import (
+    MB,
+    PEERS,
+    Job,
+    Settings,
+    neardup_job,
+    peer_job,
+    report_of,
+    ten_lines,
+)
+from benchmarks.measuring.markdown import table
+from benchmarks.measuring.processes import Run, combine
 
 TARGET = 5.0
 REPEATS = 3

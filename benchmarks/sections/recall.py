@@ -11,10 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.installed import REPOSITORY
-from benchmarks.jobs import PEERS, Settings, neardup_job, peer_job, report_of, small_collection
-from benchmarks.markdown import table
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import REPOSITORY, cache_folder
+from benchmarks.measuring.jobs import (
+    PEERS,
+    Settings,
+    neardup_job,
+    peer_job,
+    report_of,
+    small_collection,
+)
+from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
     from benchmarks.truth import Truth

@@ -7,7 +7,8 @@ import statistics
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.jobs import (
+from benchmarks.measuring.environments import cache_folder
+from benchmarks.measuring.jobs import (
     MB,
     Job,
     Settings,
@@ -17,8 +18,7 @@ from benchmarks.jobs import (
     report_of_script,
     run_script,
 )
-from benchmarks.markdown import table
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.markdown import table
 from benchmarks.sketch_texts import collections
 
 if TYPE_CHECKING:

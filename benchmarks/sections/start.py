@@ -5,12 +5,11 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
-from benchmarks.installed import environment
-from benchmarks.jobs import Job, Settings, neardup_job, ten_lines
-from benchmarks.markdown import table
-from benchmarks.measure import combine, measure
-from benchmarks.measure import run as run_process
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import cache_folder, environment
+from benchmarks.measuring.jobs import Job, Settings, neardup_job, ten_lines
+from benchmarks.measuring.markdown import table
+from benchmarks.measuring.processes import combine, measure
+from benchmarks.measuring.processes import run as run_process
 
 REPEATS = 11
 FIRST_REPEATS = 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.jobs import MB, Settings, report_of
 from benchmarks.joinjobs import (
     ALL_TITLES,
     DESCRIPTIONS,
@@ -17,7 +16,8 @@ from benchmarks.joinjobs import (
     source_of,
     thresholds,
 )
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import MB, Settings, report_of
+from benchmarks.measuring.markdown import table
 
 # In bytes, for a million short records.
 MEMORY_LIMITS = {SENTENCES.corpus: 4_000 * MB}

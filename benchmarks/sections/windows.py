@@ -6,8 +6,8 @@ import statistics
 from textwrap import fill
 from typing import Any
 
-from benchmarks.jobs import Settings, corpus, own_report
-from benchmarks.markdown import table
+from benchmarks.measuring.jobs import Settings, corpus, own_report
+from benchmarks.measuring.markdown import table
 
 CORPUS = "prose"
 PASSES = 3

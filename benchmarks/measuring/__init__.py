@@ -1,0 +1,1 @@
+"""What all rooms measure with: processes, clocks, environments, results and their tables."""
