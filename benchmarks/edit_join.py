@@ -12,11 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-import pyarrow as pa
-
-from benchmarks.timed import Memory, describe_pairs, read_texts, sorted_pairs
+from benchmarks.corpora.lines import read_strings
+from benchmarks.corpora.texts import make_texts
+from benchmarks.timed import Memory, describe_pairs, sorted_pairs
 from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
-from neardup.tables import ScoredPairs, Texts
+from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme
 
 CHARACTERS = make_shingle_scheme("characters", ngram=1).tokenizer
@@ -35,9 +35,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="write those pairs (.npy)")
     options = parser.parse_args()
     how = (EditThreshold(options.distance), options.workers)
-    join(read_texts(options.source, WARM_UP_RECORDS), *how)
+    join(read_strings(options.source, WARM_UP_RECORDS), *how)
     memory = Memory()
-    texts = read_texts(options.source, options.records)
+    texts = read_strings(options.source, options.records)
     report: dict[str, object] = {"records": len(texts), "workers": options.workers}
     seconds, cpu = [], []
     for number in range(options.passes):
@@ -59,7 +59,7 @@ def join(
     texts: list[str], threshold: EditThreshold, workers: int
 ) -> tuple[ScoredPairs, EditJoinCounts]:
     """Cut texts into characters and join them."""
-    strings = CHARACTERS.hash_tokens(Texts.from_arrow(pa.array(texts, pa.large_string())))
+    strings = CHARACTERS.hash_tokens(make_texts(texts))
     return join_strings(strings, threshold, workers=workers)
 
 

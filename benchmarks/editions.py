@@ -16,8 +16,6 @@ for each set; without it nothing is measured. Texts are ``jsonl.xz`` files:
 from __future__ import annotations
 
 import hashlib
-import json
-import lzma
 import os
 import re
 from collections import defaultdict
@@ -28,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from rapidfuzz.distance import Levenshtein
 
+from benchmarks.corpora.lines import read_rows, read_table
 from benchmarks.plagdet import Passage
 
 if TYPE_CHECKING:
@@ -94,10 +93,10 @@ def sample_of(identities: Iterable[str], half: str, size: int) -> list[str]:
 def frankenstein(root: Path, half: str) -> Iterator[Aligned]:
     """Pair five witnesses of the novel; halves are by the query's chapter."""
     chapters: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in _read_lines(root / "frankenstein-editions" / "chapters.jsonl.xz"):
+    for row in read_rows(root / "frankenstein-editions" / "chapters.jsonl.xz"):
         chapters[row["witness"]][row["doc"]] = row
     cases: list[Passage] = []
-    for row in _read_table(root / "frankenstein-editions" / "chapter-pairs.tsv"):
+    for row in read_table(root / "frankenstein-editions" / "chapter-pairs.tsv"):
         places = [int(row[name]) for name in ("a_start", "a_end", "b_start", "b_end")]
         cases.append(Passage(row["doc_a"], *places[:2], row["doc_b"], *places[2:]))
     for first, second in combinations(("f1818", "fThomas", "f1823", "f1831", "fMS"), 2):
@@ -141,7 +140,7 @@ def frankenstein(root: Path, half: str) -> Iterator[Aligned]:
 def shakespeare(root: Path, half: str) -> Iterator[Aligned]:
     """Pair modern plays with those of 1623; halves are by the play."""
     plays: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in _read_lines(root / "shakespeare-editions" / "plays.jsonl.xz"):
+    for row in read_rows(root / "shakespeare-editions" / "plays.jsonl.xz"):
         plays[row["edition"]][row["work"]] = row["text"]
     modern, folio = plays["modern"], plays["folio1623"]
     chosen = sample_of(modern, half, PLAYS)
@@ -156,7 +155,7 @@ def shakespeare(root: Path, half: str) -> Iterator[Aligned]:
 
 def bible(root: Path, half: str) -> Iterator[Aligned]:
     """Pair translations of the Old Testament, a book being a document; halves are by the book."""
-    verses = _read_table(root / "bible-en-ot" / "verses.tsv.xz")
+    verses = read_table(root / "bible-en-ot" / "verses.tsv.xz")
     chosen = set(sample_of({row["book"] for row in verses}, half, BOOKS))
     rows = [row for row in verses if row["book"] in chosen]
     for first, second in TRANSLATIONS:
@@ -196,7 +195,7 @@ def civil_codes(root: Path, half: str) -> Graded:
 
     All are in the half reported, because nothing is chosen on them.
     """
-    rows = _read_lines(root / "civil-codes-ocr" / "codes.jsonl.xz")
+    rows = read_rows(root / "civil-codes-ocr" / "codes.jsonl.xz")
     documents = [
         {"id": row["id"], "text": row["text"]}
         for row in rows
@@ -204,7 +203,7 @@ def civil_codes(root: Path, half: str) -> Graded:
     ]
     grades = {
         _pair(row["a"], row["b"]): float(row["shingle7_jaccard"])
-        for row in _read_table(root / "civil-codes-ocr" / "published-jaccard.tsv")
+        for row in read_table(root / "civil-codes-ocr" / "published-jaccard.tsv")
     }
     return Graded(documents, grades, set())
 
@@ -213,12 +212,12 @@ def rfcs(root: Path, half: str) -> Graded:
     """Read RFCs and what revises what; halves are by the family."""
     documents = [
         {"id": row["id"], "text": row["text"]}
-        for row in _read_lines(root / "rfc-revisions" / "docs.jsonl.xz")
+        for row in read_rows(root / "rfc-revisions" / "docs.jsonl.xz")
         if half_of(row["family"]) == half
         and _digest(row["family"])[1] % RFC_FAMILIES_OF == 0
         and len(row["text"]) <= LONGEST_RFC
     ]
-    relations = _read_table(root / "rfc-revisions" / "relations.tsv")
+    relations = read_table(root / "rfc-revisions" / "relations.tsv")
     grades = {
         _pair(row["newer"], row["older"]): float(row["w5_containment_of_smaller"])
         for row in relations
@@ -235,18 +234,6 @@ GRADED = {"civil codes": civil_codes, "rfcs": rfcs}
 
 def _digest(identity: str) -> bytes:
     return hashlib.sha256(identity.encode()).digest()
-
-
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def _read_table(path: Path) -> list[dict[str, str]]:
-    data = path.read_bytes()
-    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-    header, *rows = (line.split("\t") for line in text.rstrip("\n").split("\n"))
-    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def _pair(first: str, second: str) -> Pair:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.corpora.files import corpus, first_lines
+from benchmarks.corpora.records import FILES_VARIABLE, given_files
 from benchmarks.measuring.environments import cache_folder
-from benchmarks.measuring.jobs import Job, Report, Settings, corpus, first_lines, own_report
-from benchmarks.records import FILES_VARIABLE, given_files
+from benchmarks.measuring.jobs import Job, Report, Settings, own_report
 
 THRESHOLDS = ("0.5", "0.7", "0.9")
 

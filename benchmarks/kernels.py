@@ -14,8 +14,7 @@ from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
 
-import pyarrow as pa
-
+from benchmarks.corpora.texts import read_texts
 from neardup.matching.bands import choose_banding
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
@@ -34,13 +33,6 @@ BANDING = choose_banding(Fraction(8, 10), Fraction(99, 100), num_perm=128)
 DEDUP_SIGNATURES = MinHashScheme(num_perm=BANDING.num_perm)
 
 Seconds = dict[str, float]
-
-
-def read_texts(path: Path) -> Texts:
-    """Read the texts of JSON lines into one Arrow string array."""
-    with path.open(encoding="utf-8") as lines:
-        strings = [json.loads(line)["text"] for line in lines]
-    return Texts.from_arrow(pa.array(strings, pa.large_string()))
 
 
 def to_signatures(texts: Texts) -> Seconds:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import lzma
 import os
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.downloads import download
+from benchmarks.corpora.downloads import download
+from benchmarks.corpora.lines import read_rows
 
 FOLDER_VARIABLE = "NEARDUP_RECORD_LINKAGE"
 
@@ -130,11 +129,9 @@ def restaurants(archive: Path) -> LabelledRecords:
 def given_records(folder: Path, name: str) -> LabelledRecords:
     """Read a set from the folder of the user; one without a side B is to be joined with itself."""
     sides: dict[str, list[Record]] = {"A": [], "B": []}
-    with lzma.open(folder / f"{name}.records.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            fields = {key[2:]: value for key, value in row.items() if key.startswith("f_")}
-            sides[row["side"]].append({"id": row["id"], **fields})
+    for row in read_rows(folder / f"{name}.records.jsonl.xz"):
+        fields = {key[2:]: value for key, value in row.items() if key.startswith("f_")}
+        sides[row["side"]].append({"id": row["id"], **fields})
     pairs = (folder / f"{name}.pairs.tsv").read_text(encoding="utf-8").splitlines()
     ids = [(left, right) for left, right in (pair.split("\t") for pair in pairs)]
     return _number(sides["A"], sides["B"] or None, ids)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import lzma
 import random
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora.lines import read_rows
 from benchmarks.measuring.markdown import table
 
 SEED = 1
@@ -119,22 +119,16 @@ WAYS = (
 )
 
 
-def read(path: Path) -> list[Row]:
-    """Read compressed JSON lines."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
 def plant(folder: Path, rfcs: Path, out: Path) -> tuple[Ways, Places]:
     """Write train.jsonl, test.jsonl and questions.jsonl; give each item's way and document."""
     rng = random.Random(SEED)
-    items = read(folder / "gsm8k-test.jsonl.xz")
+    items = read_rows(folder / "gsm8k-test.jsonl.xz")
     documents = [
         {"id": row["id"], "text": row["question"] + "\n" + row["answer"]}
-        for row in read(folder / "gsm8k-train.jsonl.xz")
+        for row in read_rows(folder / "gsm8k-train.jsonl.xz")
     ]
     words = " ".join(row["text"] for row in documents[:200]).split()
-    long = read(rfcs)[:: max(1, 989 // N_LONG)][:N_LONG]
+    long = read_rows(rfcs)[:: max(1, 989 // N_LONG)][:N_LONG]
     ways: Ways = {}
     places: Places = {}
     for number, item in enumerate(items):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 # Run as a file, Python looks for modules beside it, not where the folder itself is.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.corpora import section as corpora
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import replace_between
@@ -30,7 +31,6 @@ from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.sections import (
     alignment,
     cluster,
-    corpora,
     dedup,
     edit_joins,
     join_filters,

@@ -12,11 +12,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from benchmarks.timed import read_texts, write_sets
+from benchmarks.corpora.texts import read_texts
+from benchmarks.timed import write_sets
 from neardup.kernels import shingles
-from neardup.tables import Texts
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 
 SEED = 1
@@ -31,8 +30,7 @@ def main() -> None:
     parser.add_argument("--ngram", type=int, required=True)
     options = parser.parse_args()
     scheme = make_shingle_scheme(options.tokenizer, ngram=options.ngram, casefold=True)
-    texts = read_texts(options.source, None)
-    made = shingle_sets(Texts.from_arrow(pa.array(texts, pa.large_string())), scheme)
+    made = shingle_sets(read_texts(options.source), scheme)
     sets = made.take(np.random.default_rng(SEED).permutation(len(made)))
     ends = np.cumsum(sets.sizes)
     values = np.empty(int(sets.sizes.sum()), np.uint64)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import string
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.corpora.made_up import draw_words
 from benchmarks.measuring.environments import cache_folder
 
 VOCABULARY, WORDS = 50_000, 100
@@ -32,9 +32,7 @@ def collections(count: int) -> tuple[Path, Path]:
 def write(count: int) -> dict[str, int]:
     """Write both files; give the number of texts and of copies."""
     generator = np.random.default_rng(SEED)
-    letters = np.array(list(string.ascii_lowercase))
-    lengths = generator.integers(2, 10, VOCABULARY)
-    words = np.array(["".join(generator.choice(letters, length)) for length in lengths])
+    words = draw_words(generator, VOCABULARY)
     first, second = (_draw(generator, count) for _ in range(2))
     copies = np.flatnonzero(generator.random(count) < SHARE)
     for row in copies:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from benchmarks.kernels import read_texts
+from benchmarks.corpora.texts import make_texts, read_texts
 from benchmarks.weighted_vectors import VECTORS, draw_vectors
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
@@ -86,7 +85,7 @@ def time_comparisons(texts: Texts) -> Callable[[Texts], Seconds]:
     """Cut texts into pieces of equal length, sign them, and give what compares pairs of them."""
     whole = " ".join(texts.to_arrow().to_pylist())
     pieces = [whole[start : start + PIECE] for start in range(0, PIECE * N_PIECES, PIECE)]
-    signatures = edit_signatures(Texts.from_arrow(pa.array(pieces, pa.large_string())), EDITS)
+    signatures = edit_signatures(make_texts(pieces), EDITS)
     generator = np.random.default_rng(1)
     left = generator.integers(0, N_PIECES, N_PAIRS)
     right = (left + generator.integers(1, N_PIECES, N_PAIRS)) % N_PIECES

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +70,6 @@ def split_sets(values: Hashes, sizes: Integers) -> Iterator[list[int]]:
     for size in sizes.tolist():
         start, stop = stop, stop + size
         yield values[start:stop].tolist()
-
-
-def read_texts(path: Path, records: int | None) -> list[str]:
-    """Read the first texts of a JSON lines file."""
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line)["text"] for line in islice(lines, records)]
 
 
 def sorted_pairs(first: Integers, second: Integers) -> Integers:

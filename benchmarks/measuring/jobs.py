@@ -9,11 +9,9 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.corpora import CORPORA
 from benchmarks.measuring.environments import REPOSITORY, cache_folder, environment
 from benchmarks.measuring.processes import Measurement, Run, measure, run
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 PEERS = ("rensa", "gaoya", "datasketch")
 MB = 1e6
-SMALL_MB = 20
 
 Report = dict[str, Any]
 
@@ -43,11 +40,6 @@ class Settings:
     def repeats(self, usual: int) -> int:
         """Return how often to run what is usually run so many times."""
         return 2 if self.quick else usual
-
-    @property
-    def collection(self) -> Path:
-        """The main file of documents."""
-        return small_collection() if self.quick else corpus("mixed")
 
 
 @dataclass(frozen=True)
@@ -156,48 +148,3 @@ def run_script(script: str, *arguments: str) -> str:
     variables = {**os.environ, **script_environment()}
     done = subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
-
-
-def corpus(name: str) -> Path:
-    """Return a corpus, built if need be, in a process of its own because that takes memory."""
-    path = cache_folder() / f"{name}.jsonl"
-    if not path.exists():
-        run_script("corpora.py" if name in CORPORA else "records.py", name)
-    return path
-
-
-def small_collection() -> Path:
-    """Return the first 20 MB of the mixed corpus, a fair sample of it."""
-    path = cache_folder() / f"mixed-{SMALL_MB}mb.jsonl"
-    if not path.exists():
-        run_script("corpora.py", "mixed", "--first", str(SMALL_MB))
-    return path
-
-
-def near_copies(count: int) -> Path:
-    """Return a file of near-copies of one template, built if need be."""
-    path = cache_folder() / f"templates-{count}.jsonl"
-    if not path.exists():
-        run_script("templates.py", str(count))
-    return path
-
-
-def ten_lines() -> Path:
-    """Return a file with ten documents."""
-    return first_lines(small_collection(), 10)
-
-
-def first_lines(source: Path, count: int) -> Path:
-    """Return a file with the first lines of another."""
-    path = source.with_name(f"{source.stem}-{count}-lines.jsonl")
-    if not path.exists():
-        with source.open("rb") as lines:
-            path.write_bytes(b"".join(islice(lines, count)))
-    return path
-
-
-def corpus_facts(script: str, argument: str, *options: str) -> Report:
-    """Return the facts of a corpus, without the path of its file."""
-    facts: Report = json.loads(run_script(script, argument, *options))
-    del facts["path"]
-    return facts

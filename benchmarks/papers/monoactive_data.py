@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.corpora import CORPORA
-from benchmarks.documents import prepare
+from benchmarks.corpora.documents import prepare
+from benchmarks.corpora.packaged import CORPORA
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import Occurrences, group_occurrences
 from neardup.tables import Texts, TokenLists

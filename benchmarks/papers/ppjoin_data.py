@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.corpora import CORPORA
-from benchmarks.documents import prepare
-from benchmarks.records import RECORDS, given_files
+from benchmarks.corpora.documents import prepare
+from benchmarks.corpora.packaged import CORPORA
+from benchmarks.corpora.records import RECORDS, given_files
 from neardup.tables import ShingleSets, Texts
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_sets
 

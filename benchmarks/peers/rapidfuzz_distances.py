@@ -17,7 +17,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from benchmarks.timed import Memory, describe_pairs, read_texts, sorted_pairs
+from benchmarks.corpora.lines import read_strings
+from benchmarks.timed import Memory, describe_pairs, sorted_pairs
 
 SLAB = 500  # rows at a time
 
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="write the pairs (.npy)")
     options = parser.parse_args()
     memory = Memory()
-    texts = read_texts(options.source, options.records)
+    texts = read_strings(options.source, options.records)
     rows = min(options.rows, len(texts))
     found = []
     seconds = cpu = 0.0

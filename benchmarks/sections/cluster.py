@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from benchmarks.measuring.jobs import MB, Settings, near_copies, neardup_job, report_of
+from benchmarks.corpora.files import near_copies
+from benchmarks.measuring.jobs import MB, Settings, neardup_job, report_of
 from benchmarks.measuring.markdown import table
 
 # Times grow with this power of the number of documents; 1 is linear, the rest is for noise.

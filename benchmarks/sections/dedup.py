@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring.jobs import MB, Settings, corpus, neardup_job, report_of
+from benchmarks.corpora.files import corpus, main_collection
+from benchmarks.measuring.jobs import MB, Settings, neardup_job, report_of
 from benchmarks.measuring.markdown import table
 
 TARGET = 80.0
@@ -21,12 +22,13 @@ def memory_limit(input_bytes: int) -> float:
 
 def run(settings: Settings) -> dict[str, Any]:
     """Measure the main corpus with default options and other cases beside it."""
+    collection = main_collection(settings)
     cases: list[tuple[str, str, Path, tuple[str, ...]]] = [
-        (*TARGET_CASE, settings.collection, ()),
-        ("mixed", "--workers 1", settings.collection, ("--workers", "1")),
+        (*TARGET_CASE, collection, ()),
+        ("mixed", "--workers 1", collection, ("--workers", "1")),
     ]
     if not settings.quick:
-        cases.append(("mixed", "--threshold 0.5", settings.collection, ("--threshold", "0.5")))
+        cases.append(("mixed", "--threshold 0.5", collection, ("--threshold", "0.5")))
         for name in ("reviews", "instructions", "wikipedia", "licences"):
             cases.append((name, "default", corpus(name), ()))
     return {"cases": [_measure(settings, *case) for case in cases]}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.measuring.jobs import MB, Settings, corpus, own_report
+from benchmarks.corpora.files import corpus
+from benchmarks.measuring.jobs import MB, Settings, own_report
 from benchmarks.measuring.markdown import table
 
 TARGET = 250.0

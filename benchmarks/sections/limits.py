@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.corpora.files import near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import environment
-from benchmarks.measuring.jobs import (
-    MB,
-    Settings,
-    near_copies,
-    neardup_job,
-    peer_job,
-    report_of,
-    small_collection,
-    ten_lines,
-)
+from benchmarks.measuring.jobs import MB, Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Measurement, measure
 

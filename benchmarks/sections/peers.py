@@ -5,16 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.measuring.jobs import (
-    MB,
-    PEERS,
-    Job,
-    Settings,
-    neardup_job,
-    peer_job,
-    report_of,
-    ten_lines,
-)
+from benchmarks.corpora.files import main_collection, ten_lines
+from benchmarks.measuring.jobs import MB, PEERS, Job, Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Run, combine
 
@@ -26,11 +18,12 @@ WAYS = {"plain": (), "verified": ("--verify", "0.8")}
 def run(settings: Settings) -> dict[str, Any]:
     """Measure each peer, with a run of neardup before and after every one of its runs."""
     # The peers write ids, so neardup does too.
-    own = neardup_job(settings, settings.collection, "--id-column", "id")
+    collection = main_collection(settings)
+    own = neardup_job(settings, collection, "--id-column", "id")
     summary = report_of(own.run())
     bands, rows = summary["bands"], summary["rows"]
     figures: dict[str, Any] = {
-        "input_bytes": settings.collection.stat().st_size,
+        "input_bytes": collection.stat().st_size,
         "bands": bands,
         "rows": rows,
         "documents_removed": summary["documents_removed"],
@@ -41,7 +34,7 @@ def run(settings: Settings) -> dict[str, Any]:
         # The kernel's cache has the documents by now; this one fills it with the peer's code.
         peer_job(settings, peer, ten_lines(), bands, rows).run()
         for way, options in WAYS.items():
-            job = peer_job(settings, peer, settings.collection, bands, rows, *options)
+            job = peer_job(settings, peer, collection, bands, rows, *options)
             figures["peers"].append(
                 {"peer": peer, "way": way, **_in_turn(own, job, settings.repeats(REPEATS))}
             )

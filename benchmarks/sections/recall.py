@@ -11,15 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.corpora.files import small_collection
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
-from benchmarks.measuring.jobs import (
-    PEERS,
-    Settings,
-    neardup_job,
-    peer_job,
-    report_of,
-    small_collection,
-)
+from benchmarks.measuring.jobs import PEERS, Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import statistics
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.corpora.files import corpus
 from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.jobs import (
     MB,
     Job,
     Settings,
-    corpus,
     own_report,
     report_of,
     report_of_script,

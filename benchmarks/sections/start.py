@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
+from benchmarks.corpora.files import ten_lines
 from benchmarks.measuring.environments import cache_folder, environment
-from benchmarks.measuring.jobs import Job, Settings, neardup_job, ten_lines
+from benchmarks.measuring.jobs import Job, Settings, neardup_job
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import combine, measure
 from benchmarks.measuring.processes import run as run_process

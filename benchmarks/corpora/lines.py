@@ -1,0 +1,41 @@
+"""JSON lines and tables of a folder's files, plain or packed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Row = dict[str, Any]
+
+OPENERS: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+def open_lines(path: Path) -> TextIO:
+    """Open a text file, packed if its name says so."""
+    return OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8", newline="\n")
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read all rows of a JSON lines file."""
+    with open_lines(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def read_strings(path: Path, most: int | None = None) -> list[str]:
+    """Read the texts of a JSON lines file, or the first ones."""
+    with open_lines(path) as lines:
+        return [json.loads(line)["text"] for line in islice(lines, most)]
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Read a table of cells between tabs, whose first line has their names."""
+    with open_lines(path) as lines:
+        header, *rows = (line.rstrip("\n").split("\t") for line in lines)
+    return [dict(zip(header, row, strict=True)) for row in rows]

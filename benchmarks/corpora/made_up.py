@@ -1,0 +1,26 @@
+"""Made-up words and texts, the same ones for the same random numbers."""
+
+from __future__ import annotations
+
+import string
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+LETTERS = np.array(list(string.ascii_lowercase))
+
+
+def draw_words(generator: np.random.Generator, count: int) -> npt.NDArray[np.str_]:
+    """Make up words that are as long as English ones."""
+    lengths = generator.integers(2, 10, count)
+    return np.array(["".join(generator.choice(LETTERS, length)) for length in lengths])
+
+
+def draw_text(generator: np.random.Generator, vocabulary: int, n_words: int) -> str:
+    """Make a text up, of so many words out of a vocabulary whose first ones are the commonest."""
+    words = draw_words(generator, vocabulary)
+    ranks = np.minimum(generator.zipf(1.3, n_words) - 1, vocabulary - 1)
+    return " ".join(words[ranks])
