@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.texts import make_texts
-from benchmarks.timed import Memory, describe_pairs, sorted_pairs
+from benchmarks.measuring.clocks import Memory
+from benchmarks.timed import describe_pairs, sorted_pairs
 from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
 from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.timed import Memory
+from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
 from neardup.passages.index import read_index
 from neardup.passages.lookup import Lookup

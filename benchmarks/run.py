@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.corpora import section as corpora
+from benchmarks.kernels import section as kernels
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import replace_between
@@ -36,17 +37,16 @@ from benchmarks.sections import (
     join_filters,
     join_growth,
     joins,
-    kernels,
     limits,
     linkage,
     passages,
     peers,
     recall,
-    sketches,
     start,
     whole_joins,
     windows,
 )
+from benchmarks.sketches import section as sketches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

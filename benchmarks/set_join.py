@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.timed import Memory, describe_pairs, read_sets, set_join_parser, sorted_pairs
+from benchmarks.measuring.clocks import Memory
+from benchmarks.timed import describe_pairs, read_sets, set_join_parser, sorted_pairs
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, join_sets
 from neardup.tables import ShingleSets

@@ -19,37 +19,6 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
-STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-RESET_PEAK = "5"
-
-
-class Memory:
-    """Memory of this process, watched from when it is made: code is loaded, the input is not.
-
-    Linux alone tells; elsewhere the report has None.
-    """
-
-    def __init__(self) -> None:
-        self._before = _status_bytes("VmHWM")
-        self._held = _status_bytes("VmRSS")
-        if CLEAR.exists():
-            CLEAR.write_text(RESET_PEAK)
-
-    def report(self) -> dict[str, int | None]:
-        """Give the ``peak`` of the process, and by how much it was above what was held before."""
-        now = _status_bytes("VmHWM")
-        if now is None or self._before is None or self._held is None:
-            return {"peak": None, "added": None}
-        return {"peak": max(now, self._before), "added": now - self._held}
-
-
-def _status_bytes(name: str) -> int | None:
-    """Read one of the kernel's counts of this process's memory."""
-    if not STATUS.exists():
-        return None
-    lines = STATUS.read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
-
 
 def write_sets(stem: Path, values: Hashes, sizes: Integers) -> None:
     """Write sets, one after another, as two files of plain numbers."""

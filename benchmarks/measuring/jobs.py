@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PEERS = ("rensa", "gaoya", "datasketch")
-MB = 1e6
 
 Report = dict[str, Any]
 

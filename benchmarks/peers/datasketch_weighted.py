@@ -1,4 +1,4 @@
-"""datasketch's weighted MinHash of the vectors of ``weighted_vectors``: ``--vectors 200``.
+"""datasketch's weighted MinHash of the vectors of ``sketches/vectors.py``: ``--vectors 200``.
 
 ``minhash`` takes one dense vector; ``minhash_many``, which its authors call experimental, many at
 a time, here as many as are fastest. Vectors are in the form that each wants before the clock
@@ -15,7 +15,7 @@ import time
 import numpy as np
 from datasketch import WeightedMinHashGenerator
 
-from benchmarks.weighted_vectors import VOCABULARY, draw_vectors
+from benchmarks.sketches.vectors import VOCABULARY, draw_vectors
 
 SAMPLES = 128
 BLOCK = 5

@@ -14,14 +14,8 @@ from array import array
 import numpy as np
 from SetSimilaritySearch import all_pairs
 
-from benchmarks.timed import (
-    Memory,
-    describe_pairs,
-    read_sets,
-    set_join_parser,
-    sorted_pairs,
-    split_sets,
-)
+from benchmarks.measuring.clocks import Memory
+from benchmarks.timed import describe_pairs, read_sets, set_join_parser, sorted_pairs, split_sets
 
 
 def main() -> None:

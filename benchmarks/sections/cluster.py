@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from benchmarks.corpora.files import near_copies
-from benchmarks.measuring.jobs import MB, Settings, neardup_job, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Settings, neardup_job, report_of
 from benchmarks.measuring.markdown import table
 
 # Times grow with this power of the number of documents; 1 is linear, the rest is for noise.

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora.files import corpus, main_collection
-from benchmarks.measuring.jobs import MB, Settings, neardup_job, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Settings, neardup_job, report_of
 from benchmarks.measuring.markdown import table
 
 TARGET = 80.0

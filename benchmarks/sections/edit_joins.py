@@ -7,7 +7,8 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.joinjobs import pairs_job, source_of, together
-from benchmarks.measuring.jobs import MB, Settings, own_report, report_of, report_of_script
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Settings, own_report, report_of, report_of_script
 from benchmarks.measuring.markdown import table
 
 DISTANCE = "2"

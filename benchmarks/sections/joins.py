@@ -17,7 +17,8 @@ from benchmarks.joinjobs import (
     prepare_sets,
     thresholds,
 )
-from benchmarks.measuring.jobs import MB, Report, Settings, own_report, report_of_script
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Report, Settings, own_report, report_of_script
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import TimeLimitError
 from benchmarks.peers.environments import STRINGSIMJOIN, prepare_stringsimjoin

@@ -6,7 +6,8 @@ from typing import Any
 
 from benchmarks.corpora.files import near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import environment
-from benchmarks.measuring.jobs import MB, Settings, neardup_job, peer_job, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Measurement, measure
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.corpora.documents import first_part
 from benchmarks.corpora.files import corpus
 from benchmarks.measuring.environments import cache_folder, environment
-from benchmarks.measuring.jobs import MB, Job, Settings, own_report, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Job, Settings, own_report, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import measure
 

@@ -6,7 +6,8 @@ import statistics
 from typing import Any
 
 from benchmarks.corpora.files import main_collection, ten_lines
-from benchmarks.measuring.jobs import MB, PEERS, Job, Settings, neardup_job, peer_job, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import PEERS, Job, Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Run, combine
 

@@ -16,7 +16,8 @@ from benchmarks.joinjobs import (
     source_of,
     thresholds,
 )
-from benchmarks.measuring.jobs import MB, Settings, report_of
+from benchmarks.measuring.figures import MB
+from benchmarks.measuring.jobs import Settings, report_of
 from benchmarks.measuring.markdown import table
 
 # In bytes, for a million short records.

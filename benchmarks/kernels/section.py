@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import Any
 
 from benchmarks.corpora.files import corpus
-from benchmarks.measuring.jobs import MB, Settings, own_report
+from benchmarks.measuring.figures import RATE_HEADER, rate_row
+from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
 
 TARGET = 250.0
@@ -20,7 +20,7 @@ def run(settings: Settings) -> dict[str, Any]:
     figures = {}
     for name in (TARGET_CORPUS,) if settings.quick else PASSES:
         arguments = (str(corpus(name)), "--passes", str(PASSES[name]))
-        figures[name] = own_report(settings, "kernels.py", *arguments)
+        figures[name] = own_report(settings, "kernels/passes.py", *arguments)
     return figures
 
 
@@ -29,18 +29,6 @@ def format_table(figures: dict[str, Any]) -> str:
     rows = []
     for name, report in figures.items():
         for work, seconds in report["seconds"].items():
-            size = report["text_bytes"] / MB
-            median = size / statistics.median(seconds)
-            has_target = (name, work) == (TARGET_CORPUS, TARGET_WORK)
-            rows.append(
-                (
-                    name,
-                    work,
-                    round(median),
-                    round(size / min(seconds)),
-                    round(TARGET) if has_target else None,
-                    median >= TARGET if has_target else None,
-                )
-            )
-    header = ("corpus", "work", "MB/s, median", "MB/s, best pass", "to reach", "reached")
-    return table(header, rows)
+            target = TARGET if (name, work) == (TARGET_CORPUS, TARGET_WORK) else None
+            rows.append(rate_row(name, work, report["text_bytes"], seconds, target))
+    return table(RATE_HEADER, rows)

@@ -1,7 +1,7 @@
 """Two collections of short texts, some of the second near-copies of the first.
 
-``python benchmarks/sketch_texts.py 100000`` writes them as JSON lines and prints their facts. Words
-are made up, the first ones the most frequent; a copy has a few of its words exchanged.
+``python -m benchmarks.sketches.texts 100000`` writes them as JSON lines and prints their facts.
+Words are made up, the first ones the most frequent; a copy has a few of its words exchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Speed of sketches in one process and one thread: ``sketches.py CORPUS --passes 5``.
+"""Speed of sketches in one process and one thread: ``passes.py CORPUS --passes 5``.
 
 Texts are in memory before the clock starts, and handed on slice by slice as ``neardup sketch``
 does. Prints seconds of every pass, and what they were for, as JSON.
@@ -6,18 +6,14 @@ does. Prints seconds of every pass, and what they were for, as JSON.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
-from collections import defaultdict
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.corpora.texts import make_texts, read_texts
-from benchmarks.weighted_vectors import VECTORS, draw_vectors
+from benchmarks.corpora.texts import make_texts
+from benchmarks.measuring.clocks import Seconds, StageClock
+from benchmarks.measuring.passes import Work, report_passes
+from benchmarks.sketches.vectors import VECTORS, draw_vectors
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
 from neardup.sketches.edit_distances import signature_distances
@@ -27,9 +23,6 @@ from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_si
 from neardup.tables import Texts, WeightedSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 SHINGLES = make_shingle_scheme("words", ngram=5)
 SCHEMES = {"smallest": SmallestScheme(), "modulo": ModuloScheme()}
 EDITS = EditScheme(100)
@@ -38,8 +31,6 @@ WEIGHTED = WeightedMinHashScheme(128)
 PIECE, N_PIECES, N_PAIRS = 13_508, 400, 50_000
 # A weight of 1.
 UNIT = 1 << 20
-
-Seconds = dict[str, float]
 
 
 def to_sketches(texts: Texts) -> Seconds:
@@ -55,22 +46,19 @@ def to_sketches(texts: Texts) -> Seconds:
 
 def stages(texts: Texts) -> Seconds:
     """Time each stage by itself."""
-    seconds: defaultdict[str, float] = defaultdict(float)
+    clock = StageClock()
     for part in texts.slices(SLICE_BYTES):
-        clock = [time.perf_counter()]
+        clock.start()
         tokens = SHINGLES.tokenizer.hash_tokens(part)
-        clock.append(time.perf_counter())
+        clock.end("fold and hash tokens")
         lists = shingle_lists(tokens, SHINGLES)
-        clock.append(time.perf_counter())
-        for scheme in SCHEMES.values():
+        clock.end("shingles")
+        for name, scheme in SCHEMES.items():
             sketch_sets(lists, scheme)
-            clock.append(time.perf_counter())
+            clock.end(name)
         rabin_shingle_lists(tokens, SHINGLES)
-        clock.append(time.perf_counter())
-        names = ("fold and hash tokens", "shingles", *SCHEMES, "shingles by Rabin fingerprints")
-        for name, start, stop in zip(names, clock, clock[1:], strict=False):
-            seconds[name] += stop - start
-    return seconds
+        clock.end("shingles by Rabin fingerprints")
+    return clock.seconds
 
 
 def sign_edits(texts: Texts) -> Seconds:
@@ -81,7 +69,7 @@ def sign_edits(texts: Texts) -> Seconds:
     return {"edit signatures": time.perf_counter() - start}
 
 
-def time_comparisons(texts: Texts) -> Callable[[Texts], Seconds]:
+def time_comparisons(texts: Texts) -> Work:
     """Cut texts into pieces of equal length, sign them, and give what compares pairs of them."""
     whole = " ".join(texts.to_arrow().to_pylist())
     pieces = [whole[start : start + PIECE] for start in range(0, PIECE * N_PIECES, PIECE)]
@@ -116,27 +104,15 @@ def sign_weighted(_: Texts) -> Seconds:
     return {"weighted signatures": time.perf_counter() - start}
 
 
+def make_works(texts: Texts) -> tuple[Work, ...]:
+    """Return all that is timed."""
+    return to_sketches, stages, sign_edits, time_comparisons(texts), sign_weighted
+
+
 def main() -> None:
     """Time passes over a corpus and print them."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--passes", type=int, default=5)
-    options = parser.parse_args()
-    texts = read_texts(options.corpus)
-    measured: defaultdict[str, list[float]] = defaultdict(list)
-    for work in (to_sketches, stages, sign_edits, time_comparisons(texts), sign_weighted):
-        work(texts)  # to warm up
-        for _ in range(options.passes):
-            for name, seconds in work(texts).items():
-                measured[name].append(round(seconds, 6))
-    report = {
-        "documents": len(texts),
-        "text_bytes": int(texts.offsets[-1] - texts.offsets[0]),
-        "pairs": N_PAIRS,
-        "vectors": VECTORS,
-        "seconds": measured,
-    }
-    sys.stdout.write(json.dumps(report) + "\n")
+    what = "Time passes over a corpus and print them."
+    report_passes(what, make_works, 5, pairs=N_PAIRS, vectors=VECTORS)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.files import corpus
 from benchmarks.measuring.environments import cache_folder
+from benchmarks.measuring.figures import RATE_HEADER, megabytes, rate_row
 from benchmarks.measuring.jobs import (
-    MB,
     Job,
     Settings,
     own_report,
@@ -19,7 +19,7 @@ from benchmarks.measuring.jobs import (
     run_script,
 )
 from benchmarks.measuring.markdown import table
-from benchmarks.sketch_texts import collections
+from benchmarks.sketches.texts import collections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def run(settings: Settings) -> dict[str, Any]:
     n_vectors = str(QUICK_VECTORS if settings.quick else VECTORS)
     script, arguments = "peers/datasketch_weighted.py", ("--vectors", n_vectors)
     before = report_of_script(settings.peers, script, *arguments)
-    own = own_report(settings, "sketches.py", source, "--passes", passes)
+    own = own_report(settings, "sketches/passes.py", source, "--passes", passes)
     after = report_of_script(settings.peers, script, *arguments)
     return {
         "corpus": CORPUS,
@@ -70,7 +70,7 @@ def _estimate(settings: Settings) -> dict[str, Any]:
     count = QUICK_TEXTS if settings.quick else TEXTS
     sources = collections(count)
     # Always made, as what is in them is to be reported; it takes seconds.
-    facts = json.loads(run_script("sketch_texts.py", str(count)))
+    facts = json.loads(run_script("sketches/texts.py", str(count)))
     workers = ("--workers", str(settings.cores), "--json")
     sketched = [_sketch_job(settings, source, workers) for source in sources]
     made = sketched[0].measure(settings.repeats(REPEATS))
@@ -113,16 +113,12 @@ def format_table(figures: dict[str, Any]) -> str:
 
 def _format_text(figures: dict[str, Any]) -> str:
     own = figures["kernels"]
-    size = own["text_bytes"] / MB
-    rows = []
-    for work, seconds in own["seconds"].items():
-        if work not in OTHER:
-            median, target = size / statistics.median(seconds), RATES.get(work)
-            best = size / min(seconds)
-            reached = None if target is None else median >= target
-            rows.append((figures["corpus"], work, round(median), round(best), target, reached))
-    header = ("corpus", "work", "MB/s, median", "MB/s, best pass", "to reach", "reached")
-    return table(header, rows)
+    rows = [
+        rate_row(figures["corpus"], work, own["text_bytes"], seconds, RATES.get(work))
+        for work, seconds in own["seconds"].items()
+        if work not in OTHER
+    ]
+    return table(RATE_HEADER, rows)
 
 
 def _format_other(figures: dict[str, Any]) -> str:
@@ -147,7 +143,7 @@ def _format_other(figures: dict[str, Any]) -> str:
 def _format_estimate(figures: dict[str, Any]) -> str:
     made, measured = figures["sketch"], figures["estimate"]
     reached = measured["wall"] <= ESTIMATE_SECONDS
-    size = round(figures["sketch_bytes"][0] / MB)
+    size = megabytes(figures["sketch_bytes"][0])
     rows = [
         ("`neardup sketch` of one file", *_process(made), None, None),
         ("`neardup estimate` of both", *_process(measured), ESTIMATE_SECONDS, reached),
@@ -155,7 +151,7 @@ def _format_estimate(figures: dict[str, Any]) -> str:
     header = ("work", "seconds", "CPU s", "peak MB", "at most, s", "reached")
     summary = figures["summary"]
     text = (
-        f"Two files of {figures['texts']:,} texts, {round(figures['source_bytes'][0] / MB)} MB "
+        f"Two files of {figures['texts']:,} texts, {megabytes(figures['source_bytes'][0])} MB "
         f"each, whose MinHash sketches take {size} MB; {figures['copies']:,} texts of the second "
         f"are near-copies, {summary['pairs']:,} pairs reach {figures['threshold']}, "
         f"{summary['estimated_pairs']:,} were estimated. {figures['workers']} workers."
@@ -164,4 +160,4 @@ def _format_estimate(figures: dict[str, Any]) -> str:
 
 
 def _process(measured: dict[str, Any]) -> tuple[object, ...]:
-    return measured["wall"], measured["cpu"], round(measured["peak_tree"] / MB)
+    return measured["wall"], measured["cpu"], megabytes(measured["peak_tree"])

@@ -1,4 +1,4 @@
-"""Speed of the text kernels in one process and one thread: ``kernels.py CORPUS --passes 7``.
+"""Speed of the text kernels in one process and one thread: ``passes.py CORPUS --passes 7``.
 
 Texts are in memory before the clock starts. The stage functions are those of the package, called
 as ``neardup.reading.first_pass`` calls them: slice by slice. Prints seconds of every pass as JSON.
@@ -6,15 +6,11 @@ as ``neardup.reading.first_pass`` calls them: slice by slice. Prints seconds of 
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
-from collections import defaultdict
 from fractions import Fraction
-from pathlib import Path
 
-from benchmarks.corpora.texts import read_texts
+from benchmarks.measuring.clocks import Seconds, StageClock
+from benchmarks.measuring.passes import report_passes
 from neardup.matching.bands import choose_banding
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
@@ -31,8 +27,6 @@ SIGNATURES = MinHashScheme(num_perm=128)
 # What `neardup dedup` works with by default.
 BANDING = choose_banding(Fraction(8, 10), Fraction(99, 100), num_perm=128)
 DEDUP_SIGNATURES = MinHashScheme(num_perm=BANDING.num_perm)
-
-Seconds = dict[str, float]
 
 
 def to_signatures(texts: Texts) -> Seconds:
@@ -65,45 +59,26 @@ def second_pass(texts: Texts) -> Seconds:
 
 def stages(texts: Texts) -> Seconds:
     """Time each stage of the way to band keys by itself."""
-    seconds: defaultdict[str, float] = defaultdict(float)
+    clock = StageClock()
     for part in texts.slices(SLICE_BYTES):
-        clock = [time.perf_counter()]
+        clock.start()
         token_lists = SHINGLES.tokenizer.hash_tokens(part)
-        clock.append(time.perf_counter())
+        clock.end("fold and hash tokens")
         digest_token_lists(token_lists)
-        clock.append(time.perf_counter())
+        clock.end("digests")
         lists = shingle_lists(token_lists, SHINGLES)
-        clock.append(time.perf_counter())
+        clock.end("shingles")
         signatures = minhash_signatures(lists, SIGNATURES)
-        clock.append(time.perf_counter())
+        clock.end("signatures")
         band_keys(signatures, BANDING.bands, BANDING.rows)
-        clock.append(time.perf_counter())
-        names = ("fold and hash tokens", "digests", "shingles", "signatures", "band keys")
-        for name, start, stop in zip(names, clock, clock[1:], strict=False):
-            seconds[name] += stop - start
-    return seconds
+        clock.end("band keys")
+    return clock.seconds
 
 
 def main() -> None:
     """Time passes over a corpus and print them."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--passes", type=int, default=7)
-    options = parser.parse_args()
-    texts = read_texts(options.corpus)
-    measured: defaultdict[str, list[float]] = defaultdict(list)
-    for work in (to_signatures, stages, first_pass, second_pass):
-        work(texts)  # to warm up
-        for _ in range(options.passes):
-            for name, seconds in work(texts).items():
-                measured[name].append(round(seconds, 6))
-    report = {
-        "documents": len(texts),
-        "text_bytes": int(texts.offsets[-1] - texts.offsets[0]),
-        "passes": options.passes,
-        "seconds": measured,
-    }
-    sys.stdout.write(json.dumps(report) + "\n")
+    works = (to_signatures, stages, first_pass, second_pass)
+    report_passes("Time passes over a corpus and print them.", lambda _: works, 7)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Text in memory to signatures: the compiled kernels in one thread."""

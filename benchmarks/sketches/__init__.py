@@ -1,0 +1,1 @@
+"""Sketches made and compared, and what datasketch needs for the weighted ones."""
