@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.corpora import section as corpora
+from benchmarks.joins import beside_peers as joins
+from benchmarks.joins import edits as edit_joins
+from benchmarks.joins import filters as join_filters
+from benchmarks.joins import growth as join_growth
+from benchmarks.joins import whole as whole_joins
 from benchmarks.kernels import section as kernels
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
@@ -33,17 +38,12 @@ from benchmarks.sections import (
     alignment,
     cluster,
     dedup,
-    edit_joins,
-    join_filters,
-    join_growth,
-    joins,
     limits,
     linkage,
     passages,
     peers,
     recall,
     start,
-    whole_joins,
     windows,
 )
 from benchmarks.sketches import section as sketches

@@ -18,8 +18,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.corpora.lines import read_strings
+from benchmarks.joins.exchange import describe_pairs, sorted_pairs
 from benchmarks.measuring.clocks import Memory
-from benchmarks.timed import describe_pairs, sorted_pairs
 
 SLAB = 500  # rows at a time
 

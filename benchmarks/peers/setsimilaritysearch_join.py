@@ -14,8 +14,14 @@ from array import array
 import numpy as np
 from SetSimilaritySearch import all_pairs
 
+from benchmarks.joins.exchange import (
+    describe_pairs,
+    read_sets,
+    set_join_parser,
+    sorted_pairs,
+    split_sets,
+)
 from benchmarks.measuring.clocks import Memory
-from benchmarks.timed import describe_pairs, read_sets, set_join_parser, sorted_pairs, split_sets
 
 
 def main() -> None:

@@ -16,8 +16,14 @@ import pandas as pd
 from py_stringmatching.tokenizer.delimiter_tokenizer import DelimiterTokenizer
 from py_stringsimjoin.join.jaccard_join import jaccard_join
 
+from benchmarks.joins.exchange import (
+    describe_pairs,
+    read_sets,
+    set_join_parser,
+    sorted_pairs,
+    split_sets,
+)
 from benchmarks.measuring.clocks import Memory
-from benchmarks.timed import describe_pairs, read_sets, set_join_parser, sorted_pairs, split_sets
 
 
 def main() -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.texts import make_texts
+from benchmarks.joins.exchange import Integers, describe_pairs, time_join
 from benchmarks.measuring.clocks import Memory
-from benchmarks.timed import describe_pairs, sorted_pairs
 from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
 from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme
@@ -39,21 +39,15 @@ def main() -> None:
     join(read_strings(options.source, WARM_UP_RECORDS), *how)
     memory = Memory()
     texts = read_strings(options.source, options.records)
-    report: dict[str, object] = {"records": len(texts), "workers": options.workers}
-    seconds, cpu = [], []
-    for number in range(options.passes):
-        start, cpu_start = time.perf_counter(), time.process_time()
-        pairs, counts = join(texts, *how)
-        seconds.append(round(time.perf_counter() - start, 6))
-        cpu.append(round(time.process_time() - cpu_start, 6))
-        if number == 0:
-            # Before anything is done that is not the join's.
-            report |= {"memory": memory.report(), "filters": vars(counts)}
-            found = sorted_pairs(pairs.left, pairs.right)
-            in_rows = found[found[:, 0] < (len(texts) if options.rows is None else options.rows)]
-            report |= {"all_pairs": len(found), **describe_pairs(in_rows, options.pairs)}
-        del pairs
-    sys.stdout.write(json.dumps({**report, "seconds": seconds, "cpu": cpu}) + "\n")
+    rows = len(texts) if options.rows is None else options.rows
+
+    def describe(found: Integers) -> dict[str, Any]:
+        in_rows = found[found[:, 0] < rows]
+        return {"all_pairs": len(found), **describe_pairs(in_rows, options.pairs)}
+
+    report = {"records": len(texts), "workers": options.workers}
+    report |= time_join(lambda: join(texts, *how), options.passes, memory, describe)
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 def join(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.timed import read_sets
+from benchmarks.joins.exchange import read_sets
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What scripts share that time a join inside their own process: input, memory and result.
+"""What scripts share that time a join inside their own process: sets, pairs and the passes.
 
 It runs in the environments of all peers, so it needs NumPy alone.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.measuring.clocks import Memory
 
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
@@ -52,6 +55,44 @@ def describe_pairs(pairs: Integers, target: Path | None = None) -> dict[str, Any
     if target is not None:
         np.save(target, pairs)
     return {"pairs": len(pairs), "digest": hashlib.blake2b(pairs.tobytes()).hexdigest()[:32]}
+
+
+def time_join(
+    join: Callable[[], tuple[Any, Any]],
+    passes: int,
+    memory: Memory,
+    describe: Callable[[Integers], dict[str, Any]],
+) -> dict[str, Any]:
+    """Run neardup's join several times.
+
+    Parameters
+    ----------
+    join
+        Returns pairs, with their ``left`` and ``right``, and counts.
+    passes
+        How often.
+    memory
+        Watches this process.
+    describe
+        Reports what there is to say of sorted pairs.
+
+    Returns
+    -------
+    What is reported: ``seconds`` and ``cpu`` of every pass, and what the first one found.
+    """
+    report: dict[str, Any] = {}
+    seconds, cpu = [], []
+    for number in range(passes):
+        start, cpu_start = time.perf_counter(), time.process_time()
+        pairs, counts = join()
+        seconds.append(round(time.perf_counter() - start, 6))
+        cpu.append(round(time.process_time() - cpu_start, 6))
+        if number == 0:
+            # Before anything is done that is not the join's.
+            report |= {"memory": memory.report(), "filters": vars(counts)}
+            report |= describe(sorted_pairs(pairs.left, pairs.right))
+        del pairs
+    return {**report, "seconds": seconds, "cpu": cpu}
 
 
 def set_join_parser(description: str | None) -> argparse.ArgumentParser:

@@ -10,6 +10,8 @@ from benchmarks.corpora.records import FILES_VARIABLE, given_files
 from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.jobs import Job, Report, Settings, own_report
 
+# The scripts that join in processes of their own.
+SET_JOIN, EDIT_JOIN = "joins/set_join.py", "joins/edit_join.py"
 THRESHOLDS = ("0.5", "0.7", "0.9")
 
 # A corpus that is read only where somebody has it.
@@ -79,16 +81,16 @@ def prepare_sets(settings: Settings, shape: Shape) -> tuple[Path, int]:
     source = source_of(settings, shape.corpus, shape.most)
     stem = cache_folder() / f"sets-{shape.corpus}-{shape.ngram}-{shape.tokenizer}"
     arguments = (str(source), str(stem), "--tokenizer", shape.tokenizer, "--ngram")
-    report = own_report(settings, "shingle_sets.py", *arguments, str(shape.ngram))
+    report = own_report(settings, "joins/shingle_sets.py", *arguments, str(shape.ngram))
     return stem, report["records"]
 
 
 def together(reports: list[Report]) -> Report:
     """Put the times of several reports of the same work into one."""
-    times = [name for name in ("seconds", "cpu") if name in reports[0]]
-    joined: Report = dict(reports[0])
-    joined |= {name: [time for report in reports for time in report[name]] for name in times}
-    return joined
+    times = {
+        name: [time for report in reports for time in report[name]] for name in ("seconds", "cpu")
+    }
+    return {**reports[0], **times}
 
 
 def pairs_file(tool: str) -> Path:

@@ -1,7 +1,7 @@
 """Shingle sets of records, for joins: ``shingle_sets.py FILE STEM --tokenizer words --ngram 5``.
 
-Case is folded. Writes ``STEM.values`` and ``STEM.sizes`` (see ``timed.py``), in an order drawn at
-random so that the first sets are a fair sample, and prints their numbers as JSON.
+Case is folded. Writes ``STEM.values`` and ``STEM.sizes`` (see ``exchange.py``), in an order drawn
+at random so that the first sets are a fair sample, and prints their numbers as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.corpora.texts import read_texts
-from benchmarks.timed import write_sets
+from benchmarks.joins.exchange import write_sets
 from neardup.kernels import shingles
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 

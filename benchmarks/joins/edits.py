@@ -6,8 +6,8 @@ import statistics
 from textwrap import fill
 from typing import Any
 
-from benchmarks.joinjobs import pairs_job, source_of, together
-from benchmarks.measuring.figures import MB
+from benchmarks.joins.shapes import EDIT_JOIN, pairs_job, source_of, together
+from benchmarks.measuring.figures import beside, megabytes
 from benchmarks.measuring.jobs import Settings, own_report, report_of, report_of_script
 from benchmarks.measuring.markdown import table
 
@@ -28,7 +28,7 @@ def run(settings: Settings) -> dict[str, Any]:
     for _ in range(settings.repeats(REPEATS)):
         script = "peers/rapidfuzz_distances.py"
         others.append(report_of_script(settings.peers, script, *arguments))
-        ours.append(own_report(settings, "edit_join.py", *arguments, *passes))
+        ours.append(own_report(settings, EDIT_JOIN, *arguments, *passes))
     job = pairs_job(settings, source, "--max-distance", DISTANCE)
     whole = job.measure(settings.repeats(REPEATS))
     return {
@@ -48,15 +48,22 @@ def format_table(figures: dict[str, Any]) -> str:
     scaled = measured * scale
     seconds, verified = statistics.median(ours["seconds"]), ours["filters"]["verified"]
     cpu = statistics.median(ours["cpu"])
-    whole_peak = round(whole["peak_process"] / MB)
+    whole_peak = megabytes(whole["peak_process"])
     rows = [
-        ("neardup, join", seconds, cpu, verified, *_beside(scaled, seconds), _peak(ours)),
+        (
+            "neardup, join",
+            seconds,
+            cpu,
+            verified,
+            *beside(scaled, seconds, TARGET),
+            megabytes(ours["memory"]["peak"]),
+        ),
         (
             "neardup, whole process",
             whole["wall"],
             whole["cpu"],
             verified,
-            *_beside(scaled, whole["wall"]),
+            *beside(scaled, whole["wall"], TARGET),
             whole_peak,
         ),
         (
@@ -65,7 +72,7 @@ def format_table(figures: dict[str, Any]) -> str:
             statistics.median(other["cpu"]) * scale,
             every_pair,
             *(None, None, None),
-            _peak(other),
+            megabytes(other["memory"]["peak"]),
         ),
     ]
     header = ("work", "seconds", "CPU s", "distances", "RapidFuzz takes, times", "to reach")
@@ -77,12 +84,3 @@ def format_table(figures: dict[str, Any]) -> str:
         f"is in these rows: {same}."
     )
     return f"{table((*header, 'reached', 'peak MB'), rows)}\n\n{fill(text, 100)}"
-
-
-def _beside(other: float, own: float) -> tuple[float, int, bool]:
-    return other / own, TARGET, other / own >= TARGET
-
-
-def _peak(report: dict[str, Any]) -> int | None:
-    peak = report["memory"]["peak"]
-    return None if peak is None else round(peak / MB)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser, time_join
 from benchmarks.measuring.clocks import Memory
-from benchmarks.timed import describe_pairs, read_sets, set_join_parser, sorted_pairs
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, join_sets
 from neardup.tables import ShingleSets
@@ -34,18 +33,14 @@ def main() -> None:
     join_sets(_read(options.sets, WARM_UP_RECORDS), measure, **how)
     memory = Memory()
     sets = _read(options.sets, options.records)
-    report: dict[str, object] = {"records": len(sets), "elements": int(sets.sizes.sum())}
-    seconds = []
-    for number in range(options.passes):
-        start = time.perf_counter()
-        pairs, counts = join_sets(sets, measure, **how)
-        seconds.append(round(time.perf_counter() - start, 6))
-        if number == 0:
-            # Before anything is done that is not the join's.
-            report |= {**how, "memory": memory.report(), "filters": vars(counts)}
-            report |= describe_pairs(sorted_pairs(pairs.left, pairs.right), options.pairs)
-        del pairs
-    sys.stdout.write(json.dumps({**report, "seconds": seconds}) + "\n")
+    report = {"records": len(sets), "elements": int(sets.sizes.sum()), **how}
+    report |= time_join(
+        lambda: join_sets(sets, measure, **how),
+        options.passes,
+        memory,
+        lambda pairs: describe_pairs(pairs, options.pairs),
+    )
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 def _read(stem: Path, records: int) -> ShingleSets:

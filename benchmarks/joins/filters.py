@@ -5,7 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from benchmarks.joinjobs import ALL_TITLES, DESCRIPTIONS, at_hand, prepare_sets, together
+from benchmarks.joins.shapes import (
+    ALL_TITLES,
+    DESCRIPTIONS,
+    SET_JOIN,
+    at_hand,
+    prepare_sets,
+    together,
+)
 from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
 
@@ -23,7 +30,7 @@ def run(settings: Settings) -> dict[str, Any]:
         for threshold in THRESHOLDS[: 1 if settings.quick else None]:
             how = (str(sets), threshold, "--passes", "1", "--algorithm")
             rounds = [
-                {name: own_report(settings, "set_join.py", *how, name) for name in ALGORITHMS}
+                {name: own_report(settings, SET_JOIN, *how, name) for name in ALGORITHMS}
                 for _ in range(settings.repeats(REPEATS))
             ]
             reports = {name: together([each[name] for each in rounds]) for name in ALGORITHMS}

@@ -8,16 +8,17 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from benchmarks.joinjobs import (
+from benchmarks.joins.shapes import (
     DESCRIPTIONS,
     LICENCES,
+    SET_JOIN,
     TITLES,
     at_hand,
     pairs_file,
     prepare_sets,
     thresholds,
 )
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import beside, megabytes
 from benchmarks.measuring.jobs import Report, Settings, own_report, report_of_script
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import TimeLimitError
@@ -98,7 +99,7 @@ def _join(settings: Settings, sets: Path, threshold: str, records: int) -> Repor
     """Join the first records with neardup, in one thread."""
     passes = ("--passes", str(settings.repeats(PASSES)), "--pairs", str(pairs_file("neardup")))
     arguments = (str(sets), threshold, "--records", str(records))
-    return own_report(settings, "set_join.py", *arguments, *passes)
+    return own_report(settings, SET_JOIN, *arguments, *passes)
 
 
 def _compare(
@@ -120,7 +121,7 @@ def _compare(
     if report["digest"] != ours["digest"]:
         files = (str(pairs_file(name)) for name in ("neardup", peer.name))
         report["differences"] = own_report(
-            settings, "pair_differences.py", str(sets), threshold, *files
+            settings, "joins/pair_differences.py", str(sets), threshold, *files
         )
     return {**facts, **report}
 
@@ -150,7 +151,7 @@ def _format_times(cases: list[Report]) -> str:
                     seconds,
                     peer["tool"],
                     theirs if done else f"over {LIMIT:g}",
-                    *_beside(theirs, seconds, peer["times"]),
+                    *beside(theirs, seconds, peer["times"]),
                     _same_pairs(peer) if done else None,
                 )
             )
@@ -168,11 +169,11 @@ def _format_memory(cases: list[Report]) -> str:
                 rows.append(
                     (
                         *_what(case),
-                        _megabytes(own["added"]),
-                        _megabytes(other["added"]),
-                        *_beside(other["added"], own["added"], times),
-                        _megabytes(own["peak"]),
-                        _megabytes(other["peak"]),
+                        megabytes(own["added"]),
+                        megabytes(other["added"]),
+                        *beside(other["added"], own["added"], times),
+                        megabytes(own["peak"]),
+                        megabytes(other["peak"]),
                     )
                 )
     added = ("neardup, MB added", "SetSimilaritySearch, MB added", "times as much")
@@ -184,16 +185,6 @@ def _what(case: Report) -> tuple[object, ...]:
     records = case["neardup"]["records"]
     part = f"{records:,}" if records == case["of"] else f"{records:,} of {case['of']:,}"
     return case["corpus"], case["elements"], case["threshold"], part
-
-
-def _beside(other: float | None, own: float | None, target: int) -> tuple[object, ...]:
-    if other is None or own is None:
-        return None, target, None
-    return other / own, target, other / own >= target
-
-
-def _megabytes(size: int | None) -> int | None:
-    return None if size is None else round(size / MB)
 
 
 def _same_pairs(peer: Report) -> str | bool:

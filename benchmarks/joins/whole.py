@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.joinjobs import (
+from benchmarks.joins.shapes import (
     ALL_TITLES,
     DESCRIPTIONS,
     LICENCES,
@@ -16,7 +16,7 @@ from benchmarks.joinjobs import (
     source_of,
     thresholds,
 )
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import MB, megabytes
 from benchmarks.measuring.jobs import Settings, report_of
 from benchmarks.measuring.markdown import table
 
@@ -67,8 +67,8 @@ def format_table(figures: dict[str, Any]) -> str:
                 case["seconds"]["join"],
                 case["wall"],
                 case["cpu"],
-                round(case["peak_process"] / MB),
-                None if limit is None else round(limit / MB),
+                megabytes(case["peak_process"]),
+                megabytes(limit),
                 None if limit is None else case["peak_process"] <= limit,
             )
         )

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from typing import Any
 
-from benchmarks.joinjobs import ALL_TITLES, SENTENCES, prepare_sets, source_of
-from benchmarks.measuring.jobs import Report, Settings, own_report
+from benchmarks.joins.shapes import (
+    ALL_TITLES,
+    EDIT_JOIN,
+    SENTENCES,
+    SET_JOIN,
+    prepare_sets,
+    source_of,
+)
+from benchmarks.measuring.figures import exponent
+from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
 
 SHARES = (8, 4, 2, 1)  # of the records, the eighth first
@@ -22,15 +29,15 @@ def run(settings: Settings) -> dict[str, Any]:
     for shape in (ALL_TITLES, SENTENCES):
         sets, records = prepare_sets(settings, shape)
         parts = [
-            own_report(settings, "set_join.py", str(sets), THRESHOLD, "--records", str(part), *how)
+            own_report(settings, SET_JOIN, str(sets), THRESHOLD, "--records", str(part), *how)
             for part in (records // share for share in SHARES)
         ]
         label = f"{shape.corpus}, {shape.elements}, Jaccard similarity {THRESHOLD}"
         cases.append({"case": label, "parts": parts})
     source = source_of(settings, "authors")
-    whole = own_report(settings, "edit_join.py", str(source), DISTANCE, *how)
+    whole = own_report(settings, EDIT_JOIN, str(source), DISTANCE, *how)
     parts = [
-        own_report(settings, "edit_join.py", str(source), DISTANCE, "--records", str(part), *how)
+        own_report(settings, EDIT_JOIN, str(source), DISTANCE, "--records", str(part), *how)
         for part in (whole["records"] // share for share in SHARES[:-1])
     ]
     cases.append({"case": f"authors, edit distance {DISTANCE}", "parts": [*parts, whole]})
@@ -42,13 +49,8 @@ def format_table(figures: dict[str, Any]) -> str:
     rows = []
     for case in figures["cases"]:
         parts = case["parts"]
+        records = [part["records"] for part in parts]
         times = [statistics.median(part["seconds"]) for part in parts]
-        rows.append((case["case"], parts[-1]["records"], *times, _exponent(parts, times)))
+        rows.append((case["case"], records[-1], *times, exponent(records, times)))
     parts_header = [f"1/{share} of them, s" for share in SHARES[:-1]]
     return table(("join", "records", *parts_header, "all, s", "exponent"), rows)
-
-
-def _exponent(parts: list[Report], times: list[float]) -> float:
-    """Fit a line to the logarithms of records and seconds; give its slope."""
-    x = [math.log(part["records"]) for part in parts]
-    return statistics.linear_regression(x, [math.log(seconds) for seconds in times]).slope
