@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 # Run as a file, Python looks for modules beside it, not where the folder itself is.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.alignment import section as alignment
 from benchmarks.corpora import section as corpora
+from benchmarks.dedup import cluster, limits
+from benchmarks.dedup import whole as dedup
 from benchmarks.joins import beside_peers as joins
 from benchmarks.joins import edits as edit_joins
 from benchmarks.joins import filters as join_filters
 from benchmarks.joins import growth as join_growth
 from benchmarks.joins import whole as whole_joins
 from benchmarks.kernels import section as kernels
+from benchmarks.linkage import section as linkage
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import replace_between
@@ -33,20 +37,13 @@ from benchmarks.measuring.results import (
     read_results,
     write_results,
 )
+from benchmarks.passages import section as passages
+from benchmarks.peers import section as peers
 from benchmarks.peers.environments import PEERS, peer_versions
-from benchmarks.sections import (
-    alignment,
-    cluster,
-    dedup,
-    limits,
-    linkage,
-    passages,
-    peers,
-    recall,
-    start,
-    windows,
-)
+from benchmarks.recall import section as recall
 from benchmarks.sketches import section as sketches
+from benchmarks.start import section as start
+from benchmarks.windows import section as windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.allalign import allalign_windows
 from benchmarks.papers.monoactive_data import LONG, grouped_texts, one_text, read_words
 from benchmarks.papers.monoall import count_active_keys, expected_active_keys, visit_keys
+from benchmarks.windows.allalign import allalign_windows
 from neardup.kernels import candidates, sweep
 from neardup.passages.query import make_queries
 from neardup.passages.recall import least_hits

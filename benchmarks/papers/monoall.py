@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.allalign import LARGEST, compiled
+from benchmarks.windows.allalign import LARGEST, compiled
 from neardup.kernels import ordered_set
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.active import occurrence_hash

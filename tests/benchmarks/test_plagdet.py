@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import pytest
 
-_FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-
-
-def _load(name):
-    """Import a module of the benchmarks, which are no package."""
-    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", _FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-plagdet = _load("plagdet")
+from benchmarks.alignment import plagdet
 
 
 def passage(query_start, query_stop, start, stop, query="q", document="d"):

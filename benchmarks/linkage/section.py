@@ -6,11 +6,13 @@ Its tables are in docs/linkage.md.
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from typing import Any
 
-from benchmarks.labelled import FOLDER_VARIABLE, KINDS, available
+from benchmarks.linkage.labelled import FOLDER_VARIABLE, KINDS, available
+from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import cell, table
+from benchmarks.measuring.markdown import table
 
 Set = dict[str, Any]
 Case = dict[str, Any]
@@ -19,11 +21,13 @@ Outcome = dict[str, Any]
 MEASURES = ("jaccard", "cosine", "max-containment", "containment", "edit")
 QUALITY = ("threshold", "precision", "recall", "F1")
 
+_decimals = partial(decimals, places=2)
+
 
 def run(settings: Settings) -> dict[str, Any]:
     """Join each set in a process of its own."""
     names = available(quick=settings.quick)
-    sets = {name: own_report(settings, "linkage.py", name) for name in names}
+    sets = {name: own_report(settings, "linkage/thresholds.py", name) for name in names}
     return {"sets": sets, "skipped": [name for name in KINDS if name not in names]}
 
 
@@ -57,10 +61,6 @@ def _quality(outcome: Outcome, matches: int) -> tuple[float, float | None, float
 def _f1(outcome: Outcome, matches: int) -> float:
     """Give the harmonic mean of precision and recall."""
     return 2 * outcome["correct"] / (outcome["pairs"] + matches)
-
-
-def _decimals(value: float | None) -> str:
-    return cell(None) if value is None else f"{value:.2f}"
 
 
 def _records(sets: dict[str, Set]) -> str:

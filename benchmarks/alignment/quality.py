@@ -1,4 +1,4 @@
-"""How well ``neardup.align`` finds what editions share: ``alignment.py frankenstein reported``.
+"""How well ``neardup.align`` finds what editions share: ``quality.py frankenstein reported``.
 
 Prints the figures of one half of a set as JSON.
 """
@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import neardup
-from benchmarks.editions import ALIGNED, GRADED, HALVES, Aligned, Anchor, Graded, Pair, folder
-from benchmarks.plagdet import Passage, intervals_of, length_of_union, score
+from benchmarks.alignment.editions import (
+    ALIGNED,
+    GRADED,
+    HALVES,
+    Aligned,
+    Anchor,
+    Graded,
+    Pair,
+    folder,
+)
+from benchmarks.alignment.plagdet import Passage, intervals_of, length_of_union, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

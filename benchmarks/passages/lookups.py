@@ -1,4 +1,4 @@
-"""Queries looked up in an index, in one process and thread: ``passages.py INDEX --queries 500``.
+"""Queries looked up in an index, in one process and thread: ``lookups.py INDEX --queries 500``.
 
 Queries are passages of the index's own texts with some tokens exchanged for others of its
 vocabulary, and patchworks: short runs from many texts, which are like nothing in the index. Each

@@ -41,7 +41,7 @@ def run(settings: Settings) -> dict[str, Any]:
         ]
         if with_allalign:
             arguments.append("--allalign")
-        reports.append(own_report(settings, "windows.py", *arguments))
+        reports.append(own_report(settings, "windows/partition.py", *arguments))
     return {"cases": reports}
 
 

@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 from benchmarks.corpora.files import main_collection, ten_lines
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import MB, megabytes
 from benchmarks.measuring.jobs import PEERS, Job, Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Run, combine
@@ -76,7 +76,7 @@ def format_table(figures: dict[str, Any]) -> str:
         None,
         size / wall,
         statistics.median(measured["cpu"] for measured in beside),
-        round(max(measured["peak_tree"] for measured in beside) / MB),
+        megabytes(max(measured["peak_tree"] for measured in beside)),
         figures["candidates"],
         figures["documents_removed"],
     )
@@ -94,7 +94,7 @@ def format_table(figures: dict[str, Any]) -> str:
                 ratio >= TARGET,
                 size / entry["wall"],
                 entry["cpu"],
-                round(entry["peak_tree"] / MB),
+                megabytes(entry["peak_tree"]),
                 entry["candidates"],
                 entry["documents_removed"],
             )

@@ -1,4 +1,4 @@
-"""How well thresholds find the records that are the same: ``linkage.py restaurants``.
+"""How well thresholds find the records that are the same: ``thresholds.py restaurants``.
 
 Joins the records of a labelled set once for each text, tokens and measure, at a low threshold, and
 counts for every threshold above it how many pairs are found and how many of them are right. Prints
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import neardup
-from benchmarks.labelled import KINDS, LabelledRecords, read, text_of
+from benchmarks.linkage.labelled import KINDS, LabelledRecords, read, text_of
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

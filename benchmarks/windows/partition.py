@@ -1,4 +1,4 @@
-"""Windows of one text in one process: ``windows.py CORPUS --tokens 1000000 --passes 3``.
+"""Windows of one text in one process: ``partition.py CORPUS --tokens 1000000 --passes 3``.
 
 The texts of the corpus are put one behind the other, and the first words taken as a single text.
 Its windows are listed under each hash function in turn, in one thread. Prints seconds of every
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from benchmarks.windows.words import one_text, read_words
 from neardup.passages import windows
 from neardup.passages.scheme import make_passage_scheme
-from neardup.tables import Texts, TokenLists, Uint64s
+from neardup.tables import Uint64s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,26 +33,17 @@ Rows = tuple[Uint64s, Any]
 
 
 def read_tokens(path: Path, n_tokens: int) -> Uint64s:
-    """Read the first words of a corpus, hashed as an index does.
+    """Read the first words of a corpus.
 
     Raises
     ------
     SystemExit
         If there are fewer: nothing is repeated.
     """
-    with path.open(encoding="utf-8") as lines:
-        strings = [json.loads(line)["text"] for line in lines]
-    tokenizer = make_passage_scheme().tokenizer
-    texts = Texts.from_arrow(pa.array(strings, pa.large_string()))
-    values = tokenizer.hash_tokens(texts).values
+    values = read_words(path).values
     if len(values) < n_tokens:
         sys.exit(f"{path.name} has {len(values):,} words, fewer than {n_tokens:,}")
-    return values[:n_tokens].copy()
-
-
-def group(values: Uint64s) -> windows.Occurrences:
-    """Group the tokens of one text."""
-    return windows.group_occurrences(TokenLists(values, np.array([0, len(values)], np.int64)))
+    return values[:n_tokens]
 
 
 class KernelClock:
@@ -109,8 +100,8 @@ def check_same(values: Uint64s, seeds: list[int], list_others: Callable[..., Row
     for number, start in enumerate(range(0, CHECKED_TEXTS * CHECKED_TOKENS, CHECKED_TOKENS)):
         # Words by their last bit or two, too, so that tokens come often.
         some = values[start : start + CHECKED_TOKENS]
-        some = some & np.uint64(3) if number % 2 else some.copy()
-        texts, seed = group(some), seeds[number % len(seeds)]
+        some = some & np.uint64(3) if number % 2 else some
+        texts, seed = one_text(some), seeds[number % len(seeds)]
         own = cells(rows_of(windows.multiset_windows(texts, seed, 1)))
         if own != cells(list_others(texts, seed, 1)) or len(own) != len(some) * (len(some) + 1) / 2:
             sys.exit("two partitions of one text are not the same")
@@ -141,7 +132,7 @@ def main() -> None:
     options = parser.parse_args()
     seeds = [int(seed) for seed in make_passage_scheme().seeds[: options.functions]]
     values = read_tokens(options.corpus, options.tokens)
-    texts = group(values)
+    texts = one_text(values)
     most = 1 if options.tf == "binary" else windows.ALL_COPIES
     report: dict[str, Any] = {
         "tokens": options.tokens,
@@ -152,7 +143,7 @@ def main() -> None:
         "functions": options.functions,
     }
     if options.allalign:
-        from benchmarks.allalign import allalign_windows
+        from benchmarks.windows.allalign import allalign_windows
 
         check_same(values, seeds, allalign_windows)
         report["allalign"] = time_passes(

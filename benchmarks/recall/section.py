@@ -17,7 +17,7 @@ from benchmarks.measuring.jobs import PEERS, Settings, neardup_job, peer_job, re
 from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
-    from benchmarks.truth import Truth
+    from benchmarks.recall.truth import Truth
 
 THRESHOLDS = ("0.5", "0.7", "0.8", "0.9")
 PEER_THRESHOLD = "0.8"
@@ -41,7 +41,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 
 def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
-    from benchmarks.truth import find_truth, write_latin_part
+    from benchmarks.recall.truth import find_truth, write_latin_part
 
     part = cache_folder() / f"{source.name.partition('.')[0]}-latin.jsonl"
     documents, left_out = write_latin_part(source, part)

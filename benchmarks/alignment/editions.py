@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from rapidfuzz.distance import Levenshtein
 
+from benchmarks.alignment.plagdet import Passage
 from benchmarks.corpora.lines import read_rows, read_table
-from benchmarks.plagdet import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

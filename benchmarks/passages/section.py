@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.corpora.documents import first_part
 from benchmarks.corpora.files import corpus
 from benchmarks.measuring.environments import cache_folder, environment
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import exponent, megabytes
 from benchmarks.measuring.jobs import Job, Settings, own_report, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import measure
@@ -66,7 +65,7 @@ def _index(
         for path in (path for path in folder.rglob("*") if path.is_file()):
             sizes[path.name] = sizes.get(path.name, 0) + path.stat().st_size
         queries = str(50 if settings.quick else QUERIES)
-        searched = own_report(settings, "passages.py", str(folder), "--queries", queries)
+        searched = own_report(settings, "passages/lookups.py", str(folder), "--queries", queries)
     finally:
         job.clear()
     for kind in ("passages", "patchworks"):
@@ -133,7 +132,7 @@ def _build_row(index: dict[str, Any], has_target: bool) -> tuple[object, ...]:
         round(rate),
         TOKENS_A_SECOND if has_target else None,
         rate >= TOKENS_A_SECOND if has_target else None,
-        round(build["peak_process"] / MB),
+        megabytes(build["peak_process"]),
         size,
         round(BYTES_A_TOKEN) if has_target else None,
         size <= BYTES_A_TOKEN if has_target else None,
@@ -171,11 +170,8 @@ def _growth_table(growth: list[dict[str, Any]]) -> str:
         "passages, 99 % within ms": [each["search"]["passages"]["slow_ms"] for each in growth],
         "patchworks, median ms": [each["search"]["patchworks"]["median_ms"] for each in growth],
     }
-    x = [math.log(each["build"]["tokens"]) for each in growth]
-    rows = [
-        (name, statistics.linear_regression(x, [math.log(value) for value in values]).slope)
-        for name, values in measured.items()
-    ]
+    tokens = [each["build"]["tokens"] for each in growth]
+    rows = [(name, exponent(tokens, values)) for name, values in measured.items()]
     return table(("grows with this power of the tokens", "exponent"), rows)
 
 

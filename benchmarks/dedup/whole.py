@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora.files import corpus, main_collection
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import MB, megabytes
 from benchmarks.measuring.jobs import Settings, neardup_job, report_of
 from benchmarks.measuring.markdown import table
 
@@ -61,7 +61,7 @@ def format_table(figures: dict[str, Any]) -> str:
             (
                 case["corpus"],
                 case["options"],
-                round(size / MB),
+                megabytes(size),
                 case["documents_in"],
                 case["documents_removed"],
                 case["wall"],
@@ -69,8 +69,8 @@ def format_table(figures: dict[str, Any]) -> str:
                 speed,
                 round(TARGET) if is_target else None,
                 speed >= TARGET if is_target else None,
-                round(case["peak_process"] / MB),
-                round(limit / MB),
+                megabytes(case["peak_process"]),
+                megabytes(limit),
                 case["peak_process"] <= limit,
             )
         )

@@ -7,15 +7,19 @@ Its tables are in docs/alignment.md.
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from typing import Any
 
-from benchmarks.editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
+from benchmarks.alignment.editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
+from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import cell, table
+from benchmarks.measuring.markdown import table
 
 Figures = dict[str, Any]
 
 QUICK = ("frankenstein",)
+
+_decimals = partial(decimals, places=3)
 
 
 def run(settings: Settings) -> Figures:
@@ -27,7 +31,7 @@ def run(settings: Settings) -> Figures:
     for name in names:
         kind = "aligned" if name in ALIGNED else "graded"
         figures[kind][name] = {
-            half: own_report(settings, "alignment.py", name, half) for half in HALVES
+            half: own_report(settings, "alignment/quality.py", name, half) for half in HALVES
         }
     return figures
 
@@ -45,10 +49,6 @@ def format_table(figures: Figures) -> str:
     if figures["graded"]:
         parts["Shared text of whole documents"] = _graded(figures["graded"])
     return "\n\n".join(f"### {heading}\n\n{part}" for heading, part in parts.items())
-
-
-def _decimals(value: float | None, places: int = 3) -> str:
-    return cell(None) if value is None else f"{value:.{places}f}"
 
 
 def _sets(aligned: Figures, half: str) -> list[tuple[str, Figures]]:

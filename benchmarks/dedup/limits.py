@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.corpora.files import near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import environment
-from benchmarks.measuring.figures import MB
+from benchmarks.measuring.figures import megabytes
 from benchmarks.measuring.jobs import Settings, neardup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Measurement, measure
@@ -78,7 +78,7 @@ def format_table(figures: dict[str, Any]) -> str:
         (
             case["case"],
             case["wall"],
-            round(case["peak_process"] / MB),
+            megabytes(case["peak_process"]),
             case["compared"],
             case["against"],
             case["other"]["wall"],

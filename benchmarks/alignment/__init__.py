@@ -1,0 +1,1 @@
+"""How well passages are found in editions of which it is known what goes with what."""

@@ -1,0 +1,1 @@
+"""Documents deduplicated: the whole job, many near-copies, and where neardup loses."""

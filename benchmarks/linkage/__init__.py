@@ -1,0 +1,1 @@
+"""How well thresholds find records that people have called the same."""

@@ -1,0 +1,1 @@
+"""An index of passages, built and searched."""

@@ -1,0 +1,1 @@
+"""What is found and what is wrongly removed, against exact truth."""

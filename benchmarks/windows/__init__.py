@@ -1,0 +1,1 @@
+"""Every sub-text of one text put into windows, beside AllAlign."""
