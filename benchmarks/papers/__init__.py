@@ -1,1 +1,1 @@
-"""Experiments of papers, repeated: one command each, results beside the paper's in docs/papers."""
+"""Experiments of papers, repeated: a folder each, results beside the paper's in docs/papers."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.papers.broder.texts import resemblance
 from neardup.sketches.agreement import estimate_agreement
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
 from neardup.sketches.estimates import estimate_containment, estimate_resemblance
@@ -181,8 +182,7 @@ def _share_values(left: SetSketches, right: SetSketches) -> Floats:
     shares = np.zeros(len(left))
     for row in range(len(left)):
         own, other = (each.values[slice(*each.offsets[row : row + 2])] for each in (left, right))
-        common = len(np.intersect1d(own, other, assume_unique=True))
-        shares[row] = common / max(len(own) + len(other) - common, 1)
+        shares[row] = resemblance(own, other)
     return shares
 
 

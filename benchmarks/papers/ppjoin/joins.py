@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
-from benchmarks.papers.ppjoin_data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
+from benchmarks.papers.ppjoin.data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import Algorithm, join_sets
 

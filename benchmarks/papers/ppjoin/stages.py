@@ -17,8 +17,8 @@ from unittest.mock import patch
 import numba
 import numpy as np
 
-from benchmarks.papers.ppjoin_data import collections, statistics
-from benchmarks.papers.ppjoin_joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
+from benchmarks.papers.ppjoin.data import collections, statistics
+from benchmarks.papers.ppjoin.joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
 from neardup.kernels import set_join as kernels
 from neardup.kernels.overlap import required_overlap
 from neardup.kernels.postings import count_common

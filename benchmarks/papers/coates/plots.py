@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+
+from benchmarks.papers.plots import write_plots
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.papers.coates_tables import Results
+    from benchmarks.papers.coates.tables import Results
 
 SIZE = {"figsize": (7.2, 2.8), "layout": "constrained", "dpi": 120}
 GREY, ORANGE, BLUE = "#9aa5b1", "#d99a2b", "#2b6cb3"
@@ -19,13 +20,10 @@ GREY, ORANGE, BLUE = "#9aa5b1", "#d99a2b", "#2b6cb3"
 
 def draw(results: Results, folder: Path) -> None:
     """Write ``coates-changes.png`` and, if edits were given, ``coates-edits.png``."""
-    mpl.use("Agg")
-    with mpl.rc_context({"font.size": 8, "lines.markersize": 4}):
-        plots = {"changes": _changes(results)}
-        if "edits" in results:
-            plots["edits"] = _edits(results["edits"])
-        for name, figure in plots.items():
-            figure.savefig(folder / f"coates-{name}.png", metadata={"Software": None})
+    plots = {"changes": lambda: _changes(results)}
+    if "edits" in results:
+        plots["edits"] = lambda: _edits(results["edits"])
+    write_plots("coates", folder, plots, "png")
 
 
 def _changes(results: Results) -> Figure:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.papers.broder_runs import Sets
+from benchmarks.papers.broder.estimates import Sets
 from neardup.sketches.broder import SmallestScheme, sketch_sets
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 
 if TYPE_CHECKING:
-    from benchmarks.papers.broder_runs import Floats
+    from benchmarks.papers.broder.estimates import Floats
     from neardup.tables import Uint32s
 
 Row = dict[str, Any]

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from benchmarks.corpora.documents import prepare
 from benchmarks.corpora.packaged import CORPORA
-from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.windows import Occurrences, group_occurrences
-from neardup.tables import Texts, TokenLists
+from benchmarks.windows.words import read_words
 
 if TYPE_CHECKING:
-    from neardup.tables import Uint64s
+    from neardup.tables import TokenLists, Uint64s
 
 LONG, VARIED = "prose", "wikipedia"
 # Words of the texts that are grouped by the frequency of their commonest word, and the groups.
 GROUPED_WORDS, GROUP_WIDTH, TEXTS_OF_GROUP = 10_000, 200, 4
 
 
-def read_words(name: str) -> TokenLists:
+def corpus_words(name: str) -> TokenLists:
     """Read the words of a corpus, built if need be, hashed as an index does."""
-    path = prepare(name, CORPORA[name])
-    with path.open(encoding="utf-8") as lines:
-        strings = [json.loads(line)["text"] for line in lines]
-    texts = Texts.from_arrow(pa.array(strings, pa.large_string()))
-    return make_passage_scheme().tokenizer.hash_tokens(texts)
-
-
-def one_text(values: Uint64s) -> Occurrences:
-    """Group the tokens of a single text."""
-    return group_occurrences(TokenLists(values.copy(), np.array([0, len(values)], np.int64)))
+    return read_words(prepare(name, CORPORA[name]))
 
 
 def grouped_texts() -> dict[int, list[Uint64s]]:
@@ -43,7 +30,7 @@ def grouped_texts() -> dict[int, list[Uint64s]]:
     Articles with the same commonest word are put one behind the other, by its share, and cut.
     Nothing is repeated. The keys are the least frequencies of the groups.
     """
-    words = read_words(VARIED)
+    words = corpus_words(VARIED)
     order = []
     for number in range(len(words)):
         values = words.values[words.offsets[number] : words.offsets[number + 1]]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.measuring.markdown import NOTHING, table
-from benchmarks.papers.near_duplicates import PERMUTATIONS, chance_to_agree, least_agreeing
-from benchmarks.papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
-from benchmarks.papers.ppjoin_stages import breakdown
+from benchmarks.papers.ppjoin.joins import ALGORITHMS, SHARES, THRESHOLDS
+from benchmarks.papers.ppjoin.pages import PERMUTATIONS, chance_to_agree, least_agreeing
+from benchmarks.papers.ppjoin.stages import breakdown
 
-Results = dict[str, dict[str, Any]]
+if TYPE_CHECKING:
+    from benchmarks.measuring.results import Results
 
 # Seconds that are too few to say what each of many things took.
 NOISE = 0.02

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import lzma
 import statistics
 import string
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
+from benchmarks.corpora.lines import Row, read_rows
+from benchmarks.corpora.made_up import draw_text
+from benchmarks.corpora.texts import make_texts
+from benchmarks.measuring.clocks import fastest
 from neardup.sketches.edit_distances import exact_distances, signature_distances
 from neardup.sketches.edit_estimate import edit_estimates
 from neardup.sketches.edit_place import place_inside
 from neardup.sketches.edit_signature import EditScheme, edit_signatures
-from neardup.tables import EditSignatures, Texts
+from neardup.tables import EditSignatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-Row = dict[str, Any]
+    from collections.abc import Sequence
+    from pathlib import Path
 
 # The paper's text has so many characters.
 LENGTH = 13_508
@@ -36,7 +34,7 @@ BLOCK_SIZE = 500
 PARAGRAPH_RATE = 10
 REPEATS = 5
 PRINTABLE = np.array(list(string.printable[:95]))
-# Words of a made-up text: as long as English ones, the first ones the most frequent.
+# Words that a made-up text has.
 VOCABULARY = 2_000
 
 
@@ -44,12 +42,7 @@ def read_text(path: Path | None, seed: int) -> str:
     """Read the beginning of a text file, or make one up."""
     if path is not None:
         return path.read_text(encoding="utf-8")[:LENGTH]
-    generator = np.random.default_rng(seed)
-    letters = np.array(list(string.ascii_lowercase))
-    sizes = generator.integers(2, 10, VOCABULARY)
-    words = np.array(["".join(generator.choice(letters, size)) for size in sizes])
-    ranks = np.minimum(generator.zipf(1.3, LENGTH) - 1, VOCABULARY - 1)
-    return " ".join(words[ranks])[:LENGTH]
+    return draw_text(np.random.default_rng(seed), VOCABULARY, LENGTH)[:LENGTH]
 
 
 def make_scheme(kind: str, compression: int) -> EditScheme:
@@ -59,13 +52,9 @@ def make_scheme(kind: str, compression: int) -> EditScheme:
     return EditScheme(compression)
 
 
-def make_table(texts: Sequence[str]) -> Texts:
-    return Texts.from_arrow(pa.array(texts, pa.large_string()))
-
-
 def run_rates(text: str) -> list[Row]:
     """Count symbols for each residue of the sum, and for seeds of the mixed hash."""
-    texts = make_table([text])
+    texts = make_texts([text])
     rows = []
     for compression in RATES:
         for neighbourhood in (PAPER_NEIGHBOURHOOD, EditScheme().neighbourhood):
@@ -96,37 +85,29 @@ def run_speed(text: str, hashes: Sequence[str], seed: int) -> Row:
     """Time exact distances, signing, and distances of signatures, of unrelated texts."""
     generator = np.random.default_rng(seed)
     n = 200
-    texts = make_table(["".join(generator.permutation(list(text))) for _ in range(n)])
+    texts = make_texts(["".join(generator.permutation(list(text))) for _ in range(n)])
     few = np.arange(20)
     rows = []
     for compression in RATES:
         for kind in hashes:
             scheme = make_scheme(kind, compression)
-            signing = fastest(lambda scheme=scheme: edit_signatures(texts, scheme))
+            signing = fastest(lambda scheme=scheme: edit_signatures(texts, scheme), REPEATS)
             signatures = edit_signatures(texts, scheme)
             left, right = (generator.integers(0, n, 20_000) for _ in range(2))
+            comparing = fastest(
+                lambda pairs=(signatures, left, right): signature_distances(*pairs), REPEATS
+            )
             rows.append(
                 {
                     "compression": compression,
                     "hash": kind,
                     "symbols": len(signatures.symbols) / n,
                     "characters_per_second": n * len(text) / signing,
-                    "pairs_per_second": 20_000
-                    / fastest(lambda pairs=(signatures, left, right): signature_distances(*pairs)),
+                    "pairs_per_second": 20_000 / comparing,
                 }
             )
-    exact = fastest(lambda: exact_distances(texts, few, few + 100))
+    exact = fastest(lambda: exact_distances(texts, few, few + 100), REPEATS)
     return {"exact_pairs_per_second": len(few) / exact, "rows": rows}
-
-
-def fastest(function: Callable[[], object]) -> float:
-    """Give the least time of some runs, in seconds."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def run_scattered(text: str, hashes: Sequence[str], trials: int, seed: int) -> list[Row]:
@@ -163,7 +144,7 @@ def run_blocks(text: str, hashes: Sequence[str], trials: int, seed: int) -> list
 
 def compare(text: str, changed: Sequence[str], hashes: Sequence[str], what: Row) -> list[Row]:
     """Compare a text with changed ones by all schemes: a row for each, of means."""
-    texts = make_table([text, *changed])
+    texts = make_texts([text, *changed])
     left = np.zeros(len(changed), np.int64)
     right = left + 1 + np.arange(len(changed))
     true = exact_distances(texts, left, right)
@@ -216,7 +197,7 @@ def run_places(text: str, trials: int, seed: int) -> list[Row]:
     around = [
         ("".join(generator.choice(PRINTABLE, len(text))) for _ in range(2)) for _ in range(trials)
     ]
-    texts = make_table([text, *(before + text + after for before, after in around)])
+    texts = make_texts([text, *(before + text + after for before, after in around)])
     inner = np.zeros(trials, np.int64)
     rows = []
     for compression in RATES:
@@ -237,10 +218,8 @@ def run_places(text: str, trials: int, seed: int) -> list[Row]:
 
 def run_edits(path: Path) -> Row:
     """Compare real texts before and after an edit, space folded."""
-    opened = lzma.open if path.suffix == ".xz" else Path.open
-    with opened(path, "rt", encoding="utf-8") as lines:
-        pairs = [json.loads(line) for line in lines]
-    texts = make_table(
+    pairs = read_rows(path)
+    texts = make_texts(
         [" ".join(pair[key].split()) for pair in pairs for key in ("before", "after")]
     )
     left = 2 * np.arange(len(pairs))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.papers.ppjoin_data import grams, page_corpora, read_texts, statistics
-from benchmarks.papers.ppjoin_joins import THRESHOLDS, time_each
+from benchmarks.papers.ppjoin.data import grams, page_corpora, read_texts, statistics
+from benchmarks.papers.ppjoin.joins import THRESHOLDS, time_each
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.papers.broder_bands import candidate_probability
+from benchmarks.papers.broder.bands import candidate_probability
+from benchmarks.papers.plots import write_plots
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.papers.broder_tables import Results
+    from benchmarks.papers.broder.tables import Results
 
 SIZE = {"figsize": (7.2, 2.8), "layout": "constrained"}
 COLOURS = ("#9aa5b1", "#d99a2b", "#2b6cb3", "#b3432b", "#3a8f5c", "#555555")
@@ -23,12 +23,8 @@ SHARE = 90
 
 def draw(results: Results, folder: Path) -> None:
     """Write ``broder-errors.svg`` and ``broder-bands.svg``."""
-    mpl.use("Agg")
-    # The same figures give the same bytes, and letters stay letters.
-    exact: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "broder"}
-    with mpl.rc_context(exact | {"font.size": 8, "lines.markersize": 4}):
-        for name, figure in {"errors": _errors(results), "bands": _bands(results)}.items():
-            figure.savefig(folder / f"broder-{name}.svg", metadata={"Date": None})
+    plots = {"errors": lambda: _errors(results), "bands": lambda: _bands(results)}
+    write_plots("broder", folder, plots)
 
 
 def _errors(results: Results) -> Figure:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.markdown import table
-from benchmarks.papers.monoactive_runs import WEIGHTS
+from benchmarks.papers.monoactive.partitions import WEIGHTS
 
-Results = dict[str, dict[str, Any]]
+if TYPE_CHECKING:
+    from benchmarks.measuring.results import Results
 
 # Windows of 64 hash functions on PAN in thousands (section 6.2), by words and weights.
 PAPER_WINDOWS = {

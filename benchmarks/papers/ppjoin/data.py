@@ -6,23 +6,23 @@ by single spaces; a token that comes again in a record counts as a new one.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from benchmarks.corpora.build import all_corpora
 from benchmarks.corpora.documents import prepare
+from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.corpora.records import RECORDS, given_files
-from neardup.tables import ShingleSets, Texts
+from benchmarks.corpora.texts import make_texts
+from neardup.tables import ShingleSets
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_sets
 
 if TYPE_CHECKING:
-    from neardup.tables import Uint64s
+    from neardup.tables import Texts, Uint64s
 
 # Records of a collection in a quick run.
 QUICK_RECORDS = 4000
@@ -77,13 +77,9 @@ def _given() -> list[str]:
 
 def read_texts(name: str, *, quick: bool) -> Texts:
     """Read a corpus, built if need be: the words of each document, joined by single spaces."""
-    path = prepare(name, (given_files() | CORPORA | RECORDS)[name])
-    with path.open(encoding="utf-8") as lines:
-        texts = (
-            json.loads(line)["text"] for line in islice(lines, QUICK_RECORDS if quick else None)
-        )
-        strings = [" ".join(find_words(text)) for text in texts]
-    return Texts.from_arrow(pa.array(strings, pa.large_string()))
+    path = prepare(name, all_corpora()[name])
+    strings = read_strings(path, QUICK_RECORDS if quick else None)
+    return make_texts([" ".join(find_words(string)) for string in strings])
 
 
 def statistics(sets: ShingleSets) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from benchmarks.papers.monoactive_runs import WEIGHTS
-from benchmarks.papers.monoactive_tables import frequency_means
+from benchmarks.papers.monoactive.partitions import WEIGHTS
+from benchmarks.papers.monoactive.tables import frequency_means
+from benchmarks.papers.plots import tidy, write_plots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from benchmarks.papers.monoactive_tables import Results
+    from benchmarks.measuring.results import Results
 
 STYLES: dict[str, dict[str, Any]] = {
     "binary": {"color": "#9aa5b1", "marker": "s", "label": "binary"},
@@ -31,17 +31,13 @@ SIZE = {"figsize": (7.2, 2.6), "layout": "constrained"}
 
 def draw(results: Results, folder: Path) -> None:
     """Write ``monoactive-weights.svg``, ``-methods``, ``-frequencies`` and ``-queries``."""
-    # The same figures give the same bytes, and letters stay letters.
-    exact: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "monoactive"}
-    with mpl.rc_context(exact | {"font.size": 8, "lines.markersize": 4}):
-        plots = {
-            "weights": _weights(results),
-            "methods": _methods(results),
-            "frequencies": _frequencies(results),
-            "queries": _queries(results),
-        }
-        for name, figure in plots.items():
-            figure.savefig(folder / f"monoactive-{name}.svg", metadata={"Date": None})
+    plots = {
+        "weights": lambda: _weights(results),
+        "methods": lambda: _methods(results),
+        "frequencies": lambda: _frequencies(results),
+        "queries": lambda: _queries(results),
+    }
+    write_plots("monoactive", folder, plots)
 
 
 def _weights(results: Results) -> Figure:
@@ -120,9 +116,7 @@ def _finish(
             axes.set_yscale("log")
         else:
             axes.set_ylim(bottom=0)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.title.set_fontsize(8)
-        axes.minorticks_off()
+        tidy(axes)
     handles = figure.axes[-1].get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=6)
     return figure

@@ -7,60 +7,62 @@ minutes and writes results, tables and plots to docs/papers. It needs neardup an
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring.markdown import replace_between
-from benchmarks.measuring.results import caption, machine_facts
-from benchmarks.papers import broder_bands, broder_real, broder_runs, broder_tables, broder_texts
-from benchmarks.papers.broder_plots import draw
+from benchmarks.measuring.results import (
+    caption,
+    machine_facts,
+    new_entry,
+    read_results,
+    write_results,
+)
+from benchmarks.papers.broder import bands, estimates, fingerprints, greedy, real, tables, texts
+from benchmarks.papers.broder.plots import draw
+from benchmarks.papers.experiments import DOCUMENTS, make_parser, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "papers"
 PACKAGES = ("neardup", "numpy", "numba", "pyarrow")
 QUICK_TEXTS = 2_000
 
 
-def measure(options: argparse.Namespace) -> broder_tables.Results:
+def measure(options: argparse.Namespace) -> tables.Results:
     """Run all experiments; those on real texts where these were given."""
     seed, trials = options.seed, 50 if options.quick else options.trials
     pairs = 200 if options.quick else 20 * options.trials
-    resemblance = _run("resemblance", broder_runs.run_resemblance, trials, seed)
-    results: broder_tables.Results = {
+    resemblance = _run("resemblance", estimates.run_resemblance, trials, seed)
+    results: tables.Results = {
         "resemblance": resemblance,
-        "tolerance": broder_runs.run_tolerance(resemblance),
-        "naive": _run("naive", broder_runs.run_naive, trials, seed),
-        "containment": _run("containment", broder_runs.run_containment, trials, seed),
-        "bands": _run("bands", broder_bands.run_bands, pairs, seed),
-        "super_shingles": _run("super_shingles", broder_bands.run_super_shingles, pairs, seed),
-        "order": _run("order", broder_texts.run_order, trials // 5 * 2),
+        "tolerance": estimates.run_tolerance(resemblance),
+        "naive": _run("naive", estimates.run_naive, trials, seed),
+        "containment": _run("containment", estimates.run_containment, trials, seed),
+        "bands": _run("bands", bands.run_bands, pairs, seed),
+        "super_shingles": _run("super_shingles", bands.run_super_shingles, pairs, seed),
+        "order": _run("order", fingerprints.run_order, trials // 5 * 2),
         "real": [],
     }
-    seeds = 3 if options.quick else broder_real.SEEDS
+    seeds = 3 if options.quick else real.SEEDS
     for name, folder, read in (
-        ("RFCs", options.revisions, broder_real.read_revisions),
-        ("Wikipedia", options.edits, broder_real.read_edits),
+        ("RFCs", options.revisions, texts.read_revisions),
+        ("Wikipedia", options.edits, texts.read_edits),
     ):
         if folder is None:
             sys.stderr.write(f"{name}: left out, as no folder is named\n")
         else:
-            results["real"] += _run(name, broder_real.run_real, name, *read(folder), seeds)
-    text = broder_texts.made_up_text(seed)
+            results["real"] += _run(name, real.run_real, name, *read(folder), seeds)
+    text = fingerprints.made_up_text(seed)
     if options.text is not None:
-        text = options.text.read_text(encoding="utf-8")[: broder_texts.SPEED_BYTES]
-    results["speed"] = _run("speed", broder_texts.run_speed, text)
+        text = options.text.read_text(encoding="utf-8")[: fingerprints.SPEED_BYTES]
+    results["speed"] = _run("speed", fingerprints.run_speed, text)
     if options.licences is None:
         sys.stderr.write("greedy clusters: left out, as no folder of licences is named\n")
     else:
         most = QUICK_TEXTS if options.quick else None
-        licences = broder_texts.read_licences(options.licences, most)
-        results["greedy"] = _run("greedy", broder_texts.run_greedy, *licences, options.orders, seed)
+        licences = texts.read_licences(options.licences, most)
+        results["greedy"] = _run("greedy", greedy.run_greedy, *licences, options.orders, seed)
     return results
 
 
@@ -71,7 +73,7 @@ def _run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 def main() -> None:
     """Measure, and write tables and plots."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = make_parser("broder", str(__doc__))
     parser.add_argument("--revisions", type=Path, help="folder with docs.jsonl.xz, relations.tsv")
     parser.add_argument("--edits", type=Path, help="folder with edits.jsonl.xz")
     parser.add_argument("--licences", type=Path, help="folder with texts.jsonl.xz")
@@ -86,21 +88,11 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "broder.json"
     if not options.report:
-        entry = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "quick": options.quick,
-            "machine": machine_facts(PACKAGES),
-            "figures": measure(options),
-        }
-        path.write_text(json.dumps(entry) + "\n", encoding="utf-8", newline="\n")
-    entry = json.loads(path.read_text(encoding="utf-8"))
-    laid_out = broder_tables.lay_out(entry["figures"]) | {"measured": fill(caption(entry), 100)}
-    page = options.output / "broder.md"
-    if not page.exists():
-        parts = (f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in laid_out)
-        page.write_text("\n".join(parts), encoding="utf-8", newline="\n")
-    for name, table in laid_out.items():
-        replace_between(page, name, table)
+        entry = new_entry(machine_facts(PACKAGES), quick=options.quick)
+        write_results(path, entry | {"figures": measure(options)})
+    entry = read_results(path)
+    laid_out = tables.lay_out(entry["figures"]) | {"measured": caption(entry)}
+    write_page(options.output / "broder.md", laid_out)
     draw(entry["figures"], options.output)
 
 

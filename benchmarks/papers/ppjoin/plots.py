@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from benchmarks.papers.ppjoin_joins import ALGORITHMS, SHARES, THRESHOLDS
-from benchmarks.papers.ppjoin_stages import breakdown
-from benchmarks.papers.ppjoin_tables import NAMES, best, verified
+from benchmarks.papers.plots import tidy, write_plots
+from benchmarks.papers.ppjoin.joins import ALGORITHMS, SHARES, THRESHOLDS
+from benchmarks.papers.ppjoin.stages import breakdown
+from benchmarks.papers.ppjoin.tables import NAMES, best, verified
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from benchmarks.papers.ppjoin_tables import Results
+    from benchmarks.measuring.results import Results
 
 STYLES: dict[str, dict[str, Any]] = {
     "allpairs": {"color": "#b3432b", "marker": "s", "label": NAMES["allpairs"]},
@@ -43,17 +43,13 @@ def draw(results: Results, folder: Path) -> None:
     folder
         Where ``ppjoin-candidates.svg``, ``-times``, ``-growth`` and ``-stages`` go.
     """
-    # The same figures give the same bytes, and letters stay letters.
-    exact: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "ppjoin"}
-    with mpl.rc_context(exact | {"font.size": 8, "lines.markersize": 4}):
-        plots = {
-            "candidates": _over_thresholds(results, "candidates"),
-            "times": _over_thresholds(results, "seconds"),
-            "growth": _growth(results),
-            "stages": _stages(results),
-        }
-        for name, figure in plots.items():
-            figure.savefig(folder / f"ppjoin-{name}.svg", metadata={"Date": None})
+    plots = {
+        "candidates": lambda: _over_thresholds(results, "candidates"),
+        "times": lambda: _over_thresholds(results, "seconds"),
+        "growth": lambda: _growth(results),
+        "stages": lambda: _stages(results),
+    }
+    write_plots("ppjoin", folder, plots)
 
 
 def _over_thresholds(results: Results, quantity: str) -> Figure:
@@ -82,7 +78,7 @@ def _over_thresholds(results: Results, quantity: str) -> Figure:
             axes.set_ylim(bottom=0)
         axes.set_xticks(thresholds)
         axes.set_ylabel(quantity if number % columns == 0 else "")
-        _tidy(axes)
+        tidy(axes)
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
@@ -116,7 +112,7 @@ def _growth(results: Results) -> Figure:
         for axes in (above, below):
             axes.set_xticks(SHARES)
             axes.set_ylim(bottom=0)
-            _tidy(axes)
+            tidy(axes)
     return figure
 
 
@@ -136,7 +132,7 @@ def _stages(results: Results) -> Figure:
         axes.set_yticks(range(len(marks)), marks if number == 0 else [""] * len(marks))
         axes.invert_yaxis()
         axes.set_xlabel("seconds")
-        _tidy(axes)
+        tidy(axes)
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
@@ -147,9 +143,3 @@ def _stack(axes: Axes, row: int, lengths: list[float]) -> None:
         label: Any = stage if row == 0 else None
         axes.barh(row, max(0.0, length), left=left, color=colour, label=label)
         left += max(0.0, length)
-
-
-def _tidy(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.title.set_fontsize(8)
-    axes.minorticks_off()

@@ -1,0 +1,143 @@
+"""Fingerprints: their speed, collisions and order, as docs/papers/broder.md has them."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.corpora.made_up import draw_text
+from benchmarks.corpora.texts import make_texts
+from benchmarks.measuring.clocks import fastest
+from neardup.kernels.hashing import mix_words
+from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists, remainder
+from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.corpora.lines import Row
+    from benchmarks.papers.broder.texts import Hashes
+    from neardup.tables import ShingleLists
+
+WORDS = 5
+# A window of so many bytes, as a shingle.
+BYTES = 16
+REPEATS = 5
+SPEED_BYTES = 4_000_000
+# Different words of a made-up text.
+VOCABULARY = 5_000
+# Strings that differ in their last bytes, of which two sets share the middle third.
+PAGES, LAST_BYTES = 3_000, 192
+STEM = b"https://example.org/page/"
+NULLS = 8
+SAMPLE, BYTE_SAMPLE = 100, 16
+
+
+def made_up_text(seed: int) -> str:
+    """Make a text up."""
+    generator = np.random.default_rng(seed)
+    return draw_text(generator, VOCABULARY, SPEED_BYTES // 5)[:SPEED_BYTES]
+
+
+def run_speed(text: str) -> list[Row]:
+    """Time fingerprints of the shingles of a text, one thread, and count collisions."""
+    table = make_texts([text])
+    size = len(text.encode())
+    rows = []
+    for name, ngram in (("words", WORDS), ("bytes", BYTES)):
+        scheme = make_shingle_scheme(name, ngram=ngram)
+        tokens = None if name == "bytes" else scheme.tokenizer.hash_tokens(table)
+        distinct = _distinct_shingles(text, scheme)
+        ways: dict[str, Callable[[], ShingleLists]] = {
+            "mixer": lambda tokens=tokens, scheme=scheme: shingle_lists(
+                scheme.tokenizer.hash_tokens(table) if tokens is None else tokens, scheme
+            ),
+            "rabin": lambda tokens=tokens, scheme=scheme: rabin_shingle_lists(
+                table if tokens is None else tokens, scheme
+            ),
+        }
+        for way, hash_shingles in ways.items():
+            found = hash_shingles()
+            rows.append(
+                {
+                    "shingles": f"{ngram} {name}",
+                    "fingerprint": way,
+                    "megabytes_per_second": size / 1e6 / fastest(hash_shingles, REPEATS),
+                    "number": len(found.values),
+                    "distinct": distinct,
+                    "collisions": distinct - len(np.unique(found.values)),
+                }
+            )
+    return rows
+
+
+def _distinct_shingles(text: str, scheme: ShingleScheme) -> int:
+    """Count different shingles as strings; those of words by the hashes of their tokens."""
+    if scheme.tokenizer.name == "bytes":
+        data = text.encode()
+        return len({data[i : i + scheme.ngram] for i in range(len(data) - scheme.ngram + 1)})
+    table = make_texts([text])
+    tokens = scheme.tokenizer.hash_tokens(table).values.tolist()
+    return len(set(zip(*(tokens[i:] for i in range(scheme.ngram)), strict=False)))
+
+
+def run_order(polynomials: int) -> list[Row]:
+    """Estimate the resemblance of sets of strings that differ in their last bytes.
+
+    Fingerprints are put in their own order, in that with nulls appended, and mixed.
+    """
+    pages = [STEM + b"%04d" % number for number in range(PAGES)]
+    bytes_ = [STEM + bytes([number]) for number in range(LAST_BYTES)]
+    return [
+        *_run_order("pages 0000 to 2999", pages, SAMPLE, polynomials),
+        *_run_order("192 last bytes", bytes_, BYTE_SAMPLE, polynomials),
+    ]
+
+
+def _run_order(name: str, strings: list[bytes], sample: int, polynomials: int) -> list[Row]:
+    """Take the first two thirds for A and the last two for B."""
+    n = len(strings)
+    third = n // 3
+    truth = third / n
+    is_common = (np.arange(n) >= third) & (np.arange(n) < 2 * third)
+    estimates: dict[str, list[float]] = {"as it is": [], "8 nulls appended": [], "mixed": []}
+    for seed in range(polynomials):
+        polynomial = draw_polynomial(seed)
+        plain = fingerprints(strings, polynomial)
+        nulls = fingerprints([each + bytes(NULLS) for each in strings], polynomial)
+        with np.errstate(over="ignore"):
+            mixed = mix_words(plain)
+        for way, values in zip(estimates, (plain, nulls, mixed), strict=True):
+            # The smallest of both sets together: what the right estimator looks at.
+            estimates[way].append(float(is_common[np.argsort(values)[:sample]].mean()))
+    theory = (truth * (1 - truth) / sample * (n - sample) / (n - 1)) ** 0.5
+    return [
+        {
+            "strings": name,
+            "sample": sample,
+            "order": way,
+            "truth": truth,
+            "bias": statistics.mean(values) - truth,
+            "deviation": statistics.stdev(values),
+            "theory": theory,
+            "polynomials": polynomials,
+        }
+        for way, values in estimates.items()
+    ]
+
+
+def fingerprints(strings: list[bytes], polynomial: int) -> Hashes:
+    """Give the remainders of equally long strings, unmixed, a 1 before each of them."""
+    data = np.frombuffer(b"".join(strings), np.uint8).reshape(len(strings), -1)
+    width = data.shape[1]
+    found = np.full(len(strings), remainder(1 << 8 * width, polynomial), np.uint64)
+    for place in range(width):
+        # Only few places differ, and only they need a table of all bytes.
+        used = np.unique(data[:, place])
+        table = np.zeros(256, np.uint64)
+        for byte in used.tolist():
+            table[byte] = remainder(byte << 8 * (width - 1 - place), polynomial)
+        found ^= table[data[:, place]]
+    return found

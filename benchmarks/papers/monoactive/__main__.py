@@ -1,0 +1,32 @@
+"""Experiments of "Near-duplicate text alignment under weighted Jaccard similarity", repeated.
+
+``python -m benchmarks.papers.monoactive`` measures some 10 minutes on one core, and rewrites the
+results, tables and plots of docs/papers. It needs neardup and matplotlib.
+"""
+
+from __future__ import annotations
+
+from benchmarks.papers.experiments import Paper
+from benchmarks.papers.monoactive import partitions, queries, tables
+from benchmarks.papers.monoactive.plots import draw
+
+MONOACTIVE = Paper(
+    "monoactive",
+    parts={
+        "lengths": partitions.run_lengths,
+        "frequencies": partitions.run_frequencies,
+        "functions": partitions.run_functions,
+        "queries": queries.run_queries,
+    },
+    tables={
+        "lengths": tables.lengths_table,
+        "methods": tables.methods_table,
+        "frequencies": tables.frequencies_table,
+        "functions": tables.functions_table,
+        "queries": tables.queries_table,
+    },
+    draw=draw,
+)
+
+if __name__ == "__main__":
+    MONOACTIVE.main(str(__doc__))

@@ -1,0 +1,36 @@
+"""How the papers' plots look and are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STYLE: dict[Any, Any] = {"font.size": 8, "lines.markersize": 4}
+# The same figures give the same bytes, so nothing is written of when and with what.
+METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "png": {"Software": None}}
+
+
+def write_plots(
+    paper: str, folder: Path, plots: Mapping[str, Callable[[], Figure]], kind: str = "svg"
+) -> None:
+    """Draw figures and write each as ``<paper>-<name>.<kind>``."""
+    # Letters stay letters.
+    exact = {"svg.fonttype": "none", "svg.hashsalt": paper}
+    with mpl.rc_context(STYLE | exact):
+        for name, draw in plots.items():
+            draw().savefig(folder / f"{paper}-{name}.{kind}", metadata=METADATA[kind])
+
+
+def tidy(axes: Axes) -> None:
+    """Leave out what is no figure, and keep the title small."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.title.set_fontsize(8)
+    axes.minorticks_off()
