@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.options import MEASURES
+from tests.oracles.measures import MEASURES
 
 GOOD = b'{"text": "one", "id": "a"}\n'
 

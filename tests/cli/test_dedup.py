@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.cli.options import MEASURES
 from neardup.files import parquet
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.records import RecordSource
 from tests.cli.documents import numbered
+from tests.oracles.measures import MEASURES
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.dedup.options import exact_fraction
+from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
 from neardup.passages.chains import Hit, chain_hits, hull, widest_gap, window_starts
 from neardup.passages.ends import grow_equal, refine_ends

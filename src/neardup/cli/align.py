@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import input_options, run_options, scheme_options
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_skipped
 
 if TYPE_CHECKING:
@@ -30,57 +30,7 @@ Examples:
 
 @click.command("align", epilog=_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "--against",
-    multiple=True,
-    required=True,
-    metavar="OTHER",
-    help="The other collection, or the folder of an index; files may be given several times.",
-)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File to create: .parquet, .csv or .jsonl.",
-)
-@click.option(
-    "--threshold",
-    default="0.5",
-    show_default=True,
-    metavar="T",
-    help="Least similarity of two passages, in (0, 1]; an exact decimal.",
-)
-@click.option(
-    "--min-tokens",
-    type=int,
-    help="Tokens of the shortest passage, in either text.  [default: 50; that of the index]",
-)
-@click.option(
-    "--recall",
-    default="0.99",
-    show_default=True,
-    metavar="P",
-    help="Least probability that a window at the threshold is found.",
-)
-@click.option(
-    "--gap",
-    type=int,
-    metavar="TOKENS",
-    help="Tokens of either text that may lie between two parts of a passage: more keep editions in "
-    "one piece, fewer keep quotations apart.  [default: eight windows, 272 for 50 tokens]",
-)
-@click.option(
-    "--max-documents",
-    type=int,
-    metavar="N",
-    help="Leave out what more than N documents of OTHER have, such as licences and headers.",
-)
-@click.option("--no-text", is_flag=True, help="Leave out the passages' texts.")
-@scheme_options
-@input_options
-@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
-@run_options
+@options_of("align")
 def command(
     inputs: tuple[str, ...],
     against: tuple[str, ...],
@@ -94,7 +44,7 @@ def command(
     text_column: str,
     id_column: str | None,
     lines: bool,
-    on_error: str,
+    on_error: Any,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -116,11 +66,9 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.files.rows import ColumnNames
     from neardup.jobs.passages.align import DEFAULT_MIN_TOKENS, AlignOptions, align_sources
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.outputs.table_files import check_table_file, write_table
-    from neardup.passages.documents import ReadOptions
     from neardup.runtime.threads import count_workers
 
     check_table_file(output, overwrite=overwrite)
@@ -137,7 +85,9 @@ def command(
         gap=gap,
         max_documents=max_documents,
         with_text=output.suffix == ".jsonl" and not no_text,
-        read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+        text_column=text_column,
+        id_column=id_column,
+        on_error=on_error,
     )
     chosen = {name: value for name, value in scheme.items() if value not in (None, False)}
     start = time.perf_counter()

@@ -10,12 +10,7 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import (
-    INVERSE_FREQUENCIES,
-    TERM_FREQUENCIES,
-    normalisation_options,
-    run_options,
-)
+from neardup.cli.options import options_of
 
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24
@@ -30,70 +25,7 @@ Examples:
 @click.command("compare", epilog=_EPILOG, short_help="Tell everything about two texts.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option(
-    "--html",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also write a page with both texts side by side, shared passages linked by colour.",
-)
-@click.option(
-    "--threshold",
-    default="0.5",
-    show_default=True,
-    metavar="T",
-    help="Least similarity of two shared passages, in (0, 1]; an exact decimal.",
-)
-@click.option(
-    "--min-tokens",
-    type=int,
-    help="Tokens of the shortest shared passage.  [default: 20; half of a shorter text]",
-)
-@click.option(
-    "--edit-limit",
-    type=int,
-    default=100_000,
-    show_default=True,
-    metavar="N",
-    help="Work out the exact edit distance of texts of up to N characters each, or as large a "
-    "product; beyond, only estimate it.",
-)
-@click.option(
-    "--tokenizer",
-    help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
-    "[default: words]",
-)
-@click.option(
-    "--ngram", type=int, help="Tokens in a shingle.  [default: 5; 1 for weighted-jaccard]"
-)
-@normalisation_options
-@click.option(
-    "--tf",
-    type=click.Choice(TERM_FREQUENCIES),
-    help="What a shingle weighs by how often a text has it.  [default: raw]",
-)
-@click.option(
-    "--idf",
-    type=click.Choice(INVERSE_FREQUENCIES),
-    help="What it weighs by how few of the two texts have it.  [default: unary]",
-)
-@click.option(
-    "--num-perm",
-    type=int,
-    help="Hash functions of minhash and weighted sketches.  [default: 128]",
-)
-@click.option(
-    "--size",
-    type=int,
-    help="Hashes kept by smallest and modulo sketches.  [default: 256; 100 for modulo]",
-)
-@click.option(
-    "--compression",
-    type=int,
-    help="Characters for a symbol of edit sketches.  [default: 100]",
-)
-@click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]")
-@click.option("--overwrite", is_flag=True, help="Replace the page if it exists.")
-@run_options
+@options_of("compare")
 def command(
     a: str,
     b: str,

@@ -9,13 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import (
-    input_options,
-    matching_options,
-    run_options,
-    text_options,
-    weight_options,
-)
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
 
 _EPILOG = """\b
@@ -28,57 +22,7 @@ Examples:
 
 @click.command("dedup", epilog=_EPILOG, short_help="Remove near-duplicate documents.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to create."
-)
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="OTHER",
-    help="Also remove what is similar to a document of these files; may be given several times.",
-)
-@matching_options
-@weight_options
-@text_options(ngram_default="5; 1 for weighted-jaccard")
-@click.option(
-    "--keep",
-    default="first",
-    show_default=True,
-    help="Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
-    "priority:COLUMN=A,B,C.",
-)
-@click.option(
-    "--clusters",
-    type=click.Choice(["survivors", "components"]),
-    default="survivors",
-    show_default=True,
-    help="Remove what is similar to a document that stays, or all but one of every chain.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "exact", "minhash"]),
-    default="minhash",
-    show_default=True,
-    help="How similar documents are found: by sketches, exactly, or exactly where that is not much "
-    "more work.",
-)
-@click.option(
-    "--audit",
-    type=int,
-    metavar="N",
-    help="Compare N documents with all others exactly and report the recall seen.",
-)
-@input_options
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["same", "jsonl", "parquet"]),
-    default="same",
-    show_default=True,
-    help="Format of the rows written; same leaves every row as it came in.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the output folder if it exists.")
-@run_options
+@options_of("dedup")
 def command(
     inputs: tuple[str, ...],
     output: Path,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import input_options, run_options
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 _EPILOG = """\b
@@ -22,45 +22,17 @@ Examples:
 
 @click.command("drop", epilog=_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "--named-in",
-    required=True,
-    metavar="FILE",
-    help="Table with the ids of the documents to remove, as written by `neardup search`, "
-    "`neardup align` or `neardup pairs`, or a .txt file with one id a line.",
-)
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to create."
-)
-@click.option("--column", help="Column of FILE with the ids.  [default: doc_id]")
-@click.option(
-    "--missing",
-    type=click.Choice(["raise", "ignore"]),
-    default="raise",
-    show_default=True,
-    help="An id in FILE that no document has ends the run, or is counted only.",
-)
-@input_options
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["same", "jsonl", "parquet"]),
-    default="same",
-    show_default=True,
-    help="Format of the rows written; same leaves every row as it came in.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the output folder if it exists.")
-@run_options
+@options_of("drop")
 def command(
     inputs: tuple[str, ...],
     named_in: str,
     output: Path,
     column: str | None,
-    missing: str,
+    missing: Any,
     text_column: str,
     id_column: str | None,
     lines: bool,
-    on_error: str,
+    on_error: Any,
     output_format: Any,
     overwrite: bool,
     workers: int | None,
@@ -79,7 +51,6 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.files.rows import ColumnNames
     from neardup.jobs.drop.drop import DropOptions, drop_documents
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
@@ -95,9 +66,10 @@ def command(
     check_converted_names(sources, output_format)
     options = DropOptions(
         column=column,
-        ignore_missing=missing == "ignore",
-        columns=ColumnNames(text_column, id_column),
-        skip_bad=on_error == "skip",
+        missing=missing,
+        text_column=text_column,
+        id_column=id_column,
+        on_error=on_error,
     )
     with display:
         result = drop_documents(sources, named_in, options, runner)

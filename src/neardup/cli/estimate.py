@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import run_options
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 _EPILOG = """\b
@@ -23,33 +23,7 @@ Examples:
 @click.command("estimate", epilog=_EPILOG, short_help="Compare documents by sketches alone.")
 @click.argument("sketches", type=click.Path(path_type=Path), metavar="A")
 @click.argument("other", type=click.Path(path_type=Path), required=False, metavar="[B]")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File to create: .parquet, .csv or .jsonl.",
-)
-@click.option(
-    "--threshold",
-    metavar="T",
-    help="Only pairs whose estimated similarity is at least T, in (0, 1]; an exact decimal.  "
-    "[default: all pairs]",
-)
-@click.option(
-    "--places",
-    is_flag=True,
-    help="edit: also tell where the shorter text seems to lie in the longer one.",
-)
-@click.option(
-    "--clusters",
-    type=click.Choice(["first", "popular"]),
-    help="smallest, modulo: write clusters of A instead of pairs. Each document joins the cluster "
-    "that it resembles most, by its first member or by its most popular hashes.",
-)
-@click.option("--limit", type=int, metavar="N", help="End with an error at more than N pairs.")
-@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
-@run_options
+@options_of("estimate")
 def command(
     sketches: Path,
     other: Path | None,
@@ -104,7 +78,7 @@ def command(
 
 def _check_alone(**options: object) -> None:
     """Raise if an option was given that has no effect on clusters."""
-    from neardup.jobs.dedup.options import no_effect
+    from neardup.options.option import no_effect
 
     for name, value in options.items():
         if value is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import SpellingGroup, input_options, passage_options, run_options
+from neardup.cli.options import SpellingGroup, options_of
 from neardup.cli.wording import counted, list_skipped
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ Examples:
 """
 
 _folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-_tokenizer = click.option(
-    "--tokenizer", help="The tokenizer.json file that the index was made with, if it was one."
-)
 
 
 @click.group("index", cls=SpellingGroup, epilog=_EPILOG)
@@ -44,10 +41,7 @@ def command() -> None:
 @command.command("build")
 @_folder
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@passage_options
-@input_options
-@click.option("--overwrite", is_flag=True, help="Replace the folder if it exists.")
-@run_options
+@options_of("index build")
 def build(
     folder: Path,
     inputs: tuple[str, ...],
@@ -101,9 +95,7 @@ def build(
 @command.command("add")
 @_folder
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@_tokenizer
-@input_options
-@run_options
+@options_of("index add")
 def add(
     folder: Path,
     inputs: tuple[str, ...],
@@ -141,14 +133,7 @@ def add(
 @command.command("remove")
 @_folder
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option(
-    "--ids",
-    "id_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File with one id a line; - for standard input.",
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@options_of("index remove")
 def remove(
     folder: Path, ids: tuple[str, ...], id_file: Path | None, quiet: bool, as_json: bool
 ) -> None:
@@ -171,8 +156,7 @@ def remove(
 
 @command.command("compact")
 @_folder
-@_tokenizer
-@run_options
+@options_of("index compact")
 def compact(
     folder: Path, tokenizer: str | None, workers: int | None, quiet: bool, as_json: bool
 ) -> None:
@@ -199,8 +183,7 @@ def compact(
 
 @command.command("info")
 @_folder
-@_tokenizer
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@options_of("index info")
 def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
     """Check every byte of an index and say what it holds."""
     from neardup.passages.index import describe_index, read_index

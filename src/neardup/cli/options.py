@@ -1,190 +1,60 @@
-"""Options that several commands share, in groups, and their conversion."""
+"""The command line's options, made from their table, and errors in the command line's words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import reduce
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from neardup.errors import InvalidParameterError
+from neardup.options.jobs import COMMANDS
+from neardup.options.kinds import Choice, Flag, Kind, Location, Switch, Whole
+from neardup.options.option import Option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
-TERM_FREQUENCIES = ("binary", "raw", "log", "squared", "saturating")
-INVERSE_FREQUENCIES = ("unary", "standard", "smooth", "probabilistic")
 
-
-def _group(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Make one decorator of several; help lists the options in the order given."""
+def options_of(command: str) -> Callable[[F], F]:
+    """Make a decorator that adds all options of a command, in the order of the table."""
 
     def decorate(function: F) -> F:
-        return reduce(lambda inner, option: option(inner), reversed(options), function)
+        # The last that is added comes first in help.
+        for option in reversed(COMMANDS[command]):
+            function = _as_click(option)(function)
+        return function
 
     return decorate
 
 
-def input_options(function: F) -> F:
-    """Options about where documents come from."""
-    return _group(
-        click.option(
-            "--text-column", default="text", show_default=True, help="Column of the text."
-        ),
-        click.option(
-            "--id-column", help="Column of the ids; without it an id is <file name>:<row number>."
-        ),
-        click.option("--lines", is_flag=True, help="Text files hold one document a line."),
-        click.option(
-            "--on-error",
-            type=click.Choice(["raise", "skip"]),
-            default="raise",
-            show_default=True,
-            help="A bad row ends the run, or is kept, listed in the summary and left out. "
-            "A column that a whole CSV or Parquet file lacks always ends it.",
-        ),
-    )(function)
+def _as_click(option: Option) -> Callable[[F], F]:
+    settings: dict[str, Any] = {"type": _type_of(option.kind), "metavar": option.metavar}
+    flags = option.spelling
+    if isinstance(option.kind, Switch):
+        flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)
+        settings["default"] = None
+    elif isinstance(option.kind, Flag):
+        settings["is_flag"] = True
+    elif option.default is not None:
+        settings["default"] = option.default
+    if option.is_required:
+        settings["required"] = True
+    if option.is_repeatable:
+        settings["multiple"] = True
+    shown = f"  [default: {option.shown_default}]" if option.shown_default else ""
+    return click.option(*flags, option.name, help=option.help + shown, **settings)
 
 
-def text_options(tokenizer_default: str = "words", ngram_default: str = "5") -> Callable[[F], F]:
-    """Options about how texts become sets of shingles; the defaults as help describes them."""
-    return _group(
-        click.option(
-            "--tokenizer",
-            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
-            f"[default: {tokenizer_default}]",
-        ),
-        click.option("--ngram", type=int, help=f"Tokens in a shingle.  [default: {ngram_default}]"),
-        click.option(
-            "--occurrences",
-            type=click.Choice(["set", "numbered"]),
-            default="set",
-            show_default=True,
-            help="Shingles as a set, or each copy as an element of its own (multiset).",
-        ),
-        normalisation_options,
-    )
-
-
-def normalisation_options(function: F) -> F:
-    """Options about differences between tokens that do not count."""
-    return _group(
-        click.option(
-            "--casefold/--no-casefold",
-            default=None,
-            help="Upper and lower case are the same.  [default: for words only]",
-        ),
-        click.option(
-            "--unicode-form", type=click.Choice(["NFC", "NFKC"]), help="Normalise text first."
-        ),
-        click.option("--strip-accents", is_flag=True, help="Accents do not count."),
-        click.option("--fold-digits", is_flag=True, help="Digits of all scripts are the same."),
-    )(function)
-
-
-def passage_options(function: F) -> F:
-    """Options about what passages are made of, and how they are hashed."""
-    return _group(
-        click.option(
-            "--min-tokens",
-            type=int,
-            help="Tokens of the shortest passage that is found for certain.  [default: 50]",
-        ),
-        scheme_options,
-    )(function)
-
-
-def scheme_options(function: F) -> F:
-    """Options about tokens, what they weigh, and hash functions of passages."""
-    return _group(
-        click.option("--num-perm", type=int, help="Hash functions.  [default: 64]"),
-        click.option(
-            "--tf",
-            type=click.Choice(TERM_FREQUENCIES),
-            help="What a token weighs by how often a passage has it; binary: once is enough.  "
-            "[default: binary]",
-        ),
-        click.option(
-            "--idf",
-            type=click.Choice(INVERSE_FREQUENCIES),
-            help="What it weighs by how few documents have it; unary: all the same.  "
-            "[default: unary]",
-        ),
-        click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]"),
-        click.option(
-            "--tokenizer",
-            help="words, whitespace, characters, bytes, or the path of a tokenizer.json file.  "
-            "[default: words]",
-        ),
-        normalisation_options,
-    )(function)
-
-
-def matching_options(function: F) -> F:
-    """Options about what counts as similar, and how surely it is found."""
-    return _group(
-        click.option(
-            "--measure",
-            type=click.Choice([*MEASURES, "weighted-jaccard"]),
-            default="jaccard",
-            show_default=True,
-            help="Similarity of two documents.",
-        ),
-        click.option(
-            "--threshold",
-            default="0.8",
-            show_default=True,
-            metavar="T",
-            help="Least similarity, in (0, 1]; an exact decimal.",
-        ),
-        band_options,
-    )(function)
-
-
-def weight_options(function: F) -> F:
-    """Options about what shingles weigh, for the measure with weights."""
-    return _group(
-        click.option(
-            "--tf",
-            type=click.Choice(TERM_FREQUENCIES),
-            help="For weighted-jaccard: what a shingle weighs by how often a document has it.  "
-            "[default: raw]",
-        ),
-        click.option(
-            "--idf",
-            type=click.Choice(INVERSE_FREQUENCIES),
-            help="For weighted-jaccard: what it weighs by how few documents have it.  "
-            "[default: smooth]",
-        ),
-    )(function)
-
-
-def band_options(function: F) -> F:
-    """Options about how surely similar documents are found by MinHash bands."""
-    return _group(
-        click.option(
-            "--recall",
-            metavar="P",
-            help="Least probability that a pair at the threshold is found.  [default: 0.99]",
-        ),
-        click.option("--num-perm", type=int, help="MinHash functions at most.  [default: 128]"),
-        click.option("--bands", type=int, help="Bands, instead of choosing them for the recall."),
-        click.option("--rows", type=int, help="Rows in a band; goes with --bands."),
-        click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]"),
-    )(function)
-
-
-def run_options(function: F) -> F:
-    """Options about how to run."""
-    return _group(
-        click.option("--workers", type=int, help="Threads.  [default: one a core]"),
-        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
-        click.option(
-            "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
-        ),
-    )(function)
+def _type_of(kind: Kind) -> Any:
+    if isinstance(kind, Whole):
+        return int
+    if isinstance(kind, Choice):
+        return click.Choice(kind.values)
+    if isinstance(kind, Location):
+        return click.Path(path_type=Path, dir_okay=not kind.is_file)
+    return None
 
 
 def spell_options(error: InvalidParameterError, command: click.Command) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import MEASURES, band_options, input_options, run_options, text_options
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, warn_of_recall
 
 _EPILOG = """\b
@@ -22,65 +22,7 @@ Examples:
 
 @click.command("pairs", epilog=_EPILOG, short_help="Find all pairs of similar documents.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File to create: .parquet, .csv or .jsonl.",
-)
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="OTHER",
-    help="Pairs of one document of INPUT and one of these files; may be given several times.",
-)
-@click.option(
-    "--measure",
-    type=click.Choice([*MEASURES, "overlap", "edit"]),
-    help="Similarity of two documents.  [default: jaccard; edit with --max-distance]",
-)
-@click.option(
-    "--threshold",
-    metavar="T",
-    help="Least similarity, in (0, 1], an exact decimal; for overlap a number of shingles.  "
-    "[default: 0.8; with --top any]",
-)
-@click.option(
-    "--max-distance",
-    type=int,
-    metavar="D",
-    help="Most edits (insertions, deletions, substitutions), instead of a threshold.",
-)
-@click.option(
-    "--top",
-    type=int,
-    metavar="K",
-    help="Only the K most similar pairs; with --max-distance those of least distance.",
-)
-@click.option(
-    "--per-document", is_flag=True, help="Only the --top K partners of each document of INPUT."
-)
-@click.option(
-    "--method",
-    type=click.Choice(["exact", "minhash"]),
-    default="exact",
-    show_default=True,
-    help="Miss no pair, or as many as --recall allows and be faster on large collections.",
-)
-@click.option(
-    "--algorithm",
-    type=click.Choice(["allpairs", "ppjoin", "ppjoin+"]),
-    help="Filters that the exact method uses on sets of shingles; the pairs are the same.  "
-    "[default: ppjoin]",
-)
-@band_options
-@click.option("--limit", type=int, metavar="N", help="End with an error at more than N pairs.")
-@text_options("words; characters for edit", "5; chosen for edit")
-@input_options
-@click.option("--stats", is_flag=True, help="Print what each filter did.")
-@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
-@run_options
+@options_of("pairs")
 def command(
     inputs: tuple[str, ...],
     output: Path,
@@ -104,9 +46,9 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.dedup.options import no_effect
     from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
     from neardup.jobs.pairs.options import PairOptions, plan_pairs
+    from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, write_table
 

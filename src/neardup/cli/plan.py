@@ -11,13 +11,7 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.display import announce_compilation, say
-from neardup.cli.options import (
-    input_options,
-    matching_options,
-    run_options,
-    text_options,
-    weight_options,
-)
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -34,11 +28,7 @@ _BAR = 40
 
 @click.command("plan", epilog=_EPILOG, short_help="Show what a job would find and take.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
-@matching_options
-@weight_options
-@text_options(ngram_default="5; 1 for weighted-jaccard")
-@input_options
-@run_options
+@options_of("plan")
 def command(
     inputs: tuple[str, ...],
     workers: int | None,
@@ -77,7 +67,8 @@ def command(
 
 def _check_no_documents() -> None:
     """Raise if an option about documents was given, of which there are none without INPUT."""
-    from neardup.jobs.dedup.options import DocumentOptions, no_effect
+    from neardup.jobs.document_options import DocumentOptions
+    from neardup.options.option import no_effect
 
     context = click.get_current_context()
     for name in (*(option.name for option in fields(DocumentOptions)), "lines", "workers"):

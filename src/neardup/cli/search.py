@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import input_options, run_options
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_skipped, plural
 
 if TYPE_CHECKING:
@@ -27,45 +27,7 @@ Examples:
 @click.command("search", epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File to create: .parquet, .csv or .jsonl.",
-)
-@click.option(
-    "--threshold",
-    default="0.8",
-    show_default=True,
-    metavar="T",
-    help="Least similarity, in (0, 1]; an exact decimal.",
-)
-@click.option(
-    "--recall",
-    default="0.99",
-    show_default=True,
-    metavar="P",
-    help="Least probability that a passage at the threshold is found.",
-)
-@click.option(
-    "--maximal",
-    is_flag=True,
-    help="All passages at the threshold that are part of no longer one, instead of the most "
-    "similar ones that do not overlap.",
-)
-@click.option(
-    "--all-windows",
-    is_flag=True,
-    help="All candidates as ranges of starts and ends, not compared exactly.",
-)
-@click.option("--no-text", is_flag=True, help="Leave out the passages' texts.")
-@click.option(
-    "--tokenizer", help="The tokenizer.json file that the index was made with, if it was one."
-)
-@input_options
-@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
-@run_options
+@options_of("search")
 def command(
     folder: Path,
     queries: tuple[str, ...],
@@ -79,7 +41,7 @@ def command(
     text_column: str,
     id_column: str | None,
     lines: bool,
-    on_error: str,
+    on_error: Any,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -98,11 +60,9 @@ def command(
         raise click.UsageError(message)
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.files.rows import ColumnNames
     from neardup.jobs.passages.search import SearchOptions, search_sources
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.outputs.table_files import check_table_file, write_table
-    from neardup.passages.documents import ReadOptions
     from neardup.passages.index import read_index
     from neardup.runtime.threads import count_workers
 
@@ -116,7 +76,9 @@ def command(
         recall=recall,
         report="maximal" if maximal else "windows" if all_windows else "best",
         with_text=output.suffix == ".jsonl" and not no_text and not all_windows,
-        read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+        text_column=text_column,
+        id_column=id_column,
+        on_error=on_error,
     )
     index = read_index(folder, tokenizer, n_workers)
     start = time.perf_counter()

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import (
-    INVERSE_FREQUENCIES,
-    TERM_FREQUENCIES,
-    input_options,
-    run_options,
-    text_options,
-)
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -31,78 +25,7 @@ Examples:
 
 @click.command("sketch", epilog=_EPILOG, short_help="Make sketches that can be compared elsewhere.")
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to create, ending in .parquet."
-)
-@click.option(
-    "--info",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Tell what a file of sketches holds, instead of making one.",
-)
-@click.option(
-    "--kind",
-    type=click.Choice(["minhash", "weighted", "smallest", "modulo", "edit"]),
-    default="minhash",
-    show_default=True,
-    help="For Jaccard similarity (minhash; smallest: with less error), weighted Jaccard "
-    "similarity, containment too (modulo), or edit distance.",
-)
-@click.option(
-    "--num-perm", type=int, help="minhash, weighted: hash functions, 4 bytes each.  [default: 128]"
-)
-@click.option(
-    "--size",
-    type=int,
-    help="smallest, modulo: hashes kept, 8 bytes each; of modulo once to twice as many.  "
-    "[default: 256; 100 for modulo]",
-)
-@click.option(
-    "--modulus", type=int, help="modulo: one for all documents.  [default: by each one's size]"
-)
-@click.option(
-    "--fingerprint",
-    type=click.Choice(["mixer", "rabin"]),
-    help="smallest, modulo: how shingles are hashed.  [default: mixer]",
-)
-@click.option(
-    "--tf",
-    type=click.Choice(TERM_FREQUENCIES),
-    help="weighted: what a shingle weighs by how often a document has it.  [default: raw]",
-)
-@click.option(
-    "--idf",
-    type=click.Choice(INVERSE_FREQUENCIES),
-    help="weighted: what it weighs by how few documents have it.  [default: unary]",
-)
-@click.option(
-    "--idf-from",
-    multiple=True,
-    metavar="OTHER",
-    help="weighted: count the documents of these files instead of INPUT's; may be given several "
-    "times.",
-)
-@click.option(
-    "--compression", type=int, help="edit: characters for a symbol of 4 bytes.  [default: 100]"
-)
-@click.option("--neighbourhood", type=int, help="edit: characters in a window.  [default: 12]")
-@click.option(
-    "--hash",
-    type=click.Choice(["mixed", "sum"]),
-    help="edit: windows are hashed, or their characters' codes added up as in the paper.  "
-    "[default: mixed]",
-)
-@click.option(
-    "--letters", type=int, help="edit: different symbols; 2 take a bit each.  [default: 2^32]"
-)
-@click.option(
-    "--residue", type=int, help="edit, sum: which rest a sum has that counts.  [default: 0]"
-)
-@click.option("--seed", type=int, help="Selects the hash functions.  [default: 42]")
-@text_options("words; none for edit", "5; 1 for weighted")
-@input_options
-@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
-@run_options
+@options_of("sketch")
 def command(
     inputs: tuple[str, ...],
     output: Path | None,

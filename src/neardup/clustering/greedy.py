@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import greedy
-from neardup.matching.measures import exact_fraction
+from neardup.options.kinds import exact_fraction
 from neardup.sketches.broder import SetScheme, check_sketches, sample_limit
 from neardup.tables import GreedyClusters, SetSketches
 

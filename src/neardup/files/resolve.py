@@ -17,6 +17,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.streams import is_remote, reading
+from neardup.options import table
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -91,9 +92,12 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
 
     Raises
     ------
+    InvalidParameterError
+        If ``lines`` is neither True nor False.
     InvalidInputError, ReadError
         As ``resolve_paths``, and if ``data`` is none of the above.
     """
+    table.LINES.given(lines)
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], lines=lines)
     if is_arrow(data):

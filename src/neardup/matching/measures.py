@@ -9,6 +9,7 @@ from typing import Literal
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import overlap
+from neardup.options.kinds import exact_fraction
 
 MeasureName = Literal[
     "jaccard",
@@ -38,11 +39,6 @@ MEASURE_NAMES = tuple(name for name in _CODES if name != "overlap")
 # MinHash sees Jaccard similarity, and containment says nothing about it unless sizes are bounded:
 # for the two containments the recall is promised for pairs whose sizes differ at most this much.
 CONTAINMENT_SIZE_RATIO = 2
-
-# Keeps every product in the kernels within 64 bits.
-_MAX_DENOMINATOR = 10**9
-_MOST_DIGITS = 30
-_TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -125,31 +121,3 @@ def make_measure(
         message = f"measure must be one of {', '.join(allowed)}, got {name!r}"
         raise InvalidParameterError(message)
     return Measure(name, exact_fraction("threshold", threshold))  # type: ignore[arg-type]
-
-
-def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:
-    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5.
-
-    Its denominator in lowest terms may be 10^9 at most.
-    """
-    try:
-        # str() gives the shortest decimal that means this float, that is, what was typed.
-        fraction = value if isinstance(value, Fraction) else _fraction_of(Decimal(str(value)))
-    except (InvalidOperation, ValueError, OverflowError):
-        message = f"{what} must be a number in (0, 1], got {value!r}"
-        raise InvalidParameterError(message) from None
-    if not 0 < fraction <= 1:
-        hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
-        message = f"{what} must lie in (0, 1], got {value}{hint}"
-        raise InvalidParameterError(message)
-    if fraction.denominator > _MAX_DENOMINATOR:
-        message = f"{what} may have a denominator of 10^9 at most (nine decimals), got {value}"
-        raise InvalidParameterError(message)
-    return fraction
-
-
-def _fraction_of(number: Decimal) -> Fraction:
-    """Turn a decimal into a fraction; one far out of range without writing all its zeros."""
-    if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
-        return Fraction(-1 if number < 0 else 1000) if number.adjusted() > 0 else _TOO_FINE
-    return Fraction(number)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.kernels.hashing import function_seeds
+from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
+from neardup.options.jobs import SCHEME_OF_PASSAGES
 from neardup.tables import Uint64s
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
-from neardup.text.weighting import InverseFrequency, TermFrequency, Weighting
+from neardup.text.weighting import Weighting
 
-MAX_MIN_TOKENS = 65536
-MAX_NUM_PERM = 1024
-_SEEDS = 2**64
+_NUMBERS = ("min_tokens", "num_perm", "seed")
 
 # The tokens of passages stand for themselves, so these parts of a shingle scheme say nothing.
 _OF_SHINGLES = ("ngram", "occurrences")
@@ -49,9 +49,11 @@ class PassageScheme:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        _check_range("min_tokens", self.min_tokens, 1, MAX_MIN_TOKENS)
-        _check_range("num_perm", self.num_perm, 8, MAX_NUM_PERM)
-        _check_range("seed", self.seed, 0, _SEEDS - 1)
+        for option in SCHEME_OF_PASSAGES:
+            if option.name in _NUMBERS:
+                # A plain int, for the manifest.
+                number = option.given(getattr(self, option.name))
+                object.__setattr__(self, option.name, number)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -85,7 +87,7 @@ def make_passage_scheme(
     seed: int = 42,
     tokenizer: str | Path | TokenFunction = "words",
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
 ) -> PassageScheme:
@@ -146,12 +148,3 @@ def restore_scheme(
             {key: (description.get(key), found.get(key)) for key in sorted(differing)}
         )
     return scheme
-
-
-def _check_range(name: str, value: object, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        message = f"{name} must be a whole number, got {value!r}"
-        raise InvalidParameterError(message)
-    if not least <= value <= most:
-        message = f"{name} must lie between {least:,} and {most:,}, got {value:,}"
-        raise InvalidParameterError(message)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TypeVar
 
+from neardup.options import table
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.threads import count_workers, map_ordered
 
@@ -31,12 +32,12 @@ class Runner:
     Raises
     ------
     InvalidParameterError
-        If ``workers`` is no whole number, or below 1.
+        If ``workers`` is no whole number, or below 1, or ``progress`` no function.
     """
 
     def __init__(self, workers: int | None = None, progress: Progress = no_progress) -> None:
         self.workers = count_workers(workers)
-        self._progress = progress
+        self._progress: Progress = table.PROGRESS.given(progress)
         self._seconds: dict[str, float] = {}
 
     @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar, cast
 
-from neardup.errors import InvalidParameterError
+from neardup.options import table
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,13 +22,8 @@ def count_workers(workers: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    if isinstance(workers, bool) or not isinstance(workers, int):
-        message = f"workers must be a whole number, got {workers!r}"
-        raise InvalidParameterError(message)
-    if workers < 1:
-        message = f"workers must be at least 1, got {workers}"
-        raise InvalidParameterError(message)
-    return workers
+    number: int = table.WORKERS.given(workers)
+    return number
 
 
 def read_ahead(items: Iterable[T]) -> Iterator[T]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidParameterError
+from neardup.options import table
+from neardup.options.choices import UnicodeForm
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,14 +30,15 @@ class Normalisation:
     """
 
     casefold: bool = True
-    unicode_form: Literal["NFC", "NFKC"] | None = None
+    unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
     fold_digits: bool = False
 
     def __post_init__(self) -> None:
-        if self.unicode_form not in (None, "NFC", "NFKC"):
-            message = f"unicode_form must be NFC, NFKC or None, got {self.unicode_form!r}"
-            raise InvalidParameterError(message)
+        table.CASEFOLD.given(self.casefold)
+        table.UNICODE_FORM.checked(self.unicode_form)
+        table.STRIP_ACCENTS.given(self.strip_accents)
+        table.FOLD_DIGITS.given(self.fold_digits)
 
     def fold(self, character: str) -> str:
         """Give what stands for one character in a token; empty if it does not count."""

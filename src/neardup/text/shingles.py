@@ -5,22 +5,19 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import shingles, tokens
+from neardup.options import table
+from neardup.options.choices import Occurrences, UnicodeForm
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import TokenFunction, Tokenizer, make_tokenizer
 
-Occurrences = Literal["set", "numbered"]
-
 # Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
 HASH_VERSION = 1
-
-_MAX_NGRAM = 65536
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,8 @@ class ShingleScheme:
     occurrences: Occurrences = "set"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.ngram <= _MAX_NGRAM:
-            message = f"ngram must lie between 1 and {_MAX_NGRAM}, got {self.ngram}"
-            raise InvalidParameterError(message)
-        if self.occurrences not in ("set", "numbered"):
-            message = f"occurrences must be set or numbered, got {self.occurrences!r}"
-            raise InvalidParameterError(message)
+        table.NGRAM.given(self.ngram)
+        table.OCCURRENCES.given(self.occurrences)
 
     def describe(self) -> dict[str, object]:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
@@ -75,7 +68,7 @@ def make_shingle_scheme(
     ngram: int = 5,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
 ) -> ShingleScheme:

@@ -14,6 +14,7 @@ import numpy as np
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
 from neardup.kernels import folding, spans, tokens
 from neardup.kernels.hashing import hash_bytes
+from neardup.options import table
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import token_tables
 from neardup.text.forms import form_texts
@@ -79,19 +80,14 @@ def make_tokenizer(
     ReadError
         If the file cannot be read.
     """
+    table.TOKENIZER.given(tokenizer)
     if callable(tokenizer):
         return FunctionTokenizer(tokenizer, normalisation)
     if tokenizer == "bytes":
         return ByteTokenizer()
     if tokenizer in TABLE_TOKENIZERS:
         return TableTokenizer(str(tokenizer), normalisation)
-    if str(tokenizer).endswith(".json"):
-        return load_file_tokenizer(Path(tokenizer), normalisation)
-    message = (
-        f"tokenizer must be one of {', '.join(TOKENIZER_NAMES)}, a tokenizer.json file or a "
-        f"function, got {str(tokenizer)!r}"
-    )
-    raise InvalidParameterError(message)
+    return load_file_tokenizer(Path(tokenizer), normalisation)
 
 
 @dataclass(frozen=True)

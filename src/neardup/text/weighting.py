@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import logarithm, shingles, weights
+from neardup.options import table
+from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.tables import Floats, Int64s, TokenLists, Uint64s
-
-TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
-InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
 INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
@@ -49,8 +48,8 @@ class Weighting:
     idf: InverseFrequency = "unary"
 
     def __post_init__(self) -> None:
-        _check("tf", self.tf, TERM_FREQUENCIES)
-        _check("idf", self.idf, INVERSE_FREQUENCIES)
+        table.TF.given(self.tf)
+        table.IDF.given(self.idf)
 
     @property
     def counts_only(self) -> bool:
@@ -72,7 +71,7 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
     InvalidParameterError
         For an unknown name, or a negative number.
     """
-    _check("tf", tf, TERM_FREQUENCIES)
+    table.TF.given(tf)
     if highest < 0:
         message = f"highest must not be negative, got {highest}"
         raise InvalidParameterError(message)
@@ -126,7 +125,7 @@ class DocumentFrequencies:
         InvalidParameterError
             For an unknown name.
         """
-        _check("idf", idf, INVERSE_FREQUENCIES)
+        table.IDF.given(idf)
         if idf == "unary":
             return np.ones(len(hashes), np.float64)
         n = np.maximum(self.counts_of(hashes), 1).astype(np.float64)
@@ -199,9 +198,3 @@ def _logarithms(values: Floats) -> Floats:
     results: Floats = np.empty(len(values), np.float64)
     logarithm.logarithms(values, results)
     return results
-
-
-def _check(what: str, name: str, allowed: tuple[str, ...]) -> None:
-    if name not in allowed:
-        message = f"{what} must be one of {', '.join(allowed)}, got {name!r}"
-        raise InvalidParameterError(message)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,26 +26,29 @@ from neardup.jobs.compare.passages import (
 )
 from neardup.jobs.compare.result import CompareResult
 from neardup.jobs.compare.values import Differences
-from neardup.jobs.dedup.options import check_whole
 from neardup.jobs.passages.align import DEFAULT_THRESHOLD
 from neardup.jobs.sketch.sketch import SketchOptions
-from neardup.matching.measures import exact_fraction
+from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction
+from neardup.options.option import CheckedOptions
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts
-from neardup.text.weighting import InverseFrequency, TermFrequency
 
 DEFAULT_EDIT_LIMIT = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(CheckedOptions):
     """Everything that decides a comparison; see ``compare`` for the meanings."""
+
+    known = FUNCTIONS["compare"]
 
     tokenizer: str | Path | None = None
     ngram: int | None = None
     casefold: bool | None = None
-    unicode_form: Literal["NFC", "NFKC"] | None = None
+    unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
     fold_digits: bool = False
     num_perm: int | None = None
@@ -66,16 +69,13 @@ class CompareOptions:
 
 
 def make_plan(options: CompareOptions) -> tuple[Makers, PassageOptions]:
-    """Check all options, before any work starts.
+    """Make the sketches, and what counts as a passage, before any work starts.
 
     Raises
     ------
     InvalidParameterError
-        For the first one that is out of range.
+        For options that do not go together.
     """
-    check_whole("min_tokens", options.min_tokens, 1)
-    check_whole("edit_limit", options.edit_limit, 0)
-    exact_fraction("threshold", options.threshold)
     common = SketchOptions(
         tokenizer=options.tokenizer,
         ngram=options.ngram,
@@ -184,7 +184,7 @@ def compare(
     tokenizer: str | Path | None = None,
     ngram: int | None = None,
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
     num_perm: int | None = None,

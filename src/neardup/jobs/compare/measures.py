@@ -36,8 +36,7 @@ from neardup.text.weighted_sets import WeightedScheme, frequency_lists, weighted
 from neardup.text.weighting import count_documents
 
 if TYPE_CHECKING:
-    from neardup.sketches.rows import SketchKind
-    from neardup.text.shingles import Occurrences
+    from neardup.options.choices import Occurrences, SketchKind
 
 _UNIT = 2**20
 _BOTH_SIDES = ("containment",)

@@ -5,17 +5,24 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.dedup.options import Clusters, Method, Options, make_plan
+from neardup.jobs.dedup.options import Options, make_plan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.matching.measures import MeasureName
+from neardup.options.choices import (
+    Clusters,
+    DocumentMeasure,
+    InverseFrequency,
+    Method,
+    Occurrences,
+    OnError,
+    TermFrequency,
+    UnicodeForm,
+)
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
-from neardup.text.shingles import Occurrences
-from neardup.text.weighting import InverseFrequency, TermFrequency
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -25,14 +32,14 @@ def deduplicate(
     data: Any,
     *,
     against: Any = None,
-    measure: MeasureName = "jaccard",
+    measure: DocumentMeasure = "jaccard",
     threshold: str | float | Decimal | Fraction = 0.8,
     recall: str | float | Decimal | Fraction | None = None,
     tokenizer: str | Path | TokenFunction = "words",
     ngram: int | None = None,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
     num_perm: int | None = None,
@@ -48,7 +55,7 @@ def deduplicate(
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> DeduplicationResult:

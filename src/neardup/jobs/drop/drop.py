@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.drop.result import DropResult
 from neardup.jobs.selection import complete_summary
+from neardup.options.choices import Missing
+from neardup.options.jobs import COMMANDS
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import read_collections
 from neardup.reading.plan import ReadingPlan
@@ -27,17 +30,17 @@ DEFAULT_COLUMN = "doc_id"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DropOptions:
+class DropOptions(ReadingOptions):
     """What decides which documents go.
 
     ``column`` of the table has the ids; None is ``doc_id``, and right for a text with one id a
-    line. With ``ignore_missing`` the table may name documents that are not there.
+    line. With ``missing`` the table may name documents that are not there, or may not.
     """
 
+    known = COMMANDS["drop"]
+
     column: str | None = None
-    ignore_missing: bool = False
-    columns: ColumnNames = field(default_factory=ColumnNames)
-    skip_bad: bool = False
+    missing: Missing = "raise"
 
 
 def read_named_ids(named_in: str, column: str | None) -> pa.Array:
@@ -123,7 +126,7 @@ def _choose(
     is_document = catalogue.is_document
     documents = ids.filter(pa.array(is_document))
     missing = named.filter(pc.invert(pc.is_in(named, value_set=documents)))
-    if len(missing) and not options.ignore_missing:
+    if len(missing) and options.missing == "raise":
         message = (
             f"{named_in} names {len(named):,} documents, {len(missing):,} of which the input does "
             f"not have, such as {missing[0].as_py()!r}; give the same input and --id-column as "

@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.pairs.options import (
-    PairMeasure,
-    PairMethod,
-    PairOptions,
-    PairPlan,
-    plan_pairs,
-)
+from neardup.jobs.pairs.options import PairOptions, PairPlan, plan_pairs
 from neardup.jobs.pairs.result import PairResult, pair_table, summarise_pairs
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import add_counts, most_similar_pairs, most_similar_partners
 from neardup.matching.buckets import bucket_keys
 from neardup.matching.joins import BucketJoin, EditJoin, Join, SetJoin
 from neardup.matching.pieces import check_limit
-from neardup.matching.set_join import Algorithm
+from neardup.options.choices import (
+    Algorithm,
+    Occurrences,
+    OnError,
+    PairMeasure,
+    PairMethod,
+    UnicodeForm,
+)
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.copies import ContentTable
 from neardup.reading.first_pass import read_collections
@@ -33,7 +34,7 @@ from neardup.reading.second_pass import read_sets, read_token_lists
 from neardup.runtime.progress import Progress, StageClock, no_progress
 from neardup.runtime.runner import Runner
 from neardup.tables import BandKeys, Buckets, Bytes, Digests, Int64s, ShingleSets
-from neardup.text.shingles import Occurrences, digest_sets
+from neardup.text.shingles import digest_sets
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -174,13 +175,13 @@ def find_pairs(
     ngram: int | None = None,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     recall: str | float | Decimal | Fraction | None = None,
     num_perm: int | None = None,
     bands: int | None = None,

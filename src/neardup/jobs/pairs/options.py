@@ -5,25 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.options import BandOptions, DocumentOptions, check_whole, no_effect
+from neardup.jobs.band_options import BandOptions
+from neardup.jobs.document_options import DocumentOptions
 from neardup.matching.bands import Banding
 from neardup.matching.edit_join import EditThreshold
-from neardup.matching.measures import (
-    JOIN_MEASURES,
-    Measure,
-    MeasureName,
-    exact_fraction,
-    make_join_measure,
-)
-from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
+from neardup.matching.measures import Measure, make_join_measure
+from neardup.matching.set_join import DEFAULT_ALGORITHM
+from neardup.options.choices import Algorithm, PairMeasure, PairMethod
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction
+from neardup.options.option import no_effect
 from neardup.reading.plan import ReadingPlan
 from neardup.runtime.threads import count_workers
 
-PairMeasure = MeasureName | Literal["edit"]
-PairMethod = Literal["exact", "minhash"]
 EDIT = "edit"
 
 # Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
@@ -33,6 +29,8 @@ _ANY = Fraction(1, 10**9)
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(DocumentOptions, BandOptions):
     """Everything that decides the result of ``find_pairs``; see there for the meanings."""
+
+    known = FUNCTIONS["find_pairs"]
 
     measure: PairMeasure | None = None
     threshold: str | float | Decimal | Fraction | None = None
@@ -76,15 +74,14 @@ class PairPlan:
 
 
 def plan_pairs(options: PairOptions, workers: int | None = None) -> PairPlan:
-    """Check all options, before any work starts.
+    """Check what goes with what, before any work starts.
 
     Raises
     ------
     InvalidParameterError
-        For the first option that is out of range or does not go with another.
+        For the first option that does not go with another, and a threshold out of range.
     """
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
-    _check_choices(options, name)
     _check_exclusive(options, name)
     _check_effects(options, name)
     if options.algorithm is None:
@@ -116,22 +113,6 @@ def _edit_plan(
     tokenizer = "characters" if options.tokenizer is None else options.tokenizer
     sketch = replace(options, tokenizer=tokenizer).sketch_plan()
     return PairPlan(options, None, edit, None, sketch, count_workers(workers))
-
-
-def _check_choices(options: PairOptions, name: str) -> None:
-    """Raise if a choice is unknown or a number out of range."""
-    choices = {
-        "measure": (name, (*JOIN_MEASURES, EDIT)),
-        "algorithm": (options.algorithm or DEFAULT_ALGORITHM, tuple(ALGORITHMS)),
-        "method": (options.method, ("exact", "minhash")),
-    }
-    for what, (chosen, allowed) in choices.items():
-        if chosen not in allowed:
-            message = f"{what} must be one of {', '.join(allowed)}, got {chosen!r}"
-            raise InvalidParameterError(message)
-    check_whole("limit", options.limit, 1)
-    check_whole("top", options.top, 1)
-    check_whole("max_distance", options.max_distance, 0)
 
 
 def _check_exclusive(options: PairOptions, name: str) -> None:

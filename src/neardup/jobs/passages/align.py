@@ -9,16 +9,18 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames, Source
-from neardup.jobs.dedup.options import check_whole
+from neardup.files.rows import Source
+from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.matching.measures import exact_fraction
+from neardup.options.choices import InverseFrequency, OnError, TermFrequency, UnicodeForm
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction
 from neardup.passages.align import (
     Aligner,
     AlignmentCounts,
@@ -38,15 +40,16 @@ from neardup.runtime.threads import count_workers
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
-    from neardup.text.weighting import InverseFrequency, TermFrequency
 
 DEFAULT_THRESHOLD = "0.5"
 DEFAULT_MIN_TOKENS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignOptions:
+class AlignOptions(ReadingOptions):
     """What decides the result of an alignment; see ``align`` for the meanings."""
+
+    known = FUNCTIONS["align"]
 
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD
     recall: str | float | Decimal | Fraction = "0.99"
@@ -54,7 +57,11 @@ class AlignOptions:
     gap: int | None = None
     max_documents: int | None = None
     with_text: bool = False
-    read: ReadOptions = field(default_factory=lambda: ReadOptions(ColumnNames()))
+
+    @property
+    def read(self) -> ReadOptions:
+        """How documents of both collections are read."""
+        return ReadOptions(self.columns, self.skip_bad)
 
 
 @dataclass
@@ -75,16 +82,7 @@ class AlignSummary:
 
 
 def make_plan(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
-    """Check the options of an alignment.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first one that is out of range.
-    """
-    check_whole("min_tokens", options.min_tokens, 1)
-    check_whole("gap", options.gap, 0)
-    check_whole("max_documents", options.max_documents, 1)
+    """Work out what an alignment has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     search = make_search_plan(index.scheme, threshold, recall, "best")
@@ -113,7 +111,6 @@ def temporary_index(
 def temporary_scheme(min_tokens: int | None, **options: Any) -> PassageScheme:
     """Choose the scheme of a temporary index, so that passages of ``min_tokens`` are found."""
     least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
-    check_whole("min_tokens", least, 1)
     return make_passage_scheme(min_tokens=windows_for(least), **options)
 
 
@@ -166,14 +163,14 @@ def align(
     seed: int | None = None,
     tokenizer: str | Path | None = None,
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
     with_text: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> pa.Table:
@@ -240,7 +237,6 @@ def align(
         "fold_digits": fold_digits or None,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
-    read = ReadOptions(ColumnNames(text_column, id_column), on_error == "skip")
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
@@ -248,7 +244,9 @@ def align(
         gap=gap,
         max_documents=max_documents,
         with_text=with_text,
-        read=read,
+        text_column=text_column,
+        id_column=id_column,
+        on_error=on_error,
     )
     n_workers = count_workers(workers)
     sources = resolve_inputs(a, lines=lines)
@@ -257,9 +255,9 @@ def align(
         of_index = replace(options, min_tokens=min_tokens)
         return align_sources(b.read(), sources, of_index, n_workers, progress)[0]
     documents = resolve_inputs(b, lines=lines)
-    scheme = temporary_scheme(min_tokens, **chosen)
+    scheme = temporary_scheme(options.min_tokens, **chosen)
     with temporary_index(
-        documents, scheme, read, tokenizer=tokenizer, workers=n_workers, progress=progress
+        documents, scheme, options.read, tokenizer=tokenizer, workers=n_workers, progress=progress
     ) as index:
         return align_sources(index, sources, options, n_workers, progress)[0]
 

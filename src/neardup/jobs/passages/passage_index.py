@@ -6,12 +6,19 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames
+from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages.search import SearchOptions, search_sources
+from neardup.options.choices import (
+    InverseFrequency,
+    OnError,
+    Report,
+    TermFrequency,
+    UnicodeForm,
+)
 from neardup.passages import index as passage_index
 from neardup.passages.documents import ReadOptions
 from neardup.passages.scheme import make_passage_scheme
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
 
     from neardup.passages.index import Addition
     from neardup.text.tokenizers import TokenFunction
-    from neardup.text.weighting import InverseFrequency, TermFrequency
 
 
 class PassageIndex:
@@ -62,7 +68,7 @@ class PassageIndex:
         seed: int = 42,
         tokenizer: str | Path = "words",
         casefold: bool | None = None,
-        unicode_form: Literal["NFC", "NFKC"] | None = None,
+        unicode_form: UnicodeForm | None = None,
         strip_accents: bool = False,
         fold_digits: bool = False,
     ) -> PassageIndex:
@@ -148,7 +154,7 @@ class PassageIndex:
         text_column: str = "text",
         id_column: str | None = None,
         lines: bool = False,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress = no_progress,
     ) -> Addition:
@@ -170,10 +176,11 @@ class PassageIndex:
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """
+        reading = ReadingOptions(text_column=text_column, id_column=id_column, on_error=on_error)
         addition = passage_index.add_documents(
             self.folder,
             resolve_inputs(data, lines=lines),
-            ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+            ReadOptions(reading.columns, reading.skip_bad),
             tokenizer=self._tokenizer,
             workers=count_workers(workers),
             progress=progress,
@@ -220,12 +227,12 @@ class PassageIndex:
         threshold: str | float | Decimal | Fraction = "0.8",
         *,
         recall: str | float | Decimal | Fraction = "0.99",
-        report: Literal["best", "maximal", "windows"] = "best",
+        report: Report = "best",
         with_text: bool = False,
         text_column: str = "text",
         id_column: str | None = None,
         lines: bool = False,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress = no_progress,
     ) -> pa.Table:
@@ -267,7 +274,9 @@ class PassageIndex:
             recall=recall,
             report=report,
             with_text=with_text,
-            read=ReadOptions(ColumnNames(text_column, id_column), on_error == "skip"),
+            text_column=text_column,
+            id_column=id_column,
+            on_error=on_error,
         )
         data = [queries] if isinstance(queries, str) else queries
         sources = resolve_inputs(data, lines=lines)

@@ -10,31 +10,37 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidParameterError
-from neardup.files.rows import ColumnNames, Source
-from neardup.matching.measures import exact_fraction
+from neardup.files.rows import Source
+from neardup.jobs.document_options import ReadingOptions
+from neardup.options.choices import Report
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import Lookup
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table
 from neardup.passages.query import make_queries
 from neardup.passages.recall import candidate_probability
-from neardup.passages.search import Report, SearchPlan, make_search_plan
+from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
 from neardup.runtime.progress import Progress
 
-REPORTS = ("best", "maximal", "windows")
-
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions:
+class SearchOptions(ReadingOptions):
     """What decides the result of a search; see ``PassageIndex.search`` for the meanings."""
+
+    known = FUNCTIONS["PassageIndex.search"]
 
     threshold: str | float | Decimal | Fraction = "0.8"
     recall: str | float | Decimal | Fraction = "0.99"
     report: Report = "best"
     with_text: bool = False
-    read: ReadOptions = field(default_factory=lambda: ReadOptions(ColumnNames()))
+
+    @property
+    def read(self) -> ReadOptions:
+        """How queries are read."""
+        return ReadOptions(self.columns, self.skip_bad)
 
 
 @dataclass
@@ -52,16 +58,7 @@ class SearchSummary:
 
 
 def make_plan(options: SearchOptions, index: OpenIndex) -> SearchPlan:
-    """Check the options of a search.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first one that is out of range.
-    """
-    if options.report not in REPORTS:
-        message = f"report must be one of {', '.join(REPORTS)}, got {options.report!r}"
-        raise InvalidParameterError(message)
+    """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     return make_search_plan(index.scheme, threshold, recall, options.report)

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.clustering.greedy import Representative, cluster_greedily
+from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches
+from neardup.options.choices import Representative
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.option import check_options
 from neardup.runtime.progress import StageClock
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.tables import SetSketches
@@ -82,6 +85,7 @@ def cluster_sketches(
     >>> neardup.cluster_sketches(sketches, 0.8).clusters["cluster_id"].to_pylist()
     [0, 1, 0]
     """
+    check_options(FUNCTIONS["cluster_sketches"], threshold=threshold, representative=representative)
     own = sketches if isinstance(sketches, Sketches) else Sketches.read(sketches)
     rows, scheme = own.rows, own.kind_scheme
     if not isinstance(scheme, SmallestScheme | ModuloScheme) or not isinstance(rows, SetSketches):

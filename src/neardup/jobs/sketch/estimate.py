@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.options import check_whole
 from neardup.jobs.sketch.estimators import estimate_rows
 from neardup.jobs.sketch.places import add_places, check_places
 from neardup.jobs.sketch.sketches import Sketches, check_same_scheme
-from neardup.matching.measures import exact_fraction
 from neardup.matching.pieces import check_limit
 from neardup.matching.signature_join import join_signatures
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction
+from neardup.options.option import check_options
 from neardup.runtime.progress import Progress, StageClock, no_progress
 from neardup.runtime.threads import count_workers, map_ordered
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
@@ -126,6 +127,8 @@ def estimate(
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
+    given = check_options(FUNCTIONS["estimate"], threshold=threshold, places=places, limit=limit)
+    limit = given["limit"]
     own = sketches if isinstance(sketches, Sketches) else Sketches.read(sketches)
     others = other if isinstance(other, Sketches | None) else Sketches.read(other)
     if others is not None:
@@ -133,7 +136,6 @@ def estimate(
     if places:
         check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
-    check_whole("limit", limit, 1)
     n_workers = count_workers(workers)
     clock = StageClock()
     collection = _Collection.of(own, others)

@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.files.texts import TextBlock, read_text_block
-from neardup.jobs.dedup.options import DocumentOptions, check_whole, no_effect
+from neardup.jobs.document_options import DocumentOptions
 from neardup.jobs.sketch.sketches import Sketches
+from neardup.options.choices import (
+    Fingerprint,
+    InverseFrequency,
+    Occurrences,
+    OnError,
+    SketchKind,
+    TermFrequency,
+    UnicodeForm,
+    WindowHash,
+)
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.option import no_effect
 from neardup.reading.frequencies import count_shingles
 from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 from neardup.runtime.threads import count_workers, map_ordered
 from neardup.sketches.edit_signature import EditScheme
-from neardup.sketches.rows import SketchKind, SketchMaker, SketchRows, join_rows
+from neardup.sketches.rows import SketchMaker, SketchRows, join_rows
 from neardup.sketches.storage import KIND_SCHEMES
 from neardup.tables import Texts
-from neardup.text.shingles import Occurrences
 from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import InverseFrequency, TermFrequency, Weighting
+from neardup.text.weighting import Weighting
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
 
-KINDS = tuple(KIND_SCHEMES)
 _WEIGHTS = ("tf", "idf", "idf_from")
 _OF_SETS = ("tokenizer", "ngram")
-_NUMBERS = (
-    "num_perm",
-    "size",
-    "modulus",
-    "compression",
-    "neighbourhood",
-    "letters",
-    "residue",
-    "seed",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,33 +54,32 @@ class SketchOptions(DocumentOptions):
     None stands for the default of a kind, so that an option that it does not have is noticed.
     """
 
+    known = FUNCTIONS["sketch"]
+
     kind: SketchKind = "minhash"
     num_perm: int | None = None
     size: int | None = None
     modulus: int | None = None
-    fingerprint: Literal["mixer", "rabin"] | None = None
+    fingerprint: Fingerprint | None = None
     tf: TermFrequency | None = None
     idf: InverseFrequency | None = None
     idf_from: Any = None
     compression: int | None = None
     neighbourhood: int | None = None
-    hash: Literal["mixed", "sum"] | None = None
+    hash: WindowHash | None = None
     letters: int | None = None
     residue: int | None = None
     seed: int | None = None
 
 
 def make_maker(options: SketchOptions) -> SketchMaker:
-    """Check all options, before any work starts.
+    """Check what goes with what, before any work starts.
 
     Raises
     ------
     InvalidParameterError
-        For the first option that is out of range or has no effect on sketches of this kind.
+        For the first option that has no effect on sketches of this kind, or a residue out of range.
     """
-    if options.kind not in KINDS:
-        message = f"kind must be one of {', '.join(KINDS)}, got {options.kind!r}"
-        raise InvalidParameterError(message)
     own = KIND_SCHEMES[options.kind]
     _check_own(options, tuple(own.__dataclass_fields__))
     given = {name: getattr(options, name, None) for name in own.__dataclass_fields__}
@@ -110,10 +108,6 @@ def _check_own(options: SketchOptions, names: tuple[str, ...]) -> None:
     for name in unknown:
         if getattr(options, name) is not None:
             raise no_effect(name, where, "choose another kind", "kind")
-    for name in names:
-        if name in _NUMBERS:
-            # Schemes know their ranges.
-            check_whole(name, getattr(options, name), -sys.maxsize)
     if options.kind in ("edit", "weighted") and options.occurrences != "set":
         raise no_effect("occurrences", where, "choose another kind", "kind")
     if options.modulus is not None and options.size is not None:
@@ -180,13 +174,13 @@ def sketch(
     num_perm: int | None = None,
     size: int | None = None,
     modulus: int | None = None,
-    fingerprint: Literal["mixer", "rabin"] | None = None,
+    fingerprint: Fingerprint | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
     compression: int | None = None,
     neighbourhood: int | None = None,
-    hash: Literal["mixed", "sum"] | None = None,  # noqa: A002 - the option's name everywhere
+    hash: WindowHash | None = None,  # noqa: A002 - the option's name everywhere
     letters: int | None = None,
     residue: int | None = None,
     seed: int | None = None,
@@ -194,13 +188,13 @@ def sketch(
     ngram: int | None = None,
     occurrences: Occurrences = "set",
     casefold: bool | None = None,
-    unicode_form: Literal["NFC", "NFKC"] | None = None,
+    unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
     lines: bool = False,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress = no_progress,
 ) -> Sketches:

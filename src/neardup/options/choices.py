@@ -1,0 +1,29 @@
+"""Values of the options that choose one of a few, for the table and for signatures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+SetMeasure = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
+DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]
+PairMeasure = SetMeasure | Literal["overlap", "edit"]
+Clusters = Literal["survivors", "components"]
+Method = Literal["auto", "exact", "minhash"]
+PairMethod = Literal["exact", "minhash"]
+Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
+
+Occurrences = Literal["set", "numbered"]
+UnicodeForm = Literal["NFC", "NFKC"]
+TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
+InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
+
+SketchKind = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
+Fingerprint = Literal["mixer", "rabin"]
+WindowHash = Literal["mixed", "sum"]
+Representative = Literal["first", "popular"]
+
+Report = Literal["best", "maximal", "windows"]
+
+OnError = Literal["raise", "skip"]
+Missing = Literal["raise", "ignore"]
+OutputFormat = Literal["same", "jsonl", "parquet"]

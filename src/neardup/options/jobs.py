@@ -1,0 +1,248 @@
+"""Which options each command and each public function has, and where they differ there."""
+
+from __future__ import annotations
+
+from neardup.options import table
+from neardup.options.choices import PairMeasure, PairMethod
+from neardup.options.kinds import Choice, ShareOrCount, Whole
+from neardup.options.option import Option
+
+_READING = (table.TEXT_COLUMN, table.ID_COLUMN, table.LINES, table.ON_ERROR)
+_NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS)
+_SHINGLES = (table.TOKENIZER, table.NGRAM, table.OCCURRENCES, *_NORMALISATION)
+_BANDS = (table.RECALL, table.NUM_PERM, table.BANDS, table.ROWS, table.SEED)
+_RUN = (table.WORKERS, table.PROGRESS)
+_REPORTING = (table.QUIET, table.AS_JSON)
+_RUN_COMMAND = (table.WORKERS, *_REPORTING)
+
+_FOLDER = table.OUTPUT.but(help="Folder to create.")
+_OVERWRITE_FOLDER = table.OVERWRITE.but(help="Replace the output folder if it exists.")
+
+_MATCHING = (table.MEASURE, table.THRESHOLD, *_BANDS, table.TF, table.IDF, *_SHINGLES)
+_DEDUP = (*_MATCHING, table.KEEP, table.CLUSTERS, table.METHOD, table.AUDIT, *_READING)
+
+_PAIRS = (
+    table.MEASURE.but(
+        kind=Choice(PairMeasure), default=None, usual="jaccard; edit with --max-distance"
+    ),
+    table.THRESHOLD.but(
+        kind=ShareOrCount(),
+        default=None,
+        help="Least similarity, in (0, 1], an exact decimal; for overlap a number of shingles.",
+        usual="0.8; with --top any",
+    ),
+    table.MAX_DISTANCE,
+    table.TOP,
+    table.PER_DOCUMENT,
+    table.METHOD.but(
+        kind=Choice(PairMethod),
+        default="exact",
+        help="Miss no pair, or as many as --recall allows and be faster on large collections.",
+    ),
+    table.ALGORITHM,
+    *_BANDS,
+    table.LIMIT,
+    table.TOKENIZER.but(usual="words; characters for edit"),
+    table.NGRAM.but(usual="5; chosen for edit"),
+    *_SHINGLES[2:],
+    *_READING,
+)
+
+_COMPARE = (
+    table.THRESHOLD.but(
+        default="0.5", help="Least similarity of two shared passages, in (0, 1]; an exact decimal."
+    ),
+    table.MIN_TOKENS.but(
+        kind=Whole(1),
+        help="Tokens of the shortest shared passage.",
+        usual="20; half of a shorter text",
+    ),
+    table.EDIT_LIMIT,
+    table.TOKENIZER,
+    table.NGRAM,
+    *_NORMALISATION,
+    table.TF.but(help="What a shingle weighs by how often a text has it."),
+    table.IDF.but(help="What it weighs by how few of the two texts have it.", usual="unary"),
+    table.NUM_PERM.but(help="Hash functions of minhash and weighted sketches."),
+    table.SIZE.but(help="Hashes kept by smallest and modulo sketches."),
+    table.COMPRESSION.but(help="Characters for a symbol of edit sketches."),
+    table.SEED,
+)
+
+_SCHEME = (
+    table.NUM_PERM.but(
+        kind=Whole(8, 1024, within="8 and 1,024"), help="Hash functions.", usual="64"
+    ),
+    table.TF.but(
+        help="What a token weighs by how often a passage has it; binary: once is enough.",
+        usual="binary",
+    ),
+    table.IDF.but(
+        help="What it weighs by how few documents have it; unary: all the same.", usual="unary"
+    ),
+    table.SEED,
+    table.TOKENIZER,
+    *_NORMALISATION,
+)
+SCHEME_OF_PASSAGES = (table.MIN_TOKENS, *_SCHEME)
+_SAME_TOKENIZER = table.TOKENIZER.but(
+    help="The tokenizer.json file that the index was made with, if it was one.", usual=""
+)
+_RECALL = table.RECALL.but(default="0.99", usual="")
+_SEARCH = (
+    table.THRESHOLD,
+    _RECALL.but(help="Least probability that a passage at the threshold is found."),
+)
+_ALIGN = (
+    table.THRESHOLD.but(
+        default="0.5", help="Least similarity of two passages, in (0, 1]; an exact decimal."
+    ),
+    table.MIN_TOKENS.but(
+        kind=Whole(1),
+        help="Tokens of the shortest passage, in either text.",
+        usual="50; that of the index",
+    ),
+    _RECALL.but(help="Least probability that a window at the threshold is found."),
+    table.GAP,
+    table.MAX_DOCUMENTS,
+)
+
+_SKETCH = (
+    table.KIND,
+    table.NUM_PERM.but(help="minhash, weighted: hash functions, 4 bytes each."),
+    table.SIZE,
+    table.MODULUS,
+    table.FINGERPRINT,
+    table.TF.but(help="weighted: what a shingle weighs by how often a document has it."),
+    table.IDF.but(help="weighted: what it weighs by how few documents have it.", usual="unary"),
+    table.IDF_FROM,
+    table.COMPRESSION,
+    table.NEIGHBOURHOOD,
+    table.HASH,
+    table.LETTERS,
+    table.RESIDUE,
+    table.SEED,
+    table.TOKENIZER.but(usual="words; none for edit"),
+    table.NGRAM.but(usual="5; 1 for weighted"),
+    *_SHINGLES[2:],
+    *_READING,
+)
+_ESTIMATE = (
+    table.THRESHOLD.but(
+        default=None,
+        help="Only pairs whose estimated similarity is at least T, in (0, 1]; an exact decimal.",
+        usual="all pairs",
+    ),
+    table.PLACES,
+)
+
+# Options of the command line, in the order in which help lists them.
+COMMANDS: dict[str, tuple[Option, ...]] = {
+    "dedup": (
+        _FOLDER,
+        table.AGAINST,
+        *_DEDUP,
+        table.OUTPUT_FORMAT,
+        _OVERWRITE_FOLDER,
+        *_RUN_COMMAND,
+    ),
+    "pairs": (
+        table.OUTPUT,
+        table.AGAINST.but(
+            help="Pairs of one document of INPUT and one of these files; may be given several "
+            "times."
+        ),
+        *_PAIRS,
+        table.STATS,
+        table.OVERWRITE,
+        *_RUN_COMMAND,
+    ),
+    "compare": (
+        table.HTML,
+        *_COMPARE,
+        table.OVERWRITE.but(help="Replace the page if it exists."),
+        *_RUN_COMMAND,
+    ),
+    "index build": (
+        *SCHEME_OF_PASSAGES,
+        *_READING,
+        table.OVERWRITE.but(help="Replace the folder if it exists."),
+        *_RUN_COMMAND,
+    ),
+    "index add": (_SAME_TOKENIZER, *_READING, *_RUN_COMMAND),
+    "index remove": (table.IDS, *_REPORTING),
+    "index compact": (_SAME_TOKENIZER, *_RUN_COMMAND),
+    "index info": (_SAME_TOKENIZER, table.AS_JSON),
+    "search": (
+        table.OUTPUT,
+        *_SEARCH,
+        table.MAXIMAL,
+        table.ALL_WINDOWS,
+        table.NO_TEXT,
+        _SAME_TOKENIZER,
+        *_READING,
+        table.OVERWRITE,
+        *_RUN_COMMAND,
+    ),
+    "align": (
+        table.AGAINST.but(
+            help="The other collection, or the folder of an index; files may be given several "
+            "times.",
+            is_required=True,
+        ),
+        table.OUTPUT,
+        *_ALIGN,
+        table.NO_TEXT,
+        *_SCHEME,
+        *_READING,
+        table.OVERWRITE,
+        *_RUN_COMMAND,
+    ),
+    "drop": (
+        table.NAMED_IN,
+        _FOLDER,
+        table.COLUMN,
+        table.MISSING,
+        *_READING,
+        table.OUTPUT_FORMAT,
+        _OVERWRITE_FOLDER,
+        *_RUN_COMMAND,
+    ),
+    "sketch": (
+        table.OUTPUT.but(help="File to create, ending in .parquet.", is_required=False),
+        table.INFO,
+        *_SKETCH,
+        table.OVERWRITE,
+        *_RUN_COMMAND,
+    ),
+    "estimate": (
+        table.OUTPUT,
+        *_ESTIMATE,
+        table.CLUSTERS.but(
+            kind=table.REPRESENTATIVE.kind,
+            default=None,
+            help="smallest, modulo: write clusters of A instead of pairs. Each document joins the "
+            "cluster that it resembles most, by its first member or by its most popular hashes.",
+        ),
+        table.LIMIT,
+        table.OVERWRITE,
+        *_RUN_COMMAND,
+    ),
+    "plan": (*_MATCHING, *_READING, *_RUN_COMMAND),
+}
+
+# Options of the public functions, as their signatures write them out.
+FUNCTIONS: dict[str, tuple[Option, ...]] = {
+    "deduplicate": (table.AGAINST, *_DEDUP, *_RUN),
+    "find_pairs": (*_PAIRS, *_RUN),
+    "compare": (*_COMPARE, *_RUN),
+    "sketch": (*_SKETCH, *_RUN),
+    "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
+    "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
+    "align": (*_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
+    "PassageIndex.create": SCHEME_OF_PASSAGES,
+    "PassageIndex.open": (_SAME_TOKENIZER,),
+    "PassageIndex.add": (*_READING, *_RUN),
+    "PassageIndex.search": (*_SEARCH, table.REPORT, table.WITH_TEXT, *_READING, *_RUN),
+    "PassageIndex.compact": _RUN,
+}

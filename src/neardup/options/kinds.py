@@ -1,0 +1,227 @@
+"""Kinds of values that options take, each with the check of their type and range."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from operator import index
+from typing import Any, get_args
+
+from neardup.errors import InvalidParameterError
+
+# Keeps every product in the kernels within 64 bits.
+_MAX_DENOMINATOR = 10**9
+_MOST_DIGITS = 30
+_TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
+
+
+class Kind(ABC):
+    """What values of an option are like."""
+
+    @abstractmethod
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value, a whole number as a plain ``int``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it has the wrong type or is out of range; the message begins with ``name``.
+        """
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number from ``least`` to ``most``; messages write that range as ``within``.
+
+    Without ``least`` the range depends on other options, and the job checks it.
+    """
+
+    least: int | None = None
+    most: int | None = None
+    within: str = ""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
+        number = _as_int(value)
+        if number is None:
+            message = f"{name} must be a whole number, got {value!r}"
+            raise InvalidParameterError(message)
+        if self.least is None:
+            return number
+        if self.most is None:
+            expected = f"be at least {self.least}"
+        else:
+            expected = f"lie between {self.within or f'{self.least} and {self.most}'}"
+        if number < self.least or (self.most is not None and number > self.most):
+            message = f"{name} must {expected}, got {number}"
+            raise InvalidParameterError(message)
+        return number
+
+
+class Share(Kind):
+    """A number in (0, 1], taken as the exact decimal that was typed."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as it was given, so that it is shown so."""
+        exact_fraction(name, value)
+        return value
+
+
+class ShareOrCount(Kind):
+    """A share, or a count where the measure is one: the job checks it with its measure."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+
+@dataclass(frozen=True, init=False)
+class Choice(Kind):
+    """One of the values of a ``Literal``; messages list them as ``listed``."""
+
+    values: tuple[str, ...]
+    listed: str
+
+    def __init__(self, literal: Any, listed: str = "") -> None:
+        values = _values_of(literal)
+        plain = " or ".join(values) if len(values) == 2 else f"one of {', '.join(values)}"
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "listed", listed or plain)
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        if not isinstance(value, str) or value not in self.values:
+            message = f"{name} must be {self.listed}, got {value!r}"
+            raise InvalidParameterError(message)
+        return value
+
+
+class Flag(Kind):
+    """Yes or no; no unless it is given."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        if not isinstance(value, bool):
+            message = f"{name} must be True or False, got {value!r}"
+            raise InvalidParameterError(message)
+        return value
+
+
+class Switch(Flag):
+    """Yes or no; if it is not given something else decides."""
+
+
+class Text(Kind):
+    """A string."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the string."""
+        if not isinstance(value, str):
+            message = f"{name} must be a string, got {value!r}"
+            raise InvalidParameterError(message)
+        return value
+
+
+class Tokenizer(Kind):
+    """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
+
+    names = ("words", "whitespace", "characters", "bytes")
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        is_named = isinstance(value, str | os.PathLike) and (
+            value in self.names or str(value).endswith(".json")
+        )
+        if not is_named and not callable(value):
+            message = (
+                f"{name} must be one of {', '.join(self.names)}, a tokenizer.json file or a "
+                f"function, got {str(value)!r}"
+            )
+            raise InvalidParameterError(message)
+        return value
+
+
+class Function(Kind):
+    """A function, which only Python can hand over."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the function."""
+        if not callable(value):
+            message = f"{name} must be a function, got {value!r}"
+            raise InvalidParameterError(message)
+        return value
+
+
+@dataclass(frozen=True)
+class Location(Kind):
+    """A path, of a folder too unless ``is_file``."""
+
+    is_file: bool = False
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the path."""
+        if not isinstance(value, str | os.PathLike):
+            message = f"{name} must be a path, got {value!r}"
+            raise InvalidParameterError(message)
+        return value
+
+
+class Documents(Kind):
+    """Documents in any form, or files of them: whoever reads them finds what is wrong."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+
+def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:
+    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5.
+
+    Its denominator in lowest terms may be 10^9 at most.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no number, outside that range, or finer.
+    """
+    try:
+        # str() gives the shortest decimal that means this float, that is, what was typed.
+        fraction = value if isinstance(value, Fraction) else _fraction_of(Decimal(str(value)))
+    except (InvalidOperation, ValueError, OverflowError):
+        message = f"{what} must be a number in (0, 1], got {value!r}"
+        raise InvalidParameterError(message) from None
+    if not 0 < fraction <= 1:
+        hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
+        message = f"{what} must lie in (0, 1], got {value}{hint}"
+        raise InvalidParameterError(message)
+    if fraction.denominator > _MAX_DENOMINATOR:
+        message = f"{what} may have a denominator of 10^9 at most (nine decimals), got {value}"
+        raise InvalidParameterError(message)
+    return fraction
+
+
+def _fraction_of(number: Decimal) -> Fraction:
+    """Turn a decimal into a fraction; one far out of range without writing all its zeros."""
+    if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
+        return Fraction(-1 if number < 0 else 1000) if number.adjusted() > 0 else _TOO_FINE
+    return Fraction(number)
+
+
+def _as_int(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
+def _values_of(literal: Any) -> tuple[str, ...]:
+    """Collect the values of a ``Literal``, or of a union of some."""
+    values: list[str] = []
+    for part in get_args(literal):
+        values += [part] if isinstance(part, str) else _values_of(part)
+    return tuple(values)

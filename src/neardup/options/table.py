@@ -1,0 +1,344 @@
+"""The table of options: each once, with its kind, default and one line of help.
+
+Where jobs differ in a default or in help, ``options.jobs`` says how.
+"""
+
+from __future__ import annotations
+
+from neardup.options.choices import (
+    Algorithm,
+    Clusters,
+    DocumentMeasure,
+    Fingerprint,
+    InverseFrequency,
+    Method,
+    Missing,
+    Occurrences,
+    OnError,
+    OutputFormat,
+    Report,
+    Representative,
+    SketchKind,
+    TermFrequency,
+    UnicodeForm,
+    WindowHash,
+)
+from neardup.options.kinds import (
+    Choice,
+    Documents,
+    Flag,
+    Function,
+    Location,
+    Share,
+    Switch,
+    Text,
+    Tokenizer,
+    Whole,
+)
+from neardup.options.option import Option
+
+# Where documents come from.
+AGAINST = Option(
+    "against",
+    Documents(),
+    "Also remove what is similar to a document of these files; may be given several times.",
+    metavar="OTHER",
+    is_repeatable=True,
+)
+TEXT_COLUMN = Option("text_column", Text(), "Column of the text.", "text")
+ID_COLUMN = Option(
+    "id_column", Text(), "Column of the ids; without it an id is <file name>:<row number>."
+)
+LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
+ON_ERROR = Option(
+    "on_error",
+    Choice(OnError),
+    "A bad row ends the run, or is kept, listed in the summary and left out. "
+    "A column that a whole CSV or Parquet file lacks always ends it.",
+    "raise",
+)
+
+# How texts become tokens, and tokens shingles.
+TOKENIZER = Option(
+    "tokenizer",
+    Tokenizer(),
+    "words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+    usual="words",
+)
+NGRAM = Option("ngram", Whole(1, 65536), "Tokens in a shingle.", usual="5; 1 for weighted-jaccard")
+OCCURRENCES = Option(
+    "occurrences",
+    Choice(Occurrences),
+    "Shingles as a set, or each copy as an element of its own (multiset).",
+    "set",
+)
+CASEFOLD = Option(
+    "casefold", Switch(), "Upper and lower case are the same.", usual="for words only"
+)
+UNICODE_FORM = Option(
+    "unicode_form", Choice(UnicodeForm, "NFC, NFKC or None"), "Normalise text first."
+)
+STRIP_ACCENTS = Option("strip_accents", Flag(), "Accents do not count.", default=False)
+FOLD_DIGITS = Option("fold_digits", Flag(), "Digits of all scripts are the same.", default=False)
+
+# What counts as similar, and how surely it is found.
+MEASURE = Option("measure", Choice(DocumentMeasure), "Similarity of two documents.", "jaccard")
+THRESHOLD = Option(
+    "threshold", Share(), "Least similarity, in (0, 1]; an exact decimal.", "0.8", metavar="T"
+)
+RECALL = Option(
+    "recall",
+    Share(),
+    "Least probability that a pair at the threshold is found.",
+    usual="0.99",
+    metavar="P",
+)
+NUM_PERM = Option("num_perm", Whole(1, 65536), "MinHash functions at most.", usual="128")
+BANDS = Option("bands", Whole(1), "Bands, instead of choosing them for the recall.")
+ROWS = Option("rows", Whole(1), "Rows in a band; goes with --bands.")
+SEED = Option(
+    "seed",
+    Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
+    "Selects the hash functions.",
+    usual="42",
+)
+TF = Option(
+    "tf",
+    Choice(TermFrequency),
+    "For weighted-jaccard: what a shingle weighs by how often a document has it.",
+    usual="raw",
+)
+IDF = Option(
+    "idf",
+    Choice(InverseFrequency),
+    "For weighted-jaccard: what it weighs by how few documents have it.",
+    usual="smooth",
+)
+
+# Deduplication.
+KEEP = Option(
+    "keep",
+    Text(),
+    "Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
+    "priority:COLUMN=A,B,C.",
+    "first",
+)
+CLUSTERS = Option(
+    "clusters",
+    Choice(Clusters),
+    "Remove what is similar to a document that stays, or all but one of every chain.",
+    "survivors",
+)
+METHOD = Option(
+    "method",
+    Choice(Method),
+    "How similar documents are found: by sketches, exactly, or exactly where that is not much "
+    "more work.",
+    "minhash",
+)
+AUDIT = Option(
+    "audit",
+    Whole(1),
+    "Compare N documents with all others exactly and report the recall seen.",
+    metavar="N",
+)
+
+# Pairs.
+MAX_DISTANCE = Option(
+    "max_distance",
+    Whole(0),
+    "Most edits (insertions, deletions, substitutions), instead of a threshold.",
+    metavar="D",
+)
+TOP = Option(
+    "top",
+    Whole(1),
+    "Only the K most similar pairs; with --max-distance those of least distance.",
+    metavar="K",
+)
+PER_DOCUMENT = Option(
+    "per_document",
+    Flag(),
+    "Only the --top K partners of each document of INPUT.",
+    default=False,
+)
+ALGORITHM = Option(
+    "algorithm",
+    Choice(Algorithm),
+    "Filters that the exact method uses on sets of shingles; the pairs are the same.",
+    usual="ppjoin",
+)
+LIMIT = Option("limit", Whole(1), "End with an error at more than N pairs.", metavar="N")
+
+# Passages.
+MIN_TOKENS = Option(
+    "min_tokens",
+    Whole(1, 65536, within="1 and 65,536"),
+    "Tokens of the shortest passage that is found for certain.",
+    usual="50",
+)
+GAP = Option(
+    "gap",
+    Whole(0),
+    "Tokens of either text that may lie between two parts of a passage: more keep editions in "
+    "one piece, fewer keep quotations apart.",
+    usual="eight windows, 272 for 50 tokens",
+    metavar="TOKENS",
+)
+MAX_DOCUMENTS = Option(
+    "max_documents",
+    Whole(1),
+    "Leave out what more than N documents of OTHER have, such as licences and headers.",
+    metavar="N",
+)
+REPORT = Option("report", Choice(Report), "Which of the passages found are reported.", "best")
+MAXIMAL = Option(
+    "maximal",
+    Flag(),
+    "All passages at the threshold that are part of no longer one, instead of the most "
+    "similar ones that do not overlap.",
+    default=False,
+)
+ALL_WINDOWS = Option(
+    "all_windows",
+    Flag(),
+    "All candidates as ranges of starts and ends, not compared exactly.",
+    default=False,
+)
+WITH_TEXT = Option("with_text", Flag(), "Add the passages' texts.", default=False)
+NO_TEXT = Option("no_text", Flag(), "Leave out the passages' texts.", default=False)
+IDS = Option(
+    "id_file",
+    Location(is_file=True),
+    "File with one id a line; - for standard input.",
+    flags=("--ids",),
+)
+
+# Sketches.
+INFO = Option(
+    "info",
+    Location(),
+    "Tell what a file of sketches holds, instead of making one.",
+    metavar="FILE",
+)
+KIND = Option(
+    "kind",
+    Choice(SketchKind),
+    "For Jaccard similarity (minhash; smallest: with less error), weighted Jaccard "
+    "similarity, containment too (modulo), or edit distance.",
+    "minhash",
+)
+SIZE = Option(
+    "size",
+    Whole(1, 2**20, within="1 and 1,048,576"),
+    "smallest, modulo: hashes kept, 8 bytes each; of modulo once to twice as many.",
+    usual="256; 100 for modulo",
+)
+MODULUS = Option(
+    "modulus",
+    Whole(1, 2**32, within="1 and 2^32"),
+    "modulo: one for all documents.",
+    usual="by each one's size",
+)
+FINGERPRINT = Option(
+    "fingerprint",
+    Choice(Fingerprint),
+    "smallest, modulo: how shingles are hashed.",
+    usual="mixer",
+)
+IDF_FROM = Option(
+    "idf_from",
+    Documents(),
+    "weighted: count the documents of these files instead of INPUT's; may be given several times.",
+    metavar="OTHER",
+    is_repeatable=True,
+)
+COMPRESSION = Option(
+    "compression",
+    Whole(1, 2**20, within="1 and 1,048,576"),
+    "edit: characters for a symbol of 4 bytes.",
+    usual="100",
+)
+NEIGHBOURHOOD = Option("neighbourhood", Whole(1, 256), "edit: characters in a window.", usual="12")
+HASH = Option(
+    "hash",
+    Choice(WindowHash, "'mixed' or 'sum'"),
+    "edit: windows are hashed, or their characters' codes added up as in the paper.",
+    usual="mixed",
+)
+LETTERS = Option(
+    "letters",
+    Whole(2, 2**32, within="2 and 4,294,967,296"),
+    "edit: different symbols; 2 take a bit each.",
+    usual="2^32",
+)
+# Below the compression, whatever that is.
+RESIDUE = Option("residue", Whole(), "edit, sum: which rest a sum has that counts.", usual="0")
+PLACES = Option(
+    "places",
+    Flag(),
+    "edit: also tell where the shorter text seems to lie in the longer one.",
+    default=False,
+)
+REPRESENTATIVE = Option(
+    "representative", Choice(Representative), "What stands for a cluster.", "first"
+)
+
+# Comparison of two texts.
+HTML = Option(
+    "html",
+    Location(),
+    "Also write a page with both texts side by side, shared passages linked by colour.",
+    metavar="FILE",
+)
+EDIT_LIMIT = Option(
+    "edit_limit",
+    Whole(0),
+    "Work out the exact edit distance of texts of up to N characters each, or as large a "
+    "product; beyond, only estimate it.",
+    100_000,
+    metavar="N",
+)
+
+# Removal of documents that a table names.
+NAMED_IN = Option(
+    "named_in",
+    Text(),
+    "Table with the ids of the documents to remove, as written by `neardup search`, "
+    "`neardup align` or `neardup pairs`, or a .txt file with one id a line.",
+    metavar="FILE",
+    is_required=True,
+)
+COLUMN = Option("column", Text(), "Column of FILE with the ids.", usual="doc_id")
+MISSING = Option(
+    "missing",
+    Choice(Missing),
+    "An id in FILE that no document has ends the run, or is counted only.",
+    "raise",
+)
+
+# Where results go, and how the run goes.
+OUTPUT = Option(
+    "output",
+    Location(),
+    "File to create: .parquet, .csv or .jsonl.",
+    flags=("-o", "--output"),
+    is_required=True,
+)
+OUTPUT_FORMAT = Option(
+    "output_format",
+    Choice(OutputFormat),
+    "Format of the rows written; same leaves every row as it came in.",
+    "same",
+    flags=("--format",),
+)
+OVERWRITE = Option("overwrite", Flag(), "Replace the output file if it exists.", default=False)
+STATS = Option("stats", Flag(), "Print what each filter did.", default=False)
+WORKERS = Option("workers", Whole(1), "Threads.", usual="one a core")
+PROGRESS = Option(
+    "progress", Function(), "Called with the name of a stage, the work done, and its amount."
+)
+QUIET = Option("quiet", Flag(), "Print nothing but errors.", default=False)
+AS_JSON = Option(
+    "as_json", Flag(), "Print the result as one JSON object.", default=False, flags=("--json",)
+)
