@@ -73,6 +73,7 @@ def make_shingle_scheme(
     fold_digits: bool = False,
 ) -> ShingleScheme:
     """Make a scheme from options; ``casefold`` is on for words and off otherwise unless given."""
+    table.TOKENIZER.given(tokenizer)
     if casefold is None:
         casefold = tokenizer == "words"
     normalisation = Normalisation(casefold, unicode_form, strip_accents, fold_digits)

@@ -21,6 +21,7 @@ from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.choices import InverseFrequency, OnError, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
+from neardup.options.option import check_options
 from neardup.passages.align import (
     Aligner,
     AlignmentCounts,
@@ -36,7 +37,7 @@ from neardup.passages.recall import candidate_probability
 from neardup.passages.scheme import PassageScheme, make_passage_scheme
 from neardup.passages.search import make_search_plan
 from neardup.runtime.progress import Progress, no_progress
-from neardup.runtime.threads import count_workers
+from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -225,7 +226,7 @@ def align(
     >>> found.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    given = {
+    scheme_options = {
         "num_perm": num_perm,
         "tf": tf,
         "idf": idf,
@@ -233,10 +234,12 @@ def align(
         "tokenizer": tokenizer,
         "casefold": casefold,
         "unicode_form": unicode_form,
-        "strip_accents": strip_accents or None,
-        "fold_digits": fold_digits or None,
+        "strip_accents": strip_accents,
+        "fold_digits": fold_digits,
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
+    given = check_options(FUNCTIONS["align"], **scheme_options)
+    is_default = {"strip_accents": False, "fold_digits": False}
+    chosen = {name: value for name, value in given.items() if value is not is_default.get(name)}
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
@@ -248,7 +251,7 @@ def align(
         id_column=id_column,
         on_error=on_error,
     )
-    n_workers = count_workers(workers)
+    n_workers = Runner(workers, progress).workers
     sources = resolve_inputs(a, lines=lines)
     if isinstance(b, PassageIndex):
         check_no_scheme(chosen)

@@ -23,7 +23,7 @@ from neardup.passages import index as passage_index
 from neardup.passages.documents import ReadOptions
 from neardup.passages.scheme import make_passage_scheme
 from neardup.runtime.progress import Progress, no_progress
-from neardup.runtime.threads import count_workers
+from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,7 +118,8 @@ class PassageIndex:
     def open(cls, folder: str | Path, *, tokenizer: str | Path | None = None) -> PassageIndex:
         """Open an index and check every byte of it.
 
-        ``tokenizer`` has to be given where a ``tokenizer.json`` file was used.
+        ``folder`` is where it is. ``tokenizer`` has to be given where a ``tokenizer.json`` file was
+        used.
 
         Raises
         ------
@@ -182,7 +183,7 @@ class PassageIndex:
             resolve_inputs(data, lines=lines),
             ReadOptions(reading.columns, reading.skip_bad),
             tokenizer=self._tokenizer,
-            workers=count_workers(workers),
+            workers=Runner(workers, progress).workers,
             progress=progress,
         )
         self._index = None
@@ -210,12 +211,21 @@ class PassageIndex:
     def compact(self, *, workers: int | None = None, progress: Progress = no_progress) -> int:
         """Write the index anew without what was removed, in as few segments as possible.
 
-        Gives their number. Answers stay the same.
+        Answers stay the same.
+
+        Parameters
+        ----------
+        workers, progress
+            As for ``deduplicate``.
+
+        Returns
+        -------
+        The number of segments.
         """
         n_segments = passage_index.compact_index(
             self.folder,
             tokenizer=self._tokenizer,
-            workers=count_workers(workers),
+            workers=Runner(workers, progress).workers,
             progress=progress,
         )
         self._index = None
@@ -280,4 +290,6 @@ class PassageIndex:
         )
         data = [queries] if isinstance(queries, str) else queries
         sources = resolve_inputs(data, lines=lines)
-        return search_sources(self.read(), sources, options, count_workers(workers), progress)[0]
+        return search_sources(
+            self.read(), sources, options, Runner(workers, progress).workers, progress
+        )[0]

@@ -22,7 +22,8 @@ from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
 from neardup.runtime.progress import Progress, StageClock, no_progress
-from neardup.runtime.threads import count_workers, map_ordered
+from neardup.runtime.runner import Runner
+from neardup.runtime.threads import map_ordered
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.rows import join_rows
 from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures
@@ -136,7 +137,7 @@ def estimate(
     if places:
         check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
-    n_workers = count_workers(workers)
+    n_workers = Runner(workers, progress).workers
     clock = StageClock()
     collection = _Collection.of(own, others)
     with clock.stage("estimate"):

@@ -32,7 +32,7 @@ from neardup.reading.frequencies import count_shingles
 from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
-from neardup.runtime.threads import count_workers, map_ordered
+from neardup.runtime.threads import map_ordered
 from neardup.sketches.edit_signature import EditScheme
 from neardup.sketches.rows import SketchMaker, SketchRows, join_rows
 from neardup.sketches.storage import KIND_SCHEMES
@@ -127,7 +127,7 @@ def sketch_sources(
     The rest as of ``sketch``.
     """
     maker = make_maker(options)
-    n_workers = count_workers(workers)
+    n_workers = Runner(workers, progress).workers
     plan = options.sketch_plan()
     if maker.weights and maker.weights.needs_frequencies:
         reference = sources if idf_sources is None else idf_sources

@@ -1,0 +1,102 @@
+"""Every option of every command: what is no value of it ends the command before any work."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup
+from neardup.options.jobs import COMMANDS
+from neardup.options.kinds import Choice, Share, Tokenizer, Whole
+from neardup.options.option import Option
+
+GOOD = b'{"text": "one two three", "id": "a"}\n'
+ARGUMENTS = {
+    "dedup": "dedup in.jsonl -o out",
+    "pairs": "pairs in.jsonl -o out.csv",
+    "compare": "compare a.txt b.txt",
+    "index build": "index build new in.jsonl",
+    "index add": "index add idx in.jsonl",
+    "index remove": "index remove idx 0",
+    "index compact": "index compact idx",
+    "index info": "index info idx",
+    "search": "search idx in.jsonl -o out.csv",
+    "align": "align in.jsonl --against in.jsonl -o out.csv",
+    "drop": "drop in.jsonl --named-in ids.txt -o out",
+    "sketch": "sketch in.jsonl -o out.parquet",
+    "estimate": "estimate in.parquet -o out.csv",
+    "plan": "plan in.jsonl",
+}
+
+
+def refused(option: Option) -> list[str]:
+    """List values that are of the option's type, and out of its range."""
+    match option.kind:
+        case Whole():
+            values = [] if option.kind.least is None else [str(option.kind.least - 1)]
+            return values + ([] if option.kind.most is None else [str(option.kind.most + 1)])
+        case Share():
+            return ["0", "1.5", "abc", "nan"]
+        case Tokenizer():
+            return ["nonsense"]
+    return []
+
+
+def misspelt(option: Option) -> list[str]:
+    """List values that are not of the option's type."""
+    match option.kind:
+        case Whole():
+            return ["2.5", "many"]
+        case Choice():
+            return ["nonsense"]
+    return []
+
+
+def cases(values) -> list:
+    return [
+        pytest.param(command, option, value, id=f"{command}-{option.name}-{value}")
+        for command, options in COMMANDS.items()
+        for option in options
+        for value in values(option)
+    ]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Make files for all commands, and an index."""
+    folder = tmp_path_factory.mktemp("options")
+    (folder / "in.jsonl").write_bytes(GOOD)
+    for name in ("a.txt", "b.txt", "ids.txt"):
+        (folder / name).write_text("some text\n")
+    neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
+    neardup.PassageIndex.create(folder / "idx", min_tokens=2).add(["one two three"])
+    return folder
+
+
+@pytest.fixture
+def in_folder(inputs, monkeypatch, read_tree):
+    """Work among the inputs, and look that nothing is left or changed there."""
+    monkeypatch.chdir(inputs)
+    before = read_tree(inputs)
+    yield
+    assert read_tree(inputs) == before
+
+
+def test_commands__all_there():
+    assert ARGUMENTS.keys() == COMMANDS.keys()
+
+
+@pytest.mark.parametrize(("command", "option", "value"), cases(refused))
+def test_option__out_of_range(run, in_folder, command, option, value):
+    flag = option.spelling[-1]
+    outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"error: {flag} must ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "option", "value"), cases(misspelt))
+def test_option__of_the_wrong_type(run, in_folder, command, option, value):
+    flags = " / ".join(f"'{flag}'" for flag in option.spelling)
+    outcome = run(*ARGUMENTS[command].split(), f"{option.spelling[-1]}={value}")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err

@@ -1,0 +1,83 @@
+"""Kinds of values: what each takes, and the words in which it refuses the rest."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from neardup.errors import InvalidParameterError
+from neardup.options.kinds import Choice, Flag, Function, Location, Share, Text, Tokenizer, Whole
+
+PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Whole(1), (1, 2**70)),
+        (Whole(), (-5, 0)),
+        (Whole(1, 3), (1, 3)),
+        (Share(), ("0.8", 0.8, 1, Decimal("0.5"), Fraction(1, 3), np.float64(0.25))),
+        (Choice(THREE), ("one", "two", "three")),
+        (Flag(), (True, False)),
+        (Text(), ("", "text")),
+        (Tokenizer(), ("words", "bytes", "a.json", Path("a.json"), str.split)),
+        (Function(), (print,)),
+        (Location(), ("a", Path("a"))),
+    ],
+)
+def test_checked__accepts(kind, values):
+    for value in values:
+        assert kind.checked("x", value) is value
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.uint8(3)])
+def test_whole__plain_int(number):
+    found = Whole(1).checked("x", number)
+    assert (found, type(found)) == (3, int)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (Whole(1), "64", "x must be a whole number, got '64'"),
+        (Whole(1), 2.0, "x must be a whole number, got 2.0"),
+        (Whole(1), True, "x must be a whole number, got True"),
+        (Whole(1), None, "x must be a whole number, got None"),
+        (Whole(1), np.array([1, 2]), "x must be a whole number, got array([1, 2])"),
+        (Whole(1), 0, "x must be at least 1, got 0"),
+        (Whole(2, 8), 1, "x must lie between 2 and 8, got 1"),
+        (Whole(2, 8), 9, "x must lie between 2 and 8, got 9"),
+        (Whole(2, 2**20, within="2 and a million"), 1, "x must lie between 2 and a million, got 1"),
+        (Share(), "80", "x must lie in (0, 1], got 80; write 0.8 for 80 %"),
+        (Share(), True, "x must be a number in (0, 1], got True"),
+        (Share(), [0.5], "x must be a number in (0, 1], got [0.5]"),
+        (Share(), 0, "x must lie in (0, 1], got 0"),
+        (Choice(PAIR), "three", "x must be one or two, got 'three'"),
+        (Choice(THREE), "four", "x must be one of one, two, three, got 'four'"),
+        (Choice(THREE, "one, two or None"), 5, "x must be one, two or None, got 5"),
+        (Choice(THREE), ["one"], "x must be one of one, two, three, got ['one']"),
+        (Choice(THREE), np.array(["one"] * 2), "x must be one of one, two, three, got array(["),
+        (Flag(), 1, "x must be True or False, got 1"),
+        (Flag(), None, "x must be True or False, got None"),
+        (Text(), b"a", "x must be a string, got b'a'"),
+        (Function(), "print", "x must be a function, got 'print'"),
+        (Location(), 5, "x must be a path, got 5"),
+        (
+            Tokenizer(),
+            "word",
+            "x must be one of words, whitespace, characters, bytes, a tokenizer.json file or a "
+            "function, got 'word'",
+        ),
+    ],
+)
+def test_checked__refuses(kind, value, message):
+    with pytest.raises(InvalidParameterError) as caught:
+        kind.checked("x", value)
+    assert str(caught.value).startswith(message)
+    assert caught.value.parameters == ("x",)

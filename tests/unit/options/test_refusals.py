@@ -1,0 +1,131 @@
+"""Every option of every public function: what is no value of it is refused, by its name."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import (
+    Choice,
+    Documents,
+    Flag,
+    Function,
+    Kind,
+    Share,
+    ShareOrCount,
+    Text,
+    Tokenizer,
+    Whole,
+)
+
+TEXTS = ["one two three", "four five six"]
+
+
+def wrong_values(kind: Kind) -> list[Any]:
+    """List values of the wrong type, and those just out of range."""
+    match kind:
+        case Whole():
+            values: list[Any] = ["64", 2.5, 3.0, True, [3], b"3", float("nan")]
+            values += [] if kind.least is None else [kind.least - 1, -(2**70)]
+            return values + ([] if kind.most is None else [kind.most + 1, 2**70])
+        case Share():
+            return ["abc", True, [0.5], 0, -0.5, "1.000000001", 80, float("nan"), b"0.5"]
+        case ShareOrCount():
+            return ["abc", True, [0.5], 0, -0.5, 80]
+        case Choice():
+            return ["nonsense", "", 5, True, [kind.values[0]]]
+        case Flag():
+            return ["yes", "", 0, 1, []]
+        case Text():
+            return [5, b"text", ["text"], True]
+        case Tokenizer():
+            return ["nonsense", "", 5, ["words"]]
+        case Function():
+            return [5, "print"]
+        case Documents():
+            # Whatever reads them finds what is wrong.
+            return []
+    raise AssertionError(kind)
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory):
+    """Give the public functions, all but their options filled in."""
+    folder = tmp_path_factory.mktemp("refusals")
+    index = neardup.PassageIndex.create(folder / "index", min_tokens=2)
+    index.add(TEXTS)
+    sketches = neardup.sketch(TEXTS, kind="smallest")
+    return {
+        "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **options),
+        "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **options),
+        "compare": lambda **options: neardup.compare(*TEXTS, **options),
+        "sketch": lambda **options: neardup.sketch(TEXTS, **options),
+        "estimate": lambda **options: neardup.estimate(sketches, **options),
+        "cluster_sketches": lambda **options: neardup.cluster_sketches(sketches, **options),
+        "align": lambda **options: neardup.align(TEXTS, TEXTS, **options),
+        "PassageIndex.create": lambda **o: neardup.PassageIndex.create(folder / "new", **o),
+        "PassageIndex.open": lambda **o: neardup.PassageIndex.open(index.folder, **o),
+        "PassageIndex.add": lambda **options: index.add(["new"], **options),
+        "PassageIndex.search": lambda **options: index.search(TEXTS, **options),
+        "PassageIndex.compact": index.compact,
+    }
+
+
+def test_functions__all_there(functions):
+    assert functions.keys() == FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        pytest.param(name, option, id=f"{name}-{option.name}")
+        for name, options in FUNCTIONS.items()
+        for option in options
+    ],
+)
+def test_option__refuses(functions, name, option):
+    for value in wrong_values(option.kind):
+        with pytest.raises(InvalidParameterError) as caught:
+            functions[name](**{option.name: value})
+        assert option.name in caught.value.parameters, (value, str(caught.value))
+
+
+# What texts are cut into by default may also be said by None.
+MAY_BE_NONE = {("deduplicate", "tokenizer")}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_option__refuses_none(functions, name):
+    """None says that something else decides, where that is the default, and nothing elsewhere."""
+    public = neardup
+    for part in name.split("."):
+        public = getattr(public, part)
+    parameters = inspect.signature(public).parameters
+    for option in FUNCTIONS[name]:
+        if parameters[option.name].default is None or (name, option.name) in MAY_BE_NONE:
+            continue
+        with pytest.raises(InvalidParameterError) as caught:
+            functions[name](**{option.name: None})
+        assert option.name in caught.value.parameters
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        # Options checked after others, or that others decide about.
+        (neardup.deduplicate, {"num_perm": "64"}),
+        (neardup.deduplicate, {"workers": "2"}),
+        (neardup.deduplicate, {"method": "exact", "seed": 1.5}),
+        (neardup.find_pairs, {"measure": "overlap", "threshold": 1.5}),
+        (neardup.sketch, {"kind": "edit", "hash": "sum", "residue": -1}),
+        (neardup.sketch, {"kind": "edit", "hash": "sum", "residue": 100}),
+    ],
+)
+def test_function__refuses(function, options):
+    with pytest.raises(InvalidParameterError):
+        function(TEXTS, **options)
