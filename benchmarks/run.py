@@ -28,6 +28,7 @@ from benchmarks.linkage import section as linkage
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.parts import add_options, measure_parts
 from benchmarks.measuring.results import (
     Entry,
     Results,
@@ -35,7 +36,6 @@ from benchmarks.measuring.results import (
     machine_facts,
     new_entry,
     read_results,
-    write_results,
 )
 from benchmarks.passages import section as passages
 from benchmarks.peers import section as peers
@@ -58,7 +58,7 @@ PAGES = {
 
 
 class Section(Protocol):
-    """A module of ``sections``."""
+    """A module that measures a section and lays it out."""
 
     def run(self, settings: Settings) -> dict[str, Any]:
         """Measure; the figures are plain values for a JSON file."""
@@ -91,15 +91,15 @@ SECTIONS: dict[str, Section] = {
 WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "sketches", "recall")
 
 
-def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> None:
-    """Run sections one after another; each is in the results file as soon as it is done.
+def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:
+    """Run sections one after another, and print their tables.
 
     Parameters
     ----------
     names
         Keys of ``SECTIONS``.
-    results
-        File to merge the figures into.
+    path
+        Results file to merge the figures into.
     quick
         Whether to use small files and few repeats.
     """
@@ -108,15 +108,14 @@ def measure_sections(names: Sequence[str], results: Path, *, quick: bool) -> Non
     settings = Settings(python, peers_python, int(str(machine["cores"])), quick)
     machine["packages"], machine["python"] = NEARDUP.versions(python)
     peers_found = peer_versions(peers_python)
-    for name in (name for name in SECTIONS if name in names):
-        sys.stderr.write(f"{name} ...\n")
+
+    def measure(name: str) -> Entry:
         entry = new_entry(machine, quick=quick)
         if name in WITH_PEERS:
             entry["peers"] = peers_found
-        entry["figures"] = SECTIONS[name].run(settings)
-        merged = {**read_results(results), name: entry}
-        in_order = {name: merged[name] for name in SECTIONS if name in merged}
-        write_results(results, in_order, indent=2)
+        return entry | {"figures": SECTIONS[name].run(settings)}
+
+    for name, entry in measure_parts(list(SECTIONS), names, path, measure, indent=2):
         sys.stdout.write(f"## {name}\n\n{format_section(name, entry)}\n\n")
         sys.stdout.flush()
 
@@ -135,15 +134,12 @@ def report(results: Results, readme: Path) -> None:
 def main() -> None:
     """Measure sections, or write the report."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--only", nargs="+", metavar="SECTION", choices=SECTIONS, default=list(SECTIONS)
+    add_options(
+        parser,
+        list(SECTIONS),
+        quick="small files, two repeats, results in the cache folder: a test of the benchmarks",
+        report="rewrite README.md from the results",
     )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="small files, two repeats, results in the cache folder: a test of the benchmarks",
-    )
-    parser.add_argument("--report", action="store_true", help="rewrite README.md from the results")
     options = parser.parse_args()
     path = cache_folder() / "results-quick.json" if options.quick else HERE / "results.json"
     if options.report:

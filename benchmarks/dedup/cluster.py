@@ -7,12 +7,13 @@ from typing import Any
 
 from benchmarks.corpora.files import near_copies
 from benchmarks.measuring.figures import MB
-from benchmarks.measuring.jobs import Settings, neardup_job, report_of
+from benchmarks.measuring.jobs import Settings, dedup_job, measure_summary
 from benchmarks.measuring.markdown import table
 
 # Times grow with this power of the number of documents; 1 is linear, the rest is for noise.
 TARGET = 1.1
 REPEATS = 5
+KEPT_COUNTS = ("documents_in", "documents_removed", "candidates", "seconds")
 
 
 def run(settings: Settings) -> dict[str, Any]:
@@ -20,16 +21,9 @@ def run(settings: Settings) -> dict[str, Any]:
     cases = []
     for count in (2_000, 10_000) if settings.quick else (10_000, 50_000):
         source = near_copies(count)
-        measured = neardup_job(settings, source).measure(settings.repeats(REPEATS))
-        summary = report_of(measured)
-        counts = ("documents_in", "documents_removed", "candidates", "seconds")
-        cases.append(
-            {
-                "input_bytes": source.stat().st_size,
-                **measured.as_dict(),
-                **{name: summary[name] for name in counts},
-            }
-        )
+        job = dedup_job(settings, source)
+        measured = measure_summary(job, settings.repeats(REPEATS), KEPT_COUNTS)
+        cases.append({"input_bytes": source.stat().st_size, **measured})
     return {"cases": cases}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.corpora.files import near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import environment
 from benchmarks.measuring.figures import megabytes
-from benchmarks.measuring.jobs import Settings, neardup_job, peer_job, report_of
+from benchmarks.measuring.jobs import Settings, dedup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Measurement, measure
 
@@ -29,7 +29,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 def _tiny_input(settings: Settings) -> dict[str, Any]:
     repeats = settings.repeats(REPEATS)
-    own = neardup_job(settings, ten_lines()).measure(repeats)
+    own = dedup_job(settings, ten_lines()).measure(repeats)
     other = peer_job(settings, "rensa", ten_lines(), 16, 6, "--verify", "0.8").measure(repeats)
     return _case("ten lines", own, "rensa, verified", other)
 
@@ -37,10 +37,10 @@ def _tiny_input(settings: Settings) -> dict[str, Any]:
 def _just_below(settings: Settings) -> list[dict[str, Any]]:
     """Measure near-copies whose similarities lie on both sides of the threshold, mostly below."""
     source = near_copies(2_000 if settings.quick else 10_000)
-    usual = neardup_job(settings, source).measure(settings.repeats(REPEATS))
+    usual = dedup_job(settings, source).measure(settings.repeats(REPEATS))
     cases = []
     for threshold in ("0.9", "0.95"):
-        job = neardup_job(settings, source, "--threshold", threshold)
+        job = dedup_job(settings, source, "--threshold", threshold)
         measured = job.measure(settings.repeats(REPEATS))
         documents = report_of(measured)["documents_in"]
         label = f"{documents:,} near-copies, threshold {threshold}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.corpora.files import corpus, main_collection
 from benchmarks.measuring.figures import MB, megabytes
-from benchmarks.measuring.jobs import Settings, neardup_job, report_of
+from benchmarks.measuring.jobs import Settings, dedup_job, measure_summary
 from benchmarks.measuring.markdown import table
 
 TARGET = 80.0
@@ -38,15 +38,10 @@ def run(settings: Settings) -> dict[str, Any]:
 def _measure(
     settings: Settings, name: str, label: str, source: Path, options: tuple[str, ...]
 ) -> dict[str, Any]:
-    measured = neardup_job(settings, source, *options).measure(settings.repeats(REPEATS))
-    summary = report_of(measured)
-    return {
-        "corpus": name,
-        "options": label,
-        "input_bytes": source.stat().st_size,
-        **measured.as_dict(),
-        **{count: summary[count] for count in KEPT_COUNTS},
-    }
+    job = dedup_job(settings, source, *options)
+    measured = measure_summary(job, settings.repeats(REPEATS), KEPT_COUNTS)
+    facts = {"corpus": name, "options": label, "input_bytes": source.stat().st_size}
+    return {**facts, **measured}
 
 
 def format_table(figures: dict[str, Any]) -> str:

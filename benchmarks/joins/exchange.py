@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
+import sys
 import time
+from collections.abc import Sized
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.measuring.clocks import Memory
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchmarks.measuring.clocks import Memory
 
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
+
+Given = TypeVar("Given", bound=Sized)
+Found = TypeVar("Found")
 
 
 def write_sets(stem: Path, values: Hashes, sizes: Integers) -> None:
@@ -103,3 +110,33 @@ def set_join_parser(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--records", type=int, default=-1, help="only the first ones")
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="write the pairs (.npy)")
     return parser
+
+
+def time_peer_join(
+    description: str | None,
+    prepare: Callable[[Iterator[list[int]]], Given],
+    join: Callable[[Given, float], Found],
+    columns: Callable[[Found], tuple[Integers, Integers]],
+) -> None:
+    """Run a peer's join of prepared sets once; print seconds, pairs and memory as JSON.
+
+    Parameters
+    ----------
+    description
+        What the command does, for its help.
+    prepare
+        Puts the sets into the form that the peer wants, before the clock starts.
+    join
+        Joins them at a threshold.
+    columns
+        Returns the numbers of both records of each pair.
+    """
+    options = set_join_parser(description).parse_args()
+    memory = Memory()
+    given = prepare(split_sets(*read_sets(options.sets, options.records)))
+    start = time.perf_counter()
+    found = join(given, float(options.threshold))
+    seconds = time.perf_counter() - start
+    report = {"records": len(given), "seconds": [round(seconds, 6)], "memory": memory.report()}
+    report |= describe_pairs(sorted_pairs(*columns(found)), options.pairs)
+    sys.stdout.write(json.dumps(report) + "\n")

@@ -5,6 +5,7 @@ Prints their numbers as JSON, with the exact similarities looked up in the sets.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from fractions import Fraction
@@ -17,9 +18,13 @@ from benchmarks.joins.exchange import read_sets
 
 def main() -> None:
     """Compare two files of pairs."""
-    stem, threshold, *files = sys.argv[1:]
-    ours, theirs = ({(a, b) for a, b in np.load(file).tolist()} for file in files)
-    values, sizes = read_sets(Path(stem), -1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", type=Path, help="what shingle_sets.py wrote, without its suffix")
+    parser.add_argument("threshold", type=Fraction, help="least Jaccard similarity")
+    parser.add_argument("pairs", type=Path, nargs=2, help="ours and theirs (.npy)")
+    options = parser.parse_args()
+    ours, theirs = ({(a, b) for a, b in np.load(file).tolist()} for file in options.pairs)
+    values, sizes = read_sets(options.sets, -1)
     stops = np.cumsum(sizes)
 
     def similarity(first: int, second: int) -> Fraction:
@@ -27,7 +32,7 @@ def main() -> None:
         common = len(np.intersect1d(a, b, assume_unique=True))
         return Fraction(common, len(a) + len(b) - common)
 
-    least = Fraction(threshold)
+    least = options.threshold
     missing = [similarity(*pair) for pair in ours - theirs]
     extra = [similarity(*pair) for pair in theirs - ours]
     report = {

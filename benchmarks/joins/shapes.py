@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.corpora.files import corpus, first_lines
 from benchmarks.corpora.records import FILES_VARIABLE, given_files
 from benchmarks.measuring.environments import cache_folder
-from benchmarks.measuring.jobs import Job, Report, Settings, own_report
+from benchmarks.measuring.jobs import Job, Report, Settings, neardup_job, own_report
 
 # The scripts that join in processes of their own.
 SET_JOIN, EDIT_JOIN = "joins/set_join.py", "joins/edit_join.py"
@@ -99,8 +99,5 @@ def pairs_file(tool: str) -> Path:
 
 
 def pairs_job(settings: Settings, source: Path, *options: str) -> Job:
-    """Give the job ``neardup pairs SOURCE``; its output is the summary as JSON."""
-    target = cache_folder() / "output-pairs.parquet"
-    program = settings.python.with_name("neardup")
-    command = (str(program), "pairs", str(source), "--output", str(target), "--json", *options)
-    return Job(command, target)
+    """Give the job ``neardup pairs SOURCE``."""
+    return neardup_job(settings, "pairs", "pairs.parquet", str(source), *options)

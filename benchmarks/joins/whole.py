@@ -17,7 +17,7 @@ from benchmarks.joins.shapes import (
     thresholds,
 )
 from benchmarks.measuring.figures import MB, megabytes
-from benchmarks.measuring.jobs import Settings, report_of
+from benchmarks.measuring.jobs import Settings, measure_summary
 from benchmarks.measuring.markdown import table
 
 # In bytes, for a million short records.
@@ -40,15 +40,9 @@ def run(settings: Settings) -> dict[str, Any]:
 def _measure(settings: Settings, shape: Shape, threshold: str) -> dict[str, Any]:
     source = source_of(settings, shape.corpus, shape.most)
     job = pairs_job(settings, source, "--threshold", threshold, *shape.options)
-    measured = job.measure(settings.repeats(REPEATS))
-    summary = report_of(measured)
-    return {
-        **shape.facts(),
-        "threshold": threshold,
-        "input_bytes": source.stat().st_size,
-        **measured.as_dict(),
-        **{count: summary[count] for count in KEPT_COUNTS},
-    }
+    measured = measure_summary(job, settings.repeats(REPEATS), KEPT_COUNTS)
+    facts = {"threshold": threshold, "input_bytes": source.stat().st_size}
+    return {**shape.facts(), **facts, **measured}
 
 
 def format_table(figures: dict[str, Any]) -> str:

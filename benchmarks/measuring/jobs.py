@@ -16,7 +16,7 @@ from benchmarks.measuring.environments import REPOSITORY, cache_folder, environm
 from benchmarks.measuring.processes import Measurement, Run, measure, run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PEERS = ("rensa", "gaoya", "datasketch")
 
@@ -74,12 +74,16 @@ class Job:
             self.clear()
 
 
-def neardup_job(settings: Settings, source: Path, *options: str) -> Job:
-    """Give the job ``neardup dedup SOURCE``; its output is the summary as JSON."""
-    folder = cache_folder() / "output-neardup"
-    program = settings.python.with_name("neardup")
-    command = (str(program), "dedup", str(source), "--output", str(folder), "--json", *options)
-    return Job(command, folder)
+def neardup_job(settings: Settings, command: str, output: str, *arguments: str) -> Job:
+    """Give a job of neardup with an output of that name; it prints the summary as JSON."""
+    target = cache_folder() / f"output-{output}"
+    program = str(settings.python.with_name("neardup"))
+    return Job((program, command, *arguments, "--output", str(target), "--json"), target)
+
+
+def dedup_job(settings: Settings, source: Path, *options: str) -> Job:
+    """Give the job ``neardup dedup SOURCE``."""
+    return neardup_job(settings, "dedup", "neardup", str(source), *options)
 
 
 def peer_job(
@@ -107,6 +111,13 @@ def report_of(measured: Run | Measurement) -> Report:
             for stage in report["seconds"]
         }
     return report
+
+
+def measure_summary(job: Job, repeats: int, names: Sequence[str]) -> Report:
+    """Measure a job; report that and what its summary has under some names."""
+    measured = job.measure(repeats)
+    summary = report_of(measured)
+    return {**measured.as_dict(), **{name: summary[name] for name in names}}
 
 
 def script_command(python: Path, script: str, *arguments: str) -> tuple[str, ...]:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.markdown import replace_between
+from benchmarks.measuring.parts import add_options, measure_parts
 from benchmarks.measuring.results import (
     caption,
     machine_facts,
     new_entry,
     read_results,
-    write_results,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.measuring.results import Results
+    from benchmarks.measuring.results import Entry, Results
 
 DOCUMENTS = REPOSITORY / "docs" / "papers"
 PACKAGES = ("neardup", "numpy", "numba", "llvmlite", "pyarrow")
@@ -43,15 +43,12 @@ class Paper:
     def main(self, description: str) -> None:
         """Measure, and write tables and plots."""
         parser = make_parser(self.name, description)
-        parser.add_argument(
-            "--only", nargs="+", metavar="PART", choices=self.parts, default=list(self.parts)
+        add_options(
+            parser,
+            list(self.parts),
+            quick="few records or short texts, all into the cache folder: a test of the script",
+            report="only tables and plots",
         )
-        parser.add_argument(
-            "--quick",
-            action="store_true",
-            help="few records or short texts, all into the cache folder: a test of the script",
-        )
-        parser.add_argument("--report", action="store_true", help="only tables and plots")
         options = parser.parse_args()
         folder = cache_folder() / "papers-quick" if options.quick else DOCUMENTS
         folder.mkdir(exist_ok=True)
@@ -69,22 +66,24 @@ class Paper:
         self.draw(results, folder)
 
     def measure(self, names: Sequence[str], path: Path, *, quick: bool) -> None:
-        """Run parts one after another; each is in the results file as soon as it is done.
+        """Run parts one after another.
 
         Parameters
         ----------
         names
             Keys of ``parts``.
         path
-            File to merge the figures into.
+            Results file to merge the figures into.
         quick
             Whether to measure as little as shows that all works.
         """
         machine = machine_facts(PACKAGES)
-        for name in (name for name in self.parts if name in names):
-            sys.stderr.write(f"{name} ...\n")
-            entry = new_entry(machine, quick=quick) | {"figures": self.parts[name](quick=quick)}
-            write_results(path, {**read_results(path), name: entry})
+
+        def measure(name: str) -> Entry:
+            return new_entry(machine, quick=quick) | {"figures": self.parts[name](quick=quick)}
+
+        for _ in measure_parts(list(self.parts), names, path, measure):
+            pass
 
     def lay_out(self, results: Results) -> dict[str, str]:
         """Make all tables, and say when and on what was measured."""

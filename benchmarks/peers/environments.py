@@ -7,6 +7,7 @@ peers, and a compiler. Where it cannot be installed, the benchmarks do without.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -74,6 +75,7 @@ def prepare_stringsimjoin() -> Path | None:
 
 def main() -> None:
     """Make the environments and print their Pythons, and the peers' versions, as JSON."""
+    argparse.ArgumentParser(description=main.__doc__).parse_args()
     python = PEERS.prepare()
     other = prepare_stringsimjoin()
     report = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.corpora.files import main_collection, ten_lines
 from benchmarks.measuring.figures import MB, megabytes
-from benchmarks.measuring.jobs import PEERS, Job, Settings, neardup_job, peer_job, report_of
+from benchmarks.measuring.jobs import PEERS, Job, Settings, dedup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Run, combine
 
@@ -20,7 +20,7 @@ def run(settings: Settings) -> dict[str, Any]:
     """Measure each peer, with a run of neardup before and after every one of its runs."""
     # The peers write ids, so neardup does too.
     collection = main_collection(settings)
-    own = neardup_job(settings, collection, "--id-column", "id")
+    own = dedup_job(settings, collection, "--id-column", "id")
     summary = report_of(own.run())
     bands, rows = summary["bands"], summary["rows"]
     figures: dict[str, Any] = {

@@ -7,34 +7,28 @@ every pair found twice. Prints seconds, pairs and memory as JSON.
 
 from __future__ import annotations
 
-import json
-import sys
-import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from py_stringmatching.tokenizer.delimiter_tokenizer import DelimiterTokenizer
 from py_stringsimjoin.join.jaccard_join import jaccard_join
 
-from benchmarks.joins.exchange import (
-    describe_pairs,
-    read_sets,
-    set_join_parser,
-    sorted_pairs,
-    split_sets,
-)
-from benchmarks.measuring.clocks import Memory
+from benchmarks.joins.exchange import Integers, time_peer_join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
-def main() -> None:
-    """Join once."""
-    options = set_join_parser(__doc__).parse_args()
-    memory = Memory()
-    sets = split_sets(*read_sets(options.sets, options.records))
+def prepare(sets: Iterator[list[int]]) -> pd.DataFrame:
+    """Write each set as a text."""
     texts = [" ".join(map(str, elements)) for elements in sets]
-    records = pd.DataFrame({"number": np.arange(len(texts)), "text": texts})
-    start = time.perf_counter()
-    found = jaccard_join(
+    return pd.DataFrame({"number": np.arange(len(texts)), "text": texts})
+
+
+def join(records: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Join the table with itself."""
+    return jaccard_join(
         records,
         records,
         "number",
@@ -42,17 +36,17 @@ def main() -> None:
         "text",
         "text",
         DelimiterTokenizer(return_set=True),
-        float(options.threshold),
+        threshold,
         allow_empty=False,
         show_progress=False,
     )
-    seconds = time.perf_counter() - start
-    report = {"records": len(records), "seconds": [round(seconds, 6)], "memory": memory.report()}
+
+
+def columns(found: pd.DataFrame) -> tuple[Integers, Integers]:
+    """Return the numbers of both records, of each pair once."""
     once = found[found["l_number"] < found["r_number"]]
-    columns = (once[name].to_numpy(np.int64) for name in ("l_number", "r_number"))
-    report |= describe_pairs(sorted_pairs(*columns), options.pairs)
-    sys.stdout.write(json.dumps(report) + "\n")
+    return once["l_number"].to_numpy(np.int64), once["r_number"].to_numpy(np.int64)
 
 
 if __name__ == "__main__":
-    main()
+    time_peer_join(__doc__, prepare, join, columns)

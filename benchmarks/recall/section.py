@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.files import small_collection
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
-from benchmarks.measuring.jobs import PEERS, Settings, neardup_job, peer_job, report_of
+from benchmarks.measuring.jobs import PEERS, Settings, dedup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _run_neardup(
     import pyarrow.parquet as pq
 
     options = ("--id-column", "id", "--threshold", threshold, "--seed", str(seed))
-    job = neardup_job(settings, source, *options)
+    job = dedup_job(settings, source, *options)
     summary = report_of(job.run())
     removed = pq.read_table(job.output / "removed.parquet", columns=["id", "kept_id"])
     job.clear()

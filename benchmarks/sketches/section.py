@@ -8,11 +8,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.files import corpus
-from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.figures import RATE_HEADER, megabytes, rate_row
 from benchmarks.measuring.jobs import (
-    Job,
     Settings,
+    neardup_job,
     own_report,
     report_of,
     report_of_script,
@@ -22,7 +21,7 @@ from benchmarks.measuring.markdown import table
 from benchmarks.sketches.texts import collections
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 CORPUS = "prose"
 PASSES, REPEATS = 7, 3
@@ -71,16 +70,23 @@ def _estimate(settings: Settings) -> dict[str, Any]:
     sources = collections(count)
     # Always made, as what is in them is to be reported; it takes seconds.
     facts = json.loads(run_script("sketches/texts.py", str(count)))
-    workers = ("--workers", str(settings.cores), "--json")
-    sketched = [_sketch_job(settings, source, workers) for source in sources]
+    workers = ("--workers", str(settings.cores))
+    sketched = [
+        neardup_job(
+            settings,
+            "sketch",
+            f"{source.stem}.sketches.parquet",
+            str(source),
+            *("--id-column", "id"),
+            *workers,
+        )
+        for source in sources
+    ]
     made = sketched[0].measure(settings.repeats(REPEATS))
     for job in sketched:
         job.run()
-    target = cache_folder() / "output-estimate.parquet"
-    names = (str(job.output) for job in sketched)
-    options = ("--threshold", THRESHOLD, "--output", str(target))
-    program = str(settings.python.with_name("neardup"))
-    job = Job((program, "estimate", *names, *options, *workers), target)
+    arguments = [*(str(job.output) for job in sketched), "--threshold", THRESHOLD, *workers]
+    job = neardup_job(settings, "estimate", "estimate.parquet", *arguments)
     measured = job.measure(settings.repeats(REPEATS))
     sizes = [each.output.stat().st_size for each in sketched]
     for each in sketched:
@@ -95,13 +101,6 @@ def _estimate(settings: Settings) -> dict[str, Any]:
         "estimate": measured.as_dict(),
         "summary": report_of(measured),
     }
-
-
-def _sketch_job(settings: Settings, source: Path, workers: tuple[str, ...]) -> Job:
-    target = cache_folder() / f"output-{source.stem}.sketches.parquet"
-    program = str(settings.python.with_name("neardup"))
-    options = ("--id-column", "id", "--output", str(target))
-    return Job((program, "sketch", str(source), *options, *workers), target)
 
 
 def format_table(figures: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.corpora.files import ten_lines
 from benchmarks.measuring.environments import cache_folder, environment
-from benchmarks.measuring.jobs import Job, Settings, neardup_job
+from benchmarks.measuring.jobs import Job, Settings, dedup_job
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import combine, measure
 from benchmarks.measuring.processes import run as run_process
@@ -25,7 +25,7 @@ TARGETS = {
 def run(settings: Settings) -> dict[str, Any]:
     """Measure starts with compiled kernels, then with an empty cache of kernels."""
     python = str(settings.python)
-    ten = neardup_job(settings, ten_lines())
+    ten = dedup_job(settings, ten_lines())
     names = list(TARGETS)
     commands = {
         "Python alone": [python, "-c", "pass"],

@@ -17,10 +17,12 @@ from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import Estimates, SetSketches, ShingleLists, Signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Row = dict[str, Any]
 Floats = npt.NDArray[np.float64]
+# Kind and size of sketches, estimates, and what sharing of whole sketches gives.
+Sketched = tuple[tuple[str, int], Estimates, Floats | None]
 
 SIZES = (25, 50, 100, 200, 400, 800, 1600)
 MODULI = (400, 200, 100, 50, 20, 10, 5)
@@ -55,57 +57,50 @@ def _as_lists(words: npt.NDArray[np.uint64]) -> ShingleLists:
 
 def run_resemblance(trials: int, seed: int) -> list[Row]:
     """Estimate the resemblance of equally large sets with sketches of all kinds and sizes."""
-    generator = np.random.default_rng(seed)
-    rows = []
-    for percent in SHARES:
-        common = UNION * percent // 100
+
+    def sizes(common: int) -> tuple[int, int, int]:
         alone = (UNION - common) // 2
-        found: dict[tuple[str, int], _Errors] = {}
-        for part in _chunks(trials):
-            sets = Sets.draw(generator, part, (alone, common, alone))
-            for key, estimates, naive in _sketch_all(sets):
-                found.setdefault(key, _Errors()).add(estimates, naive)
-        rows += [
-            {"kind": kind, "size": size, "percent": percent, **each.report(percent, UNION, kind)}
-            for (kind, size), each in found.items()
-        ]
-    return rows
+        return alone, common, alone
+
+    return _run(trials, seed, sizes, _sketch_all)
 
 
 def run_containment(trials: int, seed: int) -> list[Row]:
     """Estimate the containment of A in a B that is twice as large, with modulo sketches."""
-    generator = np.random.default_rng(seed)
-    rows = []
-    for percent in SHARES:
-        common = UNION * percent // 100
-        found: dict[int, _Errors] = {}
-        for part in _chunks(trials):
-            sets = Sets.draw(generator, part, (UNION - common, common, 2 * UNION - common))
-            for modulus in MODULI:
-                scheme = ModuloScheme(modulus)
-                pairs = np.arange(part, dtype=np.int64)
-                sketches = (sketch_sets(each, scheme) for each in (sets.left, sets.right))
-                estimates = estimate_containment(*sketches, pairs, pairs, scheme)
-                found.setdefault(modulus, _Errors()).add(estimates)
-        rows += [
-            {"size": modulus, "percent": percent, **each.report(percent, UNION, "modulo")}
-            for modulus, each in found.items()
-        ]
-    return rows
+
+    def sizes(common: int) -> tuple[int, int, int]:
+        return UNION - common, common, 2 * UNION - common
+
+    return _run(trials, seed, sizes, _contain)
 
 
 def run_naive(trials: int, seed: int) -> list[Row]:
     """Put all of A into B: what sharing of whole sketches makes of that."""
+
+    def sizes(common: int) -> tuple[int, int, int]:
+        return 0, common, UNION - common
+
+    def sketch(sets: Sets) -> Iterator[Sketched]:
+        return (_sketch(sets, scheme) for scheme in (SmallestScheme(400), ModuloScheme(20)))
+
+    return _run(trials, seed, sizes, sketch)
+
+
+def _run(
+    trials: int,
+    seed: int,
+    sizes: Callable[[int], tuple[int, int, int]],
+    estimate: Callable[[Sets], Iterable[Sketched]],
+) -> list[Row]:
+    """Estimate pairs of sets of every share, whose sizes follow from the common elements."""
     generator = np.random.default_rng(seed)
     rows = []
     for percent in SHARES:
         found: dict[tuple[str, int], _Errors] = {}
         for part in _chunks(trials):
-            sizes = (0, UNION * percent // 100, UNION * (100 - percent) // 100)
-            sets = Sets.draw(generator, part, sizes)
-            for scheme in (SmallestScheme(400), ModuloScheme(20)):
-                kind, estimates, naive = _sketch(sets, scheme)
-                found.setdefault(kind, _Errors()).add(estimates, naive)
+            sets = Sets.draw(generator, part, sizes(UNION * percent // 100))
+            for key, estimates, naive in estimate(sets):
+                found.setdefault(key, _Errors()).add(estimates, naive)
         rows += [
             {"kind": kind, "size": size, "percent": percent, **each.report(percent, UNION, kind)}
             for (kind, size), each in found.items()
@@ -151,7 +146,7 @@ class _Errors:
         }
 
 
-def _sketch_all(sets: Sets) -> Iterator[tuple[tuple[str, int], Estimates, Floats | None]]:
+def _sketch_all(sets: Sets) -> Iterator[Sketched]:
     """Estimate the resemblance of all pairs with all sketches."""
     for scheme in (*map(SmallestScheme, SIZES), *map(ModuloScheme, MODULI)):
         yield _sketch(sets, scheme)
@@ -175,6 +170,15 @@ def _sketch(
     is_smallest = isinstance(scheme, SmallestScheme)
     key = ("smallest", scheme.size) if is_smallest else ("modulo", scheme.modulus or 0)
     return key, estimate_resemblance(left, right, pairs, pairs, scheme), _share_values(left, right)
+
+
+def _contain(sets: Sets) -> Iterator[Sketched]:
+    """Estimate the containment of all pairs with modulo sketches."""
+    pairs = np.arange(len(sets.left), dtype=np.int64)
+    for modulus in MODULI:
+        scheme = ModuloScheme(modulus)
+        sketches = (sketch_sets(each, scheme) for each in (sets.left, sets.right))
+        yield ("modulo", modulus), estimate_containment(*sketches, pairs, pairs, scheme), None
 
 
 def _share_values(left: SetSketches, right: SetSketches) -> Floats:

@@ -1,0 +1,70 @@
+"""Figures measured part by part: which parts the command line names, and the results file."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from benchmarks.measuring.results import read_results, write_results
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from benchmarks.measuring.results import Entry
+
+
+def add_options(
+    parser: argparse.ArgumentParser, parts: Sequence[str], *, quick: str, report: str
+) -> None:
+    """Let a command line name parts, ask for a quick run, or for the report alone.
+
+    Parameters
+    ----------
+    parser
+        Of the command line.
+    parts
+        Those there are.
+    quick, report
+        What these options do.
+    """
+    parser.add_argument("--only", nargs="+", metavar="PART", choices=parts, default=parts)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--report", action="store_true", help=report)
+
+
+def measure_parts(
+    parts: Sequence[str],
+    names: Sequence[str],
+    path: Path,
+    measure: Callable[[str], Entry],
+    *,
+    indent: int | None = None,
+) -> Iterator[tuple[str, Entry]]:
+    """Measure parts one after another; each is in the results file as soon as it is done.
+
+    Parameters
+    ----------
+    parts
+        All there are, in the order in which they are measured and written.
+    names
+        Those to measure.
+    path
+        File to merge the entries into.
+    measure
+        Returns the entry of a part.
+    indent
+        Of the file.
+
+    Yields
+    ------
+    Name and entry of what has been measured.
+    """
+    for name in (part for part in parts if part in names):
+        sys.stderr.write(f"{name} ...\n")
+        entry = measure(name)
+        merged = {**read_results(path), name: entry}
+        in_order = {part: merged[part] for part in parts if part in merged}
+        write_results(path, in_order, indent=indent)
+        yield name, entry
