@@ -19,7 +19,9 @@ OPENERS: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".xz": lzma.open}
 
 def open_lines(path: Path) -> TextIO:
     """Open a text file, packed if its name says so."""
-    return OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8", newline="\n")
+    opener = OPENERS.get(path.suffix, open)
+    opened: TextIO = opener(path, "rt", encoding="utf-8", newline="\n")
+    return opened
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -57,7 +57,7 @@ def run(settings: Settings) -> dict[str, Any]:
     shapes, remarks = at_hand(*SHAPES)
     main = Peer("SetSimilaritySearch", settings.peers, "setsimilaritysearch_join.py", 50, 10)
     others = []
-    versions = {}
+    versions: dict[str, str] = {}
     other_python = prepare_stringsimjoin()
     if other_python is None:
         remarks.append("py_stringsimjoin is left out: it did not install.")

@@ -1,7 +1,7 @@
 """Speed of the text kernels in one process and one thread: ``passes.py CORPUS --passes 7``.
 
 Texts are in memory before the clock starts. The stage functions are those of the package, called
-as ``neardup.reading.first_pass`` calls them: slice by slice. Prints seconds of every pass as JSON.
+as ``neardup.reading.sign`` calls them: slice by slice. Prints seconds of every pass as JSON.
 """
 
 from __future__ import annotations
