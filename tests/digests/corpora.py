@@ -1,0 +1,158 @@
+"""Commands on whole collections: dedup, pairs and plan, with every format and many options.
+
+A line is a case: steps with `` ; `` between them, each a command without its first word.
+``< FILE`` at the end of a step is its standard input.
+"""
+
+# ruff: noqa: E501 - a command is a line
+from __future__ import annotations
+
+MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
+FREQUENCIES = ("binary", "raw", "log", "squared", "saturating")
+INVERSE = ("unary", "standard", "smooth", "probabilistic")
+DOCS = "docs.jsonl --id-column id -o out"
+PAIRS = "docs.jsonl --id-column id -o pairs"
+
+FORMATS = [
+    *(f"dedup {name} --id-column id -o out" for name in (
+        "docs.jsonl", "docs.ndjson", "docs.json", "docs.csv", "docs.tsv", "docs.parquet",
+        "docs.jsonl.gz", "docs.jsonl.zst", "docs.jsonl.xz", "docs.jsonl.bz2", "docs.ndjson.zst",
+        "docs.json.xz", "docs.csv.bz2", "docs.tsv.gz",
+    )),
+    *(f"dedup {name} -o out --lines" for name in ("lines.txt", "lines.txt.zst", "lines.txt docs.csv")),
+    "dedup lines.txt -o out",
+    "dedup 1818 1831 -o out --threshold 0.2",
+    "dedup tree -o out",
+    "dedup tree tree/a.jsonl -o tree/out ; dedup tree -o tree/out --overwrite",
+    "dedup tree/**/*.* -o out",
+    "dedup tree/*.jsonl tree/deep/* -o out --lines",
+    "dedup - -o out < docs.jsonl",
+    "dedup - -o out --lines < lines.txt",
+    "dedup - few.jsonl -o out --format parquet < others.jsonl",
+    "dedup empty.jsonl -o out",
+    *(f"dedup {name} --id-column id -o out --format {form}"
+      for name in ("docs.jsonl.gz", "docs.csv", "docs.tsv.gz", "docs.parquet", "docs.json")
+      for form in ("jsonl", "parquet")),
+    "dedup tree -o out --format parquet",
+    "dedup tree -o out --format jsonl --json",
+    "dedup lines.txt.zst -o out --lines --format parquet",
+    "dedup docs.jsonl -o out --format same",
+]  # fmt: skip
+
+DEDUP = [
+    f"dedup {DOCS} --json",
+    f"dedup {DOCS} --quiet",
+    f"dedup {DOCS} --quiet --json --workers 1",
+    f"dedup {DOCS} --workers 1",
+    f"dedup {DOCS} --workers 3",
+    *(f"dedup {DOCS} --measure {measure} --threshold 0.6" for measure in MEASURES),
+    *(f"dedup {DOCS} --measure {measure} --threshold 0.7 --method exact" for measure in MEASURES),
+    *(f"dedup {DOCS} --measure {measure} --threshold 0.75 --method auto" for measure in MEASURES),
+    *(f"dedup {DOCS} --audit 50 --measure {measure} --threshold 0.5" for measure in MEASURES),
+    f"dedup {DOCS} --audit 1000 --recall 0.5 --num-perm 32 --json",
+    f"dedup {DOCS} --audit 100 --method auto",
+    *(f"dedup {DOCS} --keep {keep} --threshold 0.6" for keep in (
+        "first", "longest", "shortest", "max:score", "min:score", "priority:source=a,b,c",
+        "priority:source=b", "max:id",
+    )),
+    f"dedup {DOCS} --clusters components --threshold 0.5",
+    f"dedup {DOCS} --clusters components --keep longest --method exact --json",
+    f"dedup {DOCS} --against others.jsonl",
+    f"dedup {DOCS} --against others.jsonl --against tree --on-error skip --json",
+    f"dedup {DOCS} --against others.csv.gz --clusters components --keep min:score --measure containment",
+    f"dedup {DOCS} --against others.jsonl --method exact --format parquet",
+    *(f"dedup {DOCS} --measure weighted-jaccard --tf {tf} --threshold 0.7" for tf in FREQUENCIES),
+    *(f"dedup {DOCS} --measure weighted-jaccard --idf {idf} --threshold 0.6" for idf in INVERSE),
+    f"dedup {DOCS} --measure weighted-jaccard --tf log --idf unary --ngram 3 --json",
+    f"dedup {DOCS} --measure weighted-jaccard --against others.jsonl --keep longest --bands 20 --rows 4",
+    *(f"dedup {DOCS} --tokenizer {name} --threshold 0.6" for name in (
+        "words", "whitespace", "characters", "bytes", "tokenizer.json",
+    )),
+    f"dedup {DOCS} --tokenizer characters --ngram 3 --casefold --unicode-form NFKC --strip-accents",
+    f"dedup {DOCS} --no-casefold --ngram 2",
+    f"dedup {DOCS} --unicode-form NFC --ngram 1",
+    f"dedup {DOCS} --unicode-form NFKC --strip-accents --fold-digits --ngram 1 --threshold 0.9",
+    f"dedup {DOCS} --strip-accents --tokenizer whitespace --ngram 2",
+    f"dedup {DOCS} --fold-digits --ngram 3",
+    f"dedup {DOCS} --occurrences numbered --ngram 1 --threshold 0.9",
+    f"dedup {DOCS} --occurrences numbered --method exact --tokenizer characters --ngram 4",
+    f"dedup {DOCS} --bands 30 --rows 4 --seed 7",
+    f"dedup {DOCS} --bands 2 --rows 20 --audit 100",
+    f"dedup {DOCS} --recall 0.9 --num-perm 64",
+    f"dedup {DOCS} --recall 0.999 --num-perm 512 --threshold 0.5 --seed 0",
+    f"dedup {DOCS} --seed 18446744073709551615 --threshold 1",
+    f"dedup {DOCS} --threshold 0.001 --method exact",
+    f"dedup {DOCS} ; dedup others.jsonl -o out --overwrite",
+    f"dedup {DOCS} ; dedup out/kept -o again --id-column id",
+    *(f"dedup bad.{name} -o out --on-error skip" for name in ("jsonl", "csv", "json", "parquet", "txt")),
+    "dedup bad.txt -o out --on-error skip --lines",
+    "dedup bad.jsonl docs.csv -o out --on-error skip --format jsonl --id-column id --json",
+    "dedup bad.jsonl bad.parquet -o out --on-error skip --format parquet --json",
+    "dedup docs.jsonl -o out --against bad.jsonl --on-error skip --json",
+    "dedup body.csv -o out --text-column body --id-column key",
+    "dedup pages.jsonl questions.jsonl -o out --threshold 0.3 --ngram 2",
+    "dedup 1818.jsonl 1831.jsonl -o out --threshold 0.3 --id-column id --keep longest --recall 0.999",
+]  # fmt: skip
+
+JOIN = [
+    *(f"pairs {PAIRS}.{suffix}" for suffix in ("jsonl", "csv", "parquet")),
+    f"pairs {PAIRS}.csv --json",
+    f"pairs {PAIRS}.csv --stats",
+    f"pairs {PAIRS}.csv --stats --json --workers 1",
+    f"pairs {PAIRS}.csv --quiet",
+    *(f"pairs {PAIRS}.jsonl --measure {measure} --threshold 0.6 --stats" for measure in MEASURES),
+    *(f"pairs {PAIRS}.csv --measure {measure} --against others.jsonl --threshold 0.7" for measure in MEASURES),
+    f"pairs {PAIRS}.csv --measure overlap --threshold 40 --stats",
+    f"pairs {PAIRS}.csv --measure overlap --threshold 100 --against others.csv.gz",
+    *(f"pairs {PAIRS}.csv --algorithm {name} --threshold 0.5 --stats --json"
+      for name in ("allpairs", "ppjoin", "ppjoin+")),
+    *(f"pairs {PAIRS}.csv --method minhash --measure {measure} --threshold 0.6 --json" for measure in MEASURES),
+    f"pairs {PAIRS}.csv --method minhash --recall 0.8 --num-perm 64 --seed 3 --stats",
+    f"pairs {PAIRS}.csv --method minhash --bands 20 --rows 5 --against others.jsonl",
+    f"pairs {PAIRS}.parquet --top 20",
+    f"pairs {PAIRS}.csv --top 20 --measure containment --threshold 0.5 --json",
+    f"pairs {PAIRS}.csv --top 2 --per-document",
+    f"pairs {PAIRS}.csv --top 1 --per-document --against others.jsonl --stats",
+    f"pairs {PAIRS}.csv --top 5 --measure overlap --stats --json",
+    f"pairs {PAIRS}.csv --occurrences numbered --ngram 1 --threshold 0.9",
+    f"pairs {PAIRS}.csv --tokenizer characters --ngram 4 --casefold",
+    f"pairs {PAIRS}.csv --tokenizer bytes --ngram 8",
+    f"pairs {PAIRS}.csv --tokenizer whitespace --ngram 2 --unicode-form NFKC --strip-accents --fold-digits",
+    f"pairs {PAIRS}.csv --tokenizer tokenizer.json --ngram 2 --threshold 0.9",
+    f"pairs {PAIRS}.csv --limit 100000",
+    f"pairs {PAIRS}.csv ; pairs few.jsonl -o pairs.csv --overwrite",
+    "pairs tree -o pairs.csv --threshold 0.6",
+    "pairs lines.txt --lines -o pairs.csv",
+    "pairs - -o pairs.jsonl < docs.jsonl",
+    "pairs empty.jsonl -o pairs.csv",
+    "pairs empty.jsonl -o pairs.parquet --against docs.jsonl",
+    "pairs bad.jsonl -o pairs.csv --on-error skip --json --threshold 0.5",
+    "pairs docs.jsonl -o pairs.csv --against bad.csv --on-error skip",
+    *(f"pairs names.csv --text-column name --max-distance {n} -o pairs.csv --stats" for n in (0, 1, 2, 4)),
+    "pairs names.csv --text-column name --id-column id --max-distance 2 -o pairs.parquet --against more-names.csv",
+    "pairs names.csv --text-column name --measure edit --threshold 0.9 -o pairs.jsonl --stats --json",
+    "pairs names.csv --text-column name --measure edit --threshold 0.7 -o pairs.csv --casefold --ngram 2",
+    "pairs names.csv --text-column name --max-distance 3 --top 10 -o pairs.csv --json",
+    "pairs names.csv --text-column name --max-distance 3 --top 2 --per-document -o pairs.csv",
+    "pairs names.csv --text-column name --measure edit --top 12 -o pairs.csv",
+    "pairs few.jsonl --max-distance 5 --tokenizer words -o pairs.csv",
+    "pairs few.jsonl --measure edit --threshold 0.6 --tokenizer bytes -o pairs.csv",
+]  # fmt: skip
+
+PLAN = [
+    "plan",
+    "plan --json",
+    "plan --threshold 0.7 --recall 0.95",
+    "plan --threshold 0.5 --num-perm 256 --seed 3 --json",
+    "plan --bands 20 --rows 5",
+    *(f"plan --measure {measure} --threshold 0.8 --num-perm 500" for measure in MEASURES),
+    "plan --measure weighted-jaccard --tf log --idf unary",
+    "plan docs.jsonl",
+    "plan docs.jsonl --json --workers 1",
+    "plan tree --threshold 0.6 --ngram 2 --on-error skip",
+    "plan docs.csv --id-column id --measure weighted-jaccard --json",
+    "plan - --tokenizer characters < docs.jsonl",
+    "plan empty.jsonl",
+]
+
+COMMANDS = [*FORMATS, *DEDUP, *JOIN, *PLAN]
