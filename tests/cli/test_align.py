@@ -109,9 +109,22 @@ def test_align__options_that_an_index_decides(fails, run):
     assert run("index", "build", "idx", "b.jsonl").code == 0
     error = "--seed has no effect with an index, which has its own; leave it out"
     arguments = ("align", "a.jsonl", "--against", "idx", "-o", "s.csv")
-    fails(*arguments, "--seed", 3, error=error)
+    for seed in (3, 0):
+        fails(*arguments, "--seed", seed, error=error)
     error = "--fold-digits has no effect with an index, which has its own; leave it out"
     fails(*arguments, "--fold-digits", error=error)
+    error = "--casefold has no effect with an index, which has its own; leave it out"
+    fails(*arguments, "--no-casefold", error=error)
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__no_casefold(run, here, write_file):
+    """Upper and lower case differ if that is asked for."""
+    write_file("loud.txt", SHARED.upper())
+    for option, n_passages in (("--casefold", 1), ("--no-casefold", 0)):
+        arguments = ("align", "loud.txt", "--against", "b.jsonl", *LEAST, option)
+        assert run(*arguments, "-o", f"{option}.csv").code == 0
+        assert len((here / f"{option}.csv").read_text().splitlines()) == 1 + n_passages
 
 
 @pytest.mark.usefixtures("collections")

@@ -66,7 +66,12 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.passages.align import DEFAULT_MIN_TOKENS, AlignOptions, align_sources
+    from neardup.jobs.passages.align import (
+        DEFAULT_MIN_TOKENS,
+        AlignOptions,
+        align_sources,
+        choose_given,
+    )
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.outputs.table_files import check_table_file, write_table
     from neardup.runtime.threads import count_workers
@@ -89,7 +94,7 @@ def command(
         id_column=id_column,
         on_error=on_error,
     )
-    chosen = {name: value for name, value in scheme.items() if value not in (None, False)}
+    chosen = choose_given(**scheme)
     start = time.perf_counter()
     with (
         Display(quiet=quiet) as display,

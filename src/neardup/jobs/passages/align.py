@@ -226,20 +226,17 @@ def align(
     >>> found.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    scheme_options = {
-        "num_perm": num_perm,
-        "tf": tf,
-        "idf": idf,
-        "seed": seed,
-        "tokenizer": tokenizer,
-        "casefold": casefold,
-        "unicode_form": unicode_form,
-        "strip_accents": strip_accents,
-        "fold_digits": fold_digits,
-    }
-    given = check_options(FUNCTIONS["align"], **scheme_options)
-    is_default = {"strip_accents": False, "fold_digits": False}
-    chosen = {name: value for name, value in given.items() if value is not is_default.get(name)}
+    chosen = choose_given(
+        num_perm=num_perm,
+        tf=tf,
+        idf=idf,
+        seed=seed,
+        tokenizer=tokenizer,
+        casefold=casefold,
+        unicode_form=unicode_form,
+        strip_accents=strip_accents,
+        fold_digits=fold_digits,
+    )
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
@@ -263,6 +260,20 @@ def align(
         documents, scheme, options.read, tokenizer=tokenizer, workers=n_workers, progress=progress
     ) as index:
         return align_sources(index, sources, options, n_workers, progress)[0]
+
+
+def choose_given(**options: Any) -> dict[str, Any]:
+    """Check options of a scheme, and leave out those that are as if they had not been given.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first that has the wrong type or is out of range.
+    """
+    checked = check_options(FUNCTIONS["align"], **options)
+    defaults = {option.name: option.default for option in FUNCTIONS["align"]}
+    # Not by ==, for which a seed of 0 is False.
+    return {name: value for name, value in checked.items() if value is not defaults[name]}
 
 
 def check_no_scheme(chosen: dict[str, Any]) -> None:
