@@ -12,7 +12,7 @@ import pytest
 from neardup.files import parquet
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.records import RecordSource
+from neardup.files.rawrows import RawSource
 from tests.cli.documents import numbered
 from tests.oracles.measures import MEASURES
 
@@ -134,7 +134,7 @@ def test_dedup__differences_that_do_not_count(run, write_file, options, pair):
     assert json.loads(outcome.out)["exact_copies"] == 1
 
 
-SOURCES = (JsonLinesSource, DelimitedSource, RecordSource, parquet.ParquetSource)
+SOURCES = (JsonLinesSource, DelimitedSource, RawSource, parquet.ParquetSource)
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "weighted-jaccard"])

@@ -84,7 +84,7 @@ def _read_text(location: str) -> str:
     """
     from neardup.errors import InvalidInputError
     from neardup.files.problems import not_utf8
-    from neardup.files.records import BYTE_ORDER_MARK
+    from neardup.files.rawrows import BYTE_ORDER_MARK
     from neardup.files.streams import InputStream, compression_of, read_blocks, reading
 
     name = location

@@ -14,7 +14,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.records import RecordWriter
+from neardup.files.rawrows import RawWriter
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
 
@@ -56,7 +56,7 @@ def converted_writer(source: Source, folder: Path, output_format: OutputFormat) 
         return _ParquetConverter(source, path)
     output = OutputStream(path, compression_of(path.name))
     if isinstance(source, JsonLinesSource):
-        return RecordWriter(output)
+        return RawWriter(output)
     if isinstance(source, JsonArraySource):
         return _ElementsToLines(output)
     return _TableToLines(output, source.name)
@@ -101,8 +101,8 @@ class _ElementsToLines(RowWriter):
 
     def write(self, block: RowBlock, select: Mask) -> None:
         assert isinstance(block, JsonBlock)
-        records = block.records.select(select)
-        lines = [_LINE_BREAK.sub(b"", records[index]) + b"\n" for index in range(len(records))]
+        raw = block.raw.select(select)
+        lines = [_LINE_BREAK.sub(b"", raw[index]) + b"\n" for index in range(len(raw))]
         self._output.write(b"".join(lines))
 
     def close(self) -> None:

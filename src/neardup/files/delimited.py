@@ -1,8 +1,8 @@
-r"""CSV and TSV: a header row, then records, kept byte for byte.
+r"""CSV and TSV: a header row, then rows, kept byte for byte.
 
 Fields are separated by commas (tabs in TSV) and may be quoted with double quotes, then also hold
-separators, line ends and doubled quotes. Records end with ``\n``, ``\r\n`` or ``\r``; empty lines
-are no records. All values are strings; nothing is taken for a number, a date or a missing value,
+separators, line ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``; empty lines
+are no rows. All values are strings; nothing is taken for a number, a date or a missing value,
 except that the order column is read as numbers where all its values are, empty ones being null.
 """
 
@@ -21,15 +21,15 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.formats import format_of
 from neardup.files.problems import Problems, check_columns, not_utf8
-from neardup.files.records import (
+from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
     Cut,
     Cutter,
-    RecordBlock,
-    Records,
-    RecordSource,
-    RecordWriter,
+    RawBlock,
+    RawRows,
+    RawSource,
+    RawWriter,
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 _HEADER_BYTES = 1 << 16
 
 
-class DelimitedSource(RecordSource):
+class DelimitedSource(RawSource):
     """A CSV or TSV file with a header row; rows count from 1 after it.
 
     Parameters
     ----------
     location, name, block_bytes
-        As for RecordSource; the suffix of the name tells the separator.
+        As for RawSource; the suffix of the name tells the separator.
     """
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
@@ -109,9 +109,9 @@ class DelimitedSource(RecordSource):
         return cut
 
     def _cut(self, data: bytes, *, final: bool) -> tuple[Cut, bool]:
-        """Find the complete records, and tell whether the data end inside quotes."""
+        """Find the complete rows, and tell whether the data end inside quotes."""
         # Compiled or loaded on import.
-        from neardup.kernels.records import cut_delimited
+        from neardup.kernels.rawrows import cut_delimited
 
         starts = np.empty(data.count(b"\n") + data.count(b"\r") + 1, np.int64)
         ends = np.empty_like(starts)
@@ -122,22 +122,22 @@ class DelimitedSource(RecordSource):
         cut = Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
         return cut, bool(is_open)
 
-    def _block(self, records: Records) -> RowBlock:
-        return _DelimitedBlock(self.location, records, self._columns, self._delimiter)
+    def _block(self, raw: RawRows) -> RowBlock:
+        return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
         if self._header is None:
             with self.open() as stream:
                 self._start(stream)
-        return RecordWriter(self.output(folder), self._header or b"")
+        return RawWriter(self.output(folder), self._header or b"")
 
 
-class _DelimitedBlock(RecordBlock):
+class _DelimitedBlock(RawBlock):
     """Rows of CSV or TSV."""
 
-    def __init__(self, path: str, records: Records, columns: list[str], delimiter: str) -> None:
-        super().__init__(path, records)
+    def __init__(self, path: str, raw: RawRows, columns: list[str], delimiter: str) -> None:
+        super().__init__(path, raw)
         self._columns, self._delimiter = columns, delimiter
 
     def parse(
@@ -145,29 +145,29 @@ class _DelimitedBlock(RecordBlock):
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
         wanted = check_columns(columns, self._columns, path=self.path)
-        records = self.records.select(select)
-        problems = Problems(records.numbers, self.path, skip_bad)
-        table = self._read(records, [self._columns.index(name) for name in wanted], problems)
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        table = self._read(raw, [self._columns.index(name) for name in wanted], problems)
         good = ~problems.bad
-        rows = parse_arrow(table, records.numbers[good], columns, path=self.path, skip_bad=skip_bad)
+        rows = parse_arrow(table, raw.numbers[good], columns, path=self.path, skip_bad=skip_bad)
         if rows.order is not None:
             rows.order = _numbers_if_all_are(rows.order)
         return problems.with_bad_rows(rows)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns as strings."""
-        records = self.records.select(select)
-        problems = Problems(records.numbers, self.path, skip_bad=False)
-        table = self._read(records, range(len(self._columns)), problems)
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad=False)
+        table = self._read(raw, range(len(self._columns)), problems)
         for name, column in zip(table.column_names, table.columns, strict=True):
             one = pa.table({name: column})
-            parse_arrow(one, records.numbers, ColumnNames(name), path=self.path, skip_bad=False)
+            parse_arrow(one, raw.numbers, ColumnNames(name), path=self.path, skip_bad=False)
         return table
 
-    def _read(self, records: Records, indexes: Sequence[int], problems: Problems) -> pa.Table:
-        """Read some columns of all records but those with a wrong number of fields."""
+    def _read(self, raw: RawRows, indexes: Sequence[int], problems: Problems) -> pa.Table:
+        """Read some columns of all rows but those with a wrong number of fields."""
         names = [self._columns[index] for index in indexes]
-        if not len(records):
+        if not len(raw):
             return pa.table([pa.array([], pa.string()) for _ in names], names=names)
 
         def skip(row: Any) -> str:
@@ -175,7 +175,7 @@ class _DelimitedBlock(RecordBlock):
             return "skip"
 
         wrong: list[tuple[int, int]] = []
-        data = records.joined()
+        data = raw.joined()
         # Two columns may have the same name, so Arrow gets their places instead.
         places = [str(index) for index in range(len(self._columns))]
         table = pacsv.read_csv(
@@ -191,12 +191,12 @@ class _DelimitedBlock(RecordBlock):
                 column_types={place: pa.string() for place in places},
             ),
         )
-        if len(table) + len(wrong) != len(records):
+        if len(table) + len(wrong) != len(raw):
             message = "quotes that do not pair up in this row or one soon after it"
             raise InvalidInputError(
                 message,
                 path=self.path,
-                row=int(records.numbers[0]),
+                row=int(raw.numbers[0]),
             )
         for index, fields in wrong:
             problems.add(index, f"expected {len(places)} fields as in the header, got {fields}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonBlock
-from neardup.files.records import Cut, Cutter, Records, RecordSource
+from neardup.files.rawrows import Cut, Cutter, RawRows, RawSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from neardup.files.streams import OutputStream
 
 
-class JsonArraySource(RecordSource):
+class JsonArraySource(RawSource):
     """A file that holds one JSON array of objects; rows count from 1."""
 
     def _cutter(self) -> Cutter:
         return _ArrayCutter(self.location)
 
-    def _block(self, records: Records) -> RowBlock:
-        return JsonBlock(self.location, records)
+    def _block(self, raw: RawRows) -> RowBlock:
+        return JsonBlock(self.location, raw)
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of one JSON array."""
@@ -45,7 +45,7 @@ class _ArrayCutter:
 
     def __call__(self, data: bytes, final: bool) -> Cut:
         # Compiled or loaded on import.
-        from neardup.kernels.records import NOTHING, cut_array
+        from neardup.kernels.rawrows import NOTHING, cut_array
 
         array = np.frombuffer(data, np.uint8)
         starts = np.empty(data.count(b",") + 1, np.int64)
@@ -81,7 +81,7 @@ class _ArrayWriter(RowWriter):
         assert isinstance(block, JsonBlock)
         if select.any():
             self._output.write(b"[\n" if self._is_empty else b",\n")
-            self._output.write(block.records.select(select).joined_by(b",\n"))
+            self._output.write(block.raw.select(select).joined_by(b",\n"))
             self._is_empty = False
 
     def close(self) -> None:

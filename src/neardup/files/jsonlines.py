@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
-from neardup.files.records import (
+from neardup.files.rawrows import (
     BLOCK_BYTES,
     Cutter,
-    RecordBlock,
-    Records,
-    RecordSource,
-    RecordWriter,
+    RawBlock,
+    RawRows,
+    RawSource,
+    RawWriter,
     cut_lines,
 )
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 
-class JsonLinesSource(RecordSource):
+class JsonLinesSource(RawSource):
     """A file of JSON objects, one a line; lines of white space are no rows.
 
     Parameters
     ----------
     location, name, block_bytes
-        As for RecordSource.
+        As for RawSource.
     advice
         What to do about a malformed row, added to the error.
     """
@@ -48,30 +48,28 @@ class JsonLinesSource(RecordSource):
     def _cutter(self) -> Cutter:
         return cut_lines
 
-    def _block(self, records: Records) -> RowBlock:
-        return JsonBlock(self.location, records, self._advice)
+    def _block(self, raw: RawRows) -> RowBlock:
+        return JsonBlock(self.location, raw, self._advice)
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of JSON lines."""
-        return RecordWriter(self.output(folder))
+        return RawWriter(self.output(folder))
 
 
-class JsonBlock(RecordBlock):
-    """Rows that are JSON objects, each a record."""
+class JsonBlock(RawBlock):
+    """Rows that are JSON objects."""
 
-    def __init__(self, path: str, records: Records, advice: str = "") -> None:
-        super().__init__(path, records)
+    def __init__(self, path: str, raw: RawRows, advice: str = "") -> None:
+        super().__init__(path, raw)
         self._advice = advice
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns."""
-        records = self.records.select(select)
-        return parse_objects(
-            records, columns, path=self.path, skip_bad=skip_bad, advice=self._advice
-        )
+        raw = self.raw.select(select)
+        return parse_objects(raw, columns, path=self.path, skip_bad=skip_bad, advice=self._advice)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, types inferred; strings that look like dates stay strings."""
-        return objects_to_table(self.records.select(select), path=self.path)
+        return objects_to_table(self.raw.select(select), path=self.path)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from neardup.files.problems import BadRowError, Problems, no_column, not_utf8, null_rows
-from neardup.files.records import Records
+from neardup.files.rawrows import RawRows
 from neardup.files.rows import ColumnNames, ParsedRows
 
 _OPEN, _CLOSE = ord("{"), ord("}")
@@ -27,13 +27,13 @@ Values = tuple[str, str | None, Any]
 
 
 def parse_objects(
-    records: Records, columns: ColumnNames, *, path: str, skip_bad: bool, advice: str = ""
+    raw: RawRows, columns: ColumnNames, *, path: str, skip_bad: bool, advice: str = ""
 ) -> ParsedRows:
     """Parse the named columns of JSON objects.
 
     Parameters
     ----------
-    records
+    raw
         One object each, with or without white space around it.
     columns
         Text: strings. Id: strings or integers. Order: integers, numbers or strings, or null.
@@ -49,24 +49,24 @@ def parse_objects(
     InvalidInputError
         With the first row that cannot be used.
     """
-    if not len(records):
+    if not len(raw):
         return _to_columns([], columns)
-    problems = Problems(records.numbers, path, skip_bad)
-    arrays = _read_with_arrow(records, columns)
+    problems = Problems(raw.numbers, path, skip_bad)
+    arrays = _read_with_arrow(raw, columns)
     if arrays is None:
-        return _parse_one_by_one(records, columns, problems, advice)
+        return _parse_one_by_one(raw, columns, problems, advice)
     text = arrays[columns.text]
     ids = None if columns.id is None else _as_string(arrays[columns.id])
     order = None if columns.order is None else arrays[columns.order]
     # Arrow gives null both for null and for a missing column; only a look at the row can tell.
     for index in null_rows(text, ids, order):
         try:
-            _read_row(records[index], columns, advice)
+            _read_row(raw[index], columns, advice)
         except BadRowError as bad:
             if order is not None:
                 # Its value may have decided the type of the order column; without it the type
                 # may be another, and must not depend on the way the rows were read.
-                return _parse_one_by_one(records, columns, problems, advice)
+                return _parse_one_by_one(raw, columns, problems, advice)
             problems.add(index, str(bad))
     return problems.without_bad_rows(ParsedRows(text, ids, order))
 
@@ -75,12 +75,12 @@ def _as_string(array: pa.Array) -> pa.Array:
     return array if pa.types.is_string(array.type) else array.cast(pa.string())
 
 
-def _read_with_arrow(records: Records, columns: ColumnNames) -> dict[str, pa.Array] | None:
-    """Read the named columns of all rows; None if Arrow refuses, or a record is not one object."""
-    if not _look_like_objects(records):
+def _read_with_arrow(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:
+    """Read the named columns of all rows; None if Arrow refuses, or a row is not one object."""
+    if not _look_like_objects(raw):
         return None
-    data = records.joined_by(b"\n") if _share_lines(records) else records.joined()
-    for schema in _schemas(records[0], columns):
+    data = raw.joined_by(b"\n") if _share_lines(raw) else raw.joined()
+    for schema in _schemas(raw[0], columns):
         options = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         try:
             table = read_json(data, options)
@@ -89,7 +89,7 @@ def _read_with_arrow(records: Records, columns: ColumnNames) -> dict[str, pa.Arr
                 array.validate(full=True)
         except (pa.ArrowException, ValueError):
             continue
-        return arrays if table.num_rows == len(records) else None
+        return arrays if table.num_rows == len(raw) else None
     return None
 
 
@@ -104,27 +104,27 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _look_like_objects(records: Records) -> bool:
-    """Check that every record begins with { and ends with }.
+def _look_like_objects(raw: RawRows) -> bool:
+    """Check that every row begins with { and ends with }.
 
-    Arrow takes any white space between objects, also none, and knows no lines. It reads a record
-    as exactly one object if this holds and it finds as many objects as records: no object can
-    run over into the next record, because { never follows } inside an object.
+    Arrow takes any white space between objects, also none, and knows no lines. It reads a row
+    as exactly one object if this holds and it finds as many objects as rows: no object can
+    run over into the next row, because { never follows } inside an object.
     """
-    array = np.frombuffer(records.data, np.uint8)
-    ends = records.ends - (array[records.ends - 1] == ord("\n"))
+    array = np.frombuffer(raw.data, np.uint8)
+    ends = raw.ends - (array[raw.ends - 1] == ord("\n"))
     ends -= array[ends - 1] == ord("\r")
-    odd = np.flatnonzero((array[records.starts] != _OPEN) | (array[ends - 1] != _CLOSE))
+    odd = np.flatnonzero((array[raw.starts] != _OPEN) | (array[ends - 1] != _CLOSE))
     for index in odd.tolist():
-        record = records[index].strip(_JSON_SPACE)
-        if not (record.startswith(b"{") and record.endswith(b"}")):
+        raw_row = raw[index].strip(_JSON_SPACE)
+        if not (raw_row.startswith(b"{") and raw_row.endswith(b"}")):
             return False
     return True
 
 
-def _share_lines(records: Records) -> bool:
-    """Tell whether records need a separator when they are put together."""
-    last_bytes = np.frombuffer(records.data, np.uint8)[records.ends[:-1] - 1]
+def _share_lines(raw: RawRows) -> bool:
+    """Tell whether rows need a separator when they are put together."""
+    last_bytes = np.frombuffer(raw.data, np.uint8)[raw.ends[:-1] - 1]
     return bool((last_bytes != ord("\n")).any())
 
 
@@ -148,13 +148,13 @@ def _schemas(first: bytes, columns: ColumnNames) -> list[pa.Schema]:
 
 
 def _parse_one_by_one(
-    records: Records, columns: ColumnNames, problems: Problems, advice: str
+    raw: RawRows, columns: ColumnNames, problems: Problems, advice: str
 ) -> ParsedRows:
     rows: list[Values | None] = []
     kind: type | None = None
-    for index in range(len(records)):
+    for index in range(len(raw)):
         try:
-            row = _read_row(records[index], columns, advice)
+            row = _read_row(raw[index], columns, advice)
             kind = _order_kind(row[2], kind, columns.order)
             rows.append(row)
         except BadRowError as bad:
@@ -194,12 +194,12 @@ def _order_array(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
-def _read_row(record: bytes, columns: ColumnNames, advice: str = "") -> Values:
+def _read_row(raw_row: bytes, columns: ColumnNames, advice: str = "") -> Values:
     """Read one row with the standard library; with Arrow if that refuses it."""
     try:
-        row = load_object(record)
+        row = load_object(raw_row)
     except BadRowError as bad:
-        values = _read_alone(record, columns)
+        values = _read_alone(raw_row, columns)
         if values is None:
             raise BadRowError(str(bad) + advice) from None
         return values
@@ -211,10 +211,10 @@ def _read_row(record: bytes, columns: ColumnNames, advice: str = "") -> Values:
     return text, _read_id(row, columns.id), _read_order(row, columns.order)
 
 
-def load_object(record: bytes) -> dict[str, Any]:
+def load_object(raw_row: bytes) -> dict[str, Any]:
     """Read one object with the standard library; raises BadRowError."""
     try:
-        row = json.loads(record.rstrip(_JSON_SPACE).decode())
+        row = json.loads(raw_row.rstrip(_JSON_SPACE).decode())
     except UnicodeDecodeError as error:
         raise BadRowError(not_utf8(error)) from None
     except json.JSONDecodeError as error:
@@ -230,10 +230,10 @@ def load_object(record: bytes) -> dict[str, Any]:
     return row
 
 
-def _read_alone(record: bytes, columns: ColumnNames) -> Values | None:
+def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
     """Read a row that the standard library refuses, such as one with Inf or bytes not UTF-8."""
     numbers = np.array([1])
-    alone = Records(record, numbers - 1, np.array([len(record)]), numbers)
+    alone = RawRows(raw_row, numbers - 1, np.array([len(raw_row)]), numbers)
     arrays = _read_with_arrow(alone, columns)
     if arrays is None:
         return None

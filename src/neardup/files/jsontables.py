@@ -13,10 +13,10 @@ from neardup.files.jsonobjects import load_object, read_json
 from neardup.files.problems import BadRowError
 
 if TYPE_CHECKING:
-    from neardup.files.records import Records
+    from neardup.files.rawrows import RawRows
 
 
-def objects_to_table(records: Records, *, path: str) -> pa.Table:
+def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
     """Give JSON objects as a table; types are inferred by Arrow, but strings stay strings.
 
     Raises
@@ -24,20 +24,20 @@ def objects_to_table(records: Records, *, path: str) -> pa.Table:
     InvalidInputError
         If a column holds values of different kinds, or a row is not an object.
     """
-    if not len(records):
+    if not len(raw):
         return pa.table({})
-    data = records.joined_by(b"\n")
+    data = raw.joined_by(b"\n")
     try:
         table = read_json(data, pj.ParseOptions(explicit_schema=pa.schema([])))
         if _has(table.schema, pa.types.is_timestamp):
             schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
             table = read_json(data, pj.ParseOptions(explicit_schema=schema))
-        if table.num_rows == len(records) and not _lost_digits(table):
+        if table.num_rows == len(raw) and not _lost_digits(table):
             table.validate(full=True)
             return table
     except (pa.ArrowException, ValueError):
         pass
-    return _to_table_one_by_one(records, path)
+    return _to_table_one_by_one(raw, path)
 
 
 def _has(types: Any, test: Any) -> bool:
@@ -67,17 +67,15 @@ def _lost_digits(table: pa.Table) -> bool:
     return any((pc.max(pc.abs(column)).as_py() or 0) >= 2**53 for column in floats)
 
 
-def _to_table_one_by_one(records: Records, path: str) -> pa.Table:
+def _to_table_one_by_one(raw: RawRows, path: str) -> pa.Table:
     rows = []
-    for index in range(len(records)):
+    for index in range(len(raw)):
         try:
-            rows.append(load_object(records[index]))
+            rows.append(load_object(raw[index]))
         except BadRowError as bad:
-            raise InvalidInputError(str(bad), path=path, row=int(records.numbers[index])) from None
+            raise InvalidInputError(str(bad), path=path, row=int(raw.numbers[index])) from None
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table(
-        [_column(rows, name, path, int(records.numbers[0])) for name in names], names=names
-    )
+    return pa.table([_column(rows, name, path, int(raw.numbers[0])) for name in names], names=names)
 
 
 def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Array:

@@ -21,7 +21,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns
-from neardup.files.records import BLOCK_BYTES
+from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading
 

@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.records import (
+from neardup.files.rawrows import (
     BYTE_ORDER_MARK,
     Cut,
     Cutter,
     Positions,
-    RecordBlock,
-    Records,
-    RecordSource,
-    RecordWriter,
+    RawBlock,
+    RawRows,
+    RawSource,
+    RawWriter,
     cut_lines,
     line_ends,
 )
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.files.streams import InputStream
 
 
-class TextFileSource(RecordSource):
+class TextFileSource(RawSource):
     """A text file that is one document, its row 1; also if it is empty.
 
     A byte-order mark is no part of the text but is written again.
@@ -40,9 +40,9 @@ class TextFileSource(RecordSource):
     def _cutter(self) -> Cutter:
         return _cut_nothing
 
-    def _block(self, records: Records) -> RowBlock:
-        skipped = len(BYTE_ORDER_MARK) if records.data.startswith(BYTE_ORDER_MARK) else 0
-        return _TextBlock(self.location, records, records.starts + skipped, records.ends)
+    def _block(self, raw: RawRows) -> RowBlock:
+        skipped = len(BYTE_ORDER_MARK) if raw.data.startswith(BYTE_ORDER_MARK) else 0
+        return _TextBlock(self.location, raw, raw.starts + skipped, raw.ends)
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
@@ -58,38 +58,38 @@ class _TextFileWriter(RowWriter):
     def write(self, block: RowBlock, select: Mask) -> None:
         """Write the file if its row is selected."""
         if select.any():
-            with RecordWriter(self._source.output(self._folder)) as writer:
+            with RawWriter(self._source.output(self._folder)) as writer:
                 writer.write(block, select)
 
     def close(self) -> None:
         """Do nothing; the file was complete when it was written."""
 
 
-class TextLinesSource(RecordSource):
+class TextLinesSource(RawSource):
     """A text file with one document a line; lines of white space are no rows."""
 
     def _cutter(self) -> Cutter:
         return cut_lines
 
-    def _block(self, records: Records) -> RowBlock:
-        return _TextBlock(self.location, records, records.starts, line_ends(records))
+    def _block(self, raw: RawRows) -> RowBlock:
+        return _TextBlock(self.location, raw, raw.starts, line_ends(raw))
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of lines."""
-        return RecordWriter(self.output(folder))
+        return RawWriter(self.output(folder))
 
 
-class _TextBlock(RecordBlock):
-    """Rows that are texts: ``starts`` and ``ends`` say which bytes of each record."""
+class _TextBlock(RawBlock):
+    """Rows that are texts: ``starts`` and ``ends`` say which bytes of each raw row."""
 
     def __init__(
         self,
         path: str,
-        records: Records,
+        raw: RawRows,
         starts: Positions,
         ends: Positions,
     ) -> None:
-        super().__init__(path, records)
+        super().__init__(path, raw)
         self._starts, self._ends = starts, ends
 
     def parse(
@@ -117,13 +117,13 @@ class _TextBlock(RecordBlock):
             return pa.array([], pa.string())
         offsets = np.empty(2 * len(starts), np.int32)
         offsets[0::2], offsets[1::2] = starts, ends
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.records.data)]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.raw.data)]
         both = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
         return both.take(pa.array(np.arange(0, len(offsets), 2)))
 
 
 def _cut_nothing(data: bytes, final: bool) -> Cut:
-    """Take the whole file as one record."""
+    """Take the whole file as one row."""
     n = int(final)
     size = len(data) * n
     return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)

@@ -55,7 +55,7 @@ class RowBlock(ABC):
     """Consecutive rows of one source."""
 
     numbers: npt.NDArray[np.int64]
-    """Number of each row in its source: line or record, from 1 in files, from 0 in memory."""
+    """Number of each row in its source: line or row, from 1 in files, from 0 in memory."""
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import jsonobjects, records
+from neardup.files import jsonobjects, rawrows
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
-from neardup.files.records import Records, cut_lines
+from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 
 TEXT = ColumnNames()
@@ -28,9 +28,9 @@ def parse(
     return parse_objects(cut(lines), columns, path="a.jsonl", skip_bad=skip_bad, advice=advice)
 
 
-def cut(lines: bytes) -> Records:
+def cut(lines: bytes) -> RawRows:
     found = cut_lines(lines, True)
-    return Records(lines, found.starts, found.ends, found.numbers + 1)
+    return RawRows(lines, found.starts, found.ends, found.numbers + 1)
 
 
 def values(rows: ParsedRows) -> tuple[object, ...]:
@@ -283,7 +283,7 @@ def test_byte_order_mark__is_not_written_again(make_file, write_rows):
 
 
 def test_blocks__too_long_row(make_file, monkeypatch):
-    monkeypatch.setattr(records, "MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(rawrows, "MAX_ROW_BYTES", 1 << 20)
     path = make_file("a.jsonl", GOOD + b"x" * (5 << 20))
     message = (
         f"{path}, row 2: a row longer than 1 MB; is this file of the format that its name tells?"

@@ -1,4 +1,4 @@
-"""Find where records begin and end in JSON arrays and in delimited text."""
+"""Find where rows begin and end in JSON arrays and in delimited text."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ def cut_delimited(
     starts: Int64s,
     ends: Int64s,
 ) -> tuple[int, int, bool]:
-    r"""Find the records of CSV or TSV in a piece of a file that starts between two records.
+    r"""Find the rows of CSV or TSV in a piece of a file that starts between two rows.
 
-    A record ends with ``\n``, ``\r\n`` or ``\r`` outside quotes and includes it; an empty line is
-    no record. A quote opens only at the start of a field; two quotes inside stand for one.
-    ``starts`` and ``ends`` take one entry a record: at most the number of line ends plus one.
+    A row ends with ``\n``, ``\r\n`` or ``\r`` outside quotes and includes it; an empty line is
+    no row. A quote opens only at the start of a field; two quotes inside stand for one.
+    ``starts`` and ``ends`` take one entry a row: at most the number of line ends plus one.
 
-    Returns the number of complete records, the bytes consumed, and whether the bytes end inside
+    Returns the number of complete rows, the bytes consumed, and whether the bytes end inside
     quotes.
     """
     n = data.shape[0]

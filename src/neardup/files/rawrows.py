@@ -1,9 +1,9 @@
-"""Files that are sequences of records: cutting them into blocks, and writing records back.
+"""Raw rows: the bytes of each row as they stand in a file, cut into blocks and written back.
 
 JSON lines, the elements of a JSON array, the rows of CSV and the lines of a text are all ranges of
-bytes. A stream is read in large pieces; each piece is cut after its last complete record and the
-rest is carried over to the next. A record that is longer than a piece makes the piece grow, so
-what is read never depends on the size of the pieces.
+bytes. A stream is read in large pieces; each piece is cut after its last complete row and the rest
+is carried over to the next. A row that is longer than a piece makes the piece grow, so what is
+read never depends on the size of the pieces.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""
 
-MAX_RECORD_BYTES = 1 << 30
-"""A longer record is an error: it is nearly always a file of another format."""
+MAX_ROW_BYTES = 1 << 30
+"""A longer row is an error: it is nearly always a file of another format."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -37,11 +37,11 @@ _SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 
 @dataclass(frozen=True)
-class Records:
+class RawRows:
     """Ranges of bytes of one piece of a file, ascending and disjoint.
 
     ``starts`` and ``ends`` are positions in ``data``, ends exclusive; ``numbers`` counts the
-    records of the whole file.
+    rows of the whole file.
     """
 
     data: bytes
@@ -53,17 +53,17 @@ class Records:
         return len(self.starts)
 
     def __getitem__(self, index: int) -> bytes:
-        """Give the bytes of one record."""
+        """Return the bytes of one row."""
         return self.data[self.starts[index] : self.ends[index]]
 
-    def select(self, mask: Mask | None) -> Records:
-        """Keep the records where the mask is true; all of them without a mask."""
+    def select(self, mask: Mask | None) -> RawRows:
+        """Keep the rows where the mask is true; all of them without a mask."""
         if mask is None or mask.all():
             return self
-        return Records(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
+        return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
 
     def joined(self) -> bytes | memoryview:
-        """Give all records one after the other; records that adjoin in the file in one slice."""
+        """Return all rows one after the other; rows that adjoin in the file in one slice."""
         if not len(self):
             return b""
         breaks = np.flatnonzero(self.starts[1:] != self.ends[:-1])
@@ -75,7 +75,7 @@ class Records:
         return b"".join([view[start:end] for start, end in zip(firsts, lasts, strict=True)])
 
     def joined_by(self, separator: bytes) -> bytes:
-        """Give all records with a separator between each two."""
+        """Return all rows with a separator between each two."""
         view = memoryview(self.data)
         ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return separator.join([view[start:end] for start, end in ranges])
@@ -85,7 +85,7 @@ class Records:
 class Cut:
     """What a cutter found in a piece of a file.
 
-    ``starts`` and ``ends`` of the records; ``numbers``, counted from 0 in this piece; ``count`` by
+    ``starts`` and ``ends`` of the rows; ``numbers``, counted from 0 in this piece; ``count`` by
     which the numbers of the next piece are higher; ``consumed`` bytes, the rest is carried over.
     """
 
@@ -97,23 +97,23 @@ class Cut:
 
 
 Cutter = Callable[[bytes, bool], Cut]
-"""Finds the complete records of a piece that starts between two records.
+"""Finds the complete rows of a piece that starts between two rows.
 
 The second argument tells whether the file ends with this piece.
 """
 
 
-class RecordBlock(RowBlock):
-    """Rows that are records of one piece of a file."""
+class RawBlock(RowBlock):
+    """Rows with their bytes: those of one piece of a file."""
 
-    def __init__(self, path: str, records: Records) -> None:
+    def __init__(self, path: str, raw: RawRows) -> None:
         self.path = path
-        self.records = records
-        self.numbers = records.numbers
+        self.raw = raw
+        self.numbers = raw.numbers
 
 
-class RecordSource(Source):
-    """A file of records.
+class RawSource(Source):
+    """A file whose rows are ranges of its bytes.
 
     Parameters
     ----------
@@ -136,11 +136,11 @@ class RecordSource(Source):
         """Give a cutter for one pass over the file."""
 
     @abstractmethod
-    def _block(self, records: Records) -> RowBlock:
+    def _block(self, raw: RawRows) -> RowBlock:
         """Make a block of this format."""
 
     def _start(self, stream: InputStream) -> bytes:
-        """Read what stands before the first record; give the bytes that were read too far."""
+        """Read what stands before the first row; return the bytes that were read too far."""
         head = stream.read(len(BYTE_ORDER_MARK))
         return b"" if head == BYTE_ORDER_MARK else head
 
@@ -154,7 +154,7 @@ class RecordSource(Source):
             cutter, rest, number = self._cutter(), self._start(stream), 1
             final = False
             while not final:
-                # Doubling what is left over keeps the cost of a very long record linear.
+                # Doubling what is left over keeps the cost of a very long row linear.
                 wanted = max(self._block_bytes - len(rest), len(rest), 1)
                 fresh = stream.read(wanted)
                 final = len(fresh) < wanted
@@ -162,12 +162,12 @@ class RecordSource(Source):
                 cut = cutter(data, final)
                 if len(cut.starts):
                     numbers = cut.numbers + number
-                    yield self._block(Records(data, cut.starts, cut.ends, numbers))
+                    yield self._block(RawRows(data, cut.starts, cut.ends, numbers))
                 number += cut.count
                 rest = data[cut.consumed :]
-                if len(rest) > MAX_RECORD_BYTES:
+                if len(rest) > MAX_ROW_BYTES:
                     message = (
-                        f"a row longer than {MAX_RECORD_BYTES >> 20} MB; is this file of the"
+                        f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the"
                         " format that its name tells?"
                     )
                     raise InvalidInputError(
@@ -181,15 +181,15 @@ class RecordSource(Source):
         return OutputStream(folder / self.name, compression_of(self.name))
 
 
-class RecordWriter(RowWriter):
-    """Writes records one after the other, byte for byte.
+class RawWriter(RowWriter):
+    """Writes raw rows one after the other, byte for byte.
 
     Parameters
     ----------
     output
         Where to write; closed with the writer.
     header
-        Bytes before the first record.
+        Bytes before the first row.
     """
 
     def __init__(self, output: OutputStream, header: bytes = b"") -> None:
@@ -198,9 +198,9 @@ class RecordWriter(RowWriter):
         self._put(header)
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected records; a line that lacks its newline gets it if more follows."""
-        assert isinstance(block, RecordBlock)
-        self._put(block.records.select(select).joined())
+        """Append the selected rows; a line that lacks its newline gets it if more follows."""
+        assert isinstance(block, RawBlock)
+        self._put(block.raw.select(select).joined())
 
     def _put(self, data: bytes | memoryview) -> None:
         if not len(data):
@@ -216,7 +216,7 @@ class RecordWriter(RowWriter):
 
 
 def cut_lines(data: bytes, final: bool) -> Cut:
-    """Cut at newlines; a record is a line with its newline; lines of white space are left out.
+    """Cut at newlines; a row is a line with its newline; lines of white space are left out.
 
     Every line counts in the numbering. White space is what ``bytes.isspace`` takes for it.
     """
@@ -239,11 +239,11 @@ def cut_lines(data: bytes, final: bool) -> Cut:
     return Cut(starts, ends, numbers, len(ends), int(ends[-1]))
 
 
-def line_ends(records: Records) -> Positions:
+def line_ends(raw: RawRows) -> Positions:
     r"""Give where each line ends without its ``\n`` or ``\r\n``."""
-    array = np.frombuffer(records.data, np.uint8)
-    ends = records.ends - (array[records.ends - 1] == _NEWLINE)
-    # A record is never blank, so there is a byte before the newline. A lone \r at the end of the
+    array = np.frombuffer(raw.data, np.uint8)
+    ends = raw.ends - (array[raw.ends - 1] == _NEWLINE)
+    # A row is never blank, so there is a byte before the newline. A lone \r at the end of the
     # file stays, as it does within a line.
-    shorter: Positions = ends - ((ends < records.ends) & (array[ends - 1] == _RETURN))
+    shorter: Positions = ends - ((ends < raw.ends) & (array[ends - 1] == _RETURN))
     return shorter
