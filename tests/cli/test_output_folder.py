@@ -160,7 +160,7 @@ def full_disk(request, here, monkeypatch, write_file) -> str:
     write_file("a.jsonl", GOOD)
     match request.param:
         case "rows":
-            monkeypatch.setattr(streams, "_compressed", lambda *_: FullStream())
+            monkeypatch.setattr(streams, "compressing", lambda *_: FullStream())
         case "tables":
             monkeypatch.setattr(pq, "write_table", full)
         case "summary":

@@ -83,9 +83,10 @@ def _read_text(location: str) -> str:
         If it is not UTF-8.
     """
     from neardup.errors import InvalidInputError
+    from neardup.files.compression import compression_of
     from neardup.files.problems import not_utf8
     from neardup.files.rawrows import BYTE_ORDER_MARK
-    from neardup.files.streams import InputStream, compression_of, read_blocks, reading
+    from neardup.files.streams import InputStream, read_blocks, reading
 
     name = location
     if location == _STANDARD_INPUT:

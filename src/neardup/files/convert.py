@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.compression import COMPRESSIONS, compression_of
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rawrows import RawWriter
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
+from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.formats import format_of
+from neardup.files.compression import suffix_below
 from neardup.files.problems import Problems, check_columns, not_utf8
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 _HEADER_BYTES = 1 << 16
 
 
+def open_source(location: str, name: str, *, lines: bool) -> DelimitedSource:
+    """Return the source of a file; ``lines`` concerns text files only."""
+    return DelimitedSource(location, name)
+
+
 class DelimitedSource(RawSource):
     """A CSV or TSV file with a header row; rows count from 1 after it.
 
@@ -53,7 +58,7 @@ class DelimitedSource(RawSource):
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         super().__init__(location, name, block_bytes=block_bytes)
-        self._delimiter = "\t" if format_of(name) == ".tsv" else ","
+        self._delimiter = "\t" if suffix_below(name) == ".tsv" else ","
         self._header: bytes | None = None
         self._columns: list[str] = []
 

@@ -1,33 +1,99 @@
-"""Which suffix means which format, and the source that reads it."""
+"""The formats of input files: which endings of a name mean which, and how each is opened.
+
+A format is a module that reads its rows and writes them back: it has a ``Source``, whose blocks
+give the rows, and ``open_source``, which makes one. This table is all that knows the modules.
+"""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
 from neardup.errors import InvalidInputError
-from neardup.files.streams import COMPRESSIONS, InputStream, compression_of
+from neardup.files.compression import COMPRESSIONS, compression_of, suffix_below
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
 
-FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".parquet")
-"""Suffixes of formats; all but Parquet may be followed by one of a compression."""
 
-KNOWN_SUFFIXES = ", ".join(FORMATS) + "; all but .parquet also with " + ", ".join(COMPRESSIONS)
-"""The same in words, for errors."""
+class OpenSource(Protocol):
+    """What the module of a format has under the name ``open_source``.
 
-_PEEK = 4096
+    ``location`` is a local path or URL; ``name`` becomes the name of the source, and its suffixes
+    say format and compression; with ``lines`` a text file holds one document a line.
+    """
+
+    def __call__(self, location: str, name: str, *, lines: bool) -> Source:
+        """Return the source of a file; no row is read yet."""
+        ...
 
 
-def format_of(name: str) -> str | None:
-    """Give the suffix of the format that a file name ends in, None if it is not known."""
-    path = PurePosixPath(name.lower())
-    suffix = path.suffix
-    if suffix in COMPRESSIONS:
-        suffix = PurePosixPath(path.stem).suffix
-        return suffix if suffix in FORMATS and suffix != ".parquet" else None
-    return suffix if suffix in FORMATS else None
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of input files.
+
+    Parameters
+    ----------
+    suffixes
+        Endings of file names, in lower case.
+    module
+        Where its ``open_source`` is. Loaded when a file is opened, because a job needs one or two
+        formats, and each loads readers of its own.
+    is_compressible
+        Whether the suffix of a compression may follow.
+    """
+
+    suffixes: tuple[str, ...]
+    module: str
+    is_compressible: bool = True
+
+    def open(self, location: str, name: str, *, lines: bool = False) -> Source:
+        """Return the source of a file of this format."""
+        open_source: OpenSource = import_module(self.module).open_source
+        return open_source(location, name, lines=lines)
+
+
+FORMATS = (
+    FileFormat((".jsonl", ".ndjson"), "neardup.files.jsonlines"),
+    FileFormat((".json",), "neardup.files.jsonarray"),
+    FileFormat((".csv", ".tsv"), "neardup.files.delimited"),
+    FileFormat((".txt",), "neardup.files.plain"),
+    FileFormat((".parquet",), "neardup.files.parquet", is_compressible=False),
+)
+"""All formats, in the order in which messages name them."""
+
+_BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
+_UNCOMPRESSED = [s for s, known in _BY_SUFFIX.items() if not known.is_compressible]
+
+KNOWN_SUFFIXES = (
+    f"{', '.join(_BY_SUFFIX)}; all but {', '.join(_UNCOMPRESSED)} also with"
+    f" {', '.join(COMPRESSIONS)}"
+)
+"""The suffixes in words, for errors."""
+
+
+def format_of(name: str) -> FileFormat | None:
+    """Return the format that the suffixes of a file name mean, None if it is not known."""
+    found = _BY_SUFFIX.get(suffix_below(name))
+    if found is None or (compression_of(name) is not None and not found.is_compressible):
+        return None
+    return found
+
+
+def known_format(name: str, location: str) -> FileFormat:
+    """Return the format of a file name; ``location`` is the file as the user knows it.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format is not known.
+    """
+    found = format_of(name)
+    if found is None:
+        message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+        raise InvalidInputError(message, path=location)
+    return found
 
 
 def file_source(location: str, name: str, *, lines: bool = False) -> Source:
@@ -45,43 +111,7 @@ def file_source(location: str, name: str, *, lines: bool = False) -> Source:
     Raises
     ------
     ReadError, InvalidInputError
-        A ``.json`` file is opened to see whether it holds an array or lines.
+        If the format is not known, or the file cannot be opened where its content tells more of
+        the format.
     """
-    # Each format loads its own readers; a job needs one or two of them.
-    match format_of(name):
-        case ".json":
-            return _json_source(location, name)
-        case ".csv" | ".tsv":
-            from neardup.files.delimited import DelimitedSource
-
-            return DelimitedSource(location, name)
-        case ".parquet":
-            from neardup.files.parquet import ParquetSource
-
-            return ParquetSource(location, name)
-        case ".txt":
-            from neardup.files.plain import TextFileSource, TextLinesSource
-
-            return TextLinesSource(location, name) if lines else TextFileSource(location, name)
-        case ".jsonl" | ".ndjson":
-            from neardup.files.jsonlines import JsonLinesSource
-
-            return JsonLinesSource(location, name)
-        case _:
-            message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
-            raise InvalidInputError(message, path=location)
-
-
-def _json_source(location: str, name: str) -> Source:
-    """Look at the first byte of a ``.json`` file: an array, or JSON lines under another name."""
-    from neardup.files.jsonarray import JsonArraySource
-    from neardup.files.jsonlines import JsonLinesSource
-
-    with InputStream(location, compression_of(name)) as stream:
-        head = stream.read(_PEEK).removeprefix(b"\xef\xbb\xbf").lstrip()
-        while not head and (more := stream.read(_PEEK)):
-            head = more.lstrip()
-    if head.startswith(b"["):
-        return JsonArraySource(location, name)
-    advice = "; a .json file holds one array of objects, or one object a line"
-    return JsonLinesSource(location, name, advice=advice)
+    return known_format(name, location).open(location, name, lines=lines)

@@ -11,14 +11,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
-from neardup.files.jsonlines import JsonBlock
-from neardup.files.rawrows import Cut, Cutter, RawRows, RawSource
+from neardup.files.compression import compression_of
+from neardup.files.jsonlines import JsonBlock, JsonLinesSource
+from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawRows, RawSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.files.streams import InputStream
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from neardup.files.streams import OutputStream
+
+
+_PEEK = 4096
+
+
+def open_source(location: str, name: str, *, lines: bool) -> JsonArraySource | JsonLinesSource:
+    """Return the source of a ``.json`` file: an array, or JSON lines under another name.
+
+    The file is opened to look at its first byte; ``lines`` concerns text files only.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read.
+    """
+    with InputStream(location, compression_of(name)) as stream:
+        head = stream.read(_PEEK).removeprefix(BYTE_ORDER_MARK).lstrip()
+        while not head and (more := stream.read(_PEEK)):
+            head = more.lstrip()
+    if head.startswith(b"["):
+        return JsonArraySource(location, name)
+    advice = "; a .json file holds one array of objects, or one object a line"
+    return JsonLinesSource(location, name, advice=advice)
 
 
 class JsonArraySource(RawSource):

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 
+def open_source(location: str, name: str, *, lines: bool) -> JsonLinesSource:
+    """Return the source of a file; ``lines`` concerns text files only."""
+    return JsonLinesSource(location, name)
+
+
 class JsonLinesSource(RawSource):
     """A file of JSON objects, one a line; lines of white space are no rows.
 

@@ -36,6 +36,11 @@ Columns = tuple[str, ...] | None
 """Names of the columns to read, None for all."""
 
 
+def open_source(location: str, name: str, *, lines: bool) -> ParquetSource:
+    """Return the source of a file; ``lines`` concerns text files only."""
+    return ParquetSource(location, name)
+
+
 class ParquetSource(Source):
     """A Parquet file; rows count from 1.
 

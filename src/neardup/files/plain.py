@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from neardup.files.streams import InputStream
 
 
+def open_source(location: str, name: str, *, lines: bool) -> TextFileSource | TextLinesSource:
+    """Return the source of a file that is one document, or with ``lines`` has one a line."""
+    return TextLinesSource(location, name) if lines else TextFileSource(location, name)
+
+
 class TextFileSource(RawSource):
     """A text file that is one document, its row 1; also if it is empty.
 

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import InvalidInputError
+from neardup.files.compression import compression_of
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
+from neardup.files.streams import InputStream, OutputStream, file_size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of
+from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of, known_format
 from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.streams import is_remote, reading
 from neardup.options import table
@@ -163,7 +163,7 @@ def _files_below(path: str) -> list[str]:
                 message,
                 path=path,
             )
-    _check_format(path)
+    known_format(path, path)
     with reading(path):
         Path(path).open("rb").close()
     return [os.path.normpath(path)]
@@ -211,7 +211,7 @@ def _expand_url(url: str) -> list[str]:
                 message = f"the folder {url!r}"
                 raise _empty(message)
             return sorted(filesystem.unstrip_protocol(name) for name in found)
-    _check_format(url)
+    known_format(_path_of(url), url)
     return [url]
 
 
@@ -223,12 +223,6 @@ def _check_name(location: str) -> None:
         shown = os.fsencode(location).decode("utf-8", "backslashreplace")
         message = f"the file name is not valid UTF-8, rename it: {shown}"
         raise InvalidInputError(message) from None
-
-
-def _check_format(path: str) -> None:
-    if format_of(_path_of(path)) is None:
-        message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
-        raise InvalidInputError(message, path=path)
 
 
 def _empty(what: str) -> InvalidInputError:

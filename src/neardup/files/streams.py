@@ -1,4 +1,4 @@
-"""Open files and URLs as streams of bytes, decompressed and compressed by suffix.
+"""Open files and URLs as streams of bytes, decompressed and compressed on the way.
 
 Whatever goes wrong on the way to the bytes comes out as ReadError or WriteError with the path, so
 no other module of this package needs to know which library opened the file.
@@ -7,30 +7,22 @@ no other module of this package needs to know which library opened the file.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import lzma
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
+from neardup.files.compression import compressing, decompressing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
-"""Suffixes of compressed files and the codec each stands for."""
-
-
-def compression_of(name: str) -> str | None:
-    """Give the codec that the last suffix of a file name stands for, None if it is not one."""
-    return COMPRESSIONS.get(PurePosixPath(name).suffix.lower())
-
 
 def is_remote(location: str) -> bool:
-    """Tell a URL, which fsspec opens, from a local path."""
+    """Return whether a location is a URL, which fsspec opens, and no local path."""
     return "://" in location
 
 
@@ -51,10 +43,10 @@ class InputStream:
         self._empty = True
         with reading(location):
             self._raw = _open_raw(location, compression)
-            self._stream = _decompressed(self._raw, compression)
+            self._stream = decompressing(self._raw, compression)
 
     def read(self, size: int) -> bytes:
-        """Give the next ``size`` bytes; fewer only at the end of the file."""
+        """Return the next ``size`` bytes; fewer only at the end of the file."""
         with reading(self.location):
             data: bytes = self._stream.read(size)
             if len(data) < size:
@@ -74,7 +66,7 @@ class InputStream:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Give the file back; errors no longer matter, everything asked for has been read."""
+        """Close the file; errors no longer matter, everything asked for has been read."""
         for stream in (self._stream, self._raw):
             with contextlib.suppress(Exception):
                 stream.close()
@@ -104,7 +96,7 @@ class OutputStream:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._raw = path.open("wb")
             try:
-                self._stream = _compressed(self._raw, compression)
+                self._stream = compressing(self._raw, compression)
             except BaseException:
                 self._raw.close()
                 raise
@@ -149,7 +141,7 @@ def open_random(location: str) -> Any:
 
 
 def file_size(location: str) -> int | None:
-    """Give the bytes that a local file has on disk; None for a URL, where it takes a request."""
+    """Return the bytes that a local file has on disk; None for a URL, where it takes a request."""
     if is_remote(location):
         return None
     with reading(location):
@@ -202,7 +194,6 @@ def writing(path: Path) -> Iterator[None]:
         raise WriteError(message) from error
 
 
-_GZIP_LEVEL = 6
 _INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"
 
 
@@ -230,24 +221,3 @@ def _open_url(location: str) -> Any:
 
     filesystem, path = url_to_fs(location)
     return filesystem.open(path, "rb")
-
-
-def _decompressed(raw: Any, compression: str | None) -> Any:
-    if compression is None:
-        return raw
-    if compression == "xz":
-        return lzma.LZMAFile(raw)
-    native = raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r")
-    return pa.CompressedInputStream(native, compression)
-
-
-def _compressed(raw: Any, compression: str | None) -> Any:
-    """Wrap a file; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
-    if compression is None:
-        return raw
-    if compression == "xz":
-        return lzma.LZMAFile(raw, "wb")
-    if compression == "gzip":
-        # Arrow compresses at level 9, at 2 MB/s on English text; level 6 gives 40 MB/s.
-        return gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0)
-    return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)

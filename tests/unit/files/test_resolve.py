@@ -139,8 +139,10 @@ def test_resolve_paths__json_by_first_byte(make_file, data, expected):
 
 
 def test_format_of():
-    assert {format_of(f"a{suffix}") for suffix in FORMATS} == set(FORMATS)
-    assert format_of("a.csv.gz") == ".csv"
+    for known in FORMATS:
+        assert {format_of(f"a{suffix}") for suffix in known.suffixes} == {known}
+        assert {format_of(f"A{suffix.upper()}") for suffix in known.suffixes} == {known}
+    assert format_of("a.csv.gz") == format_of("a.csv") != format_of("a.txt")
     assert [format_of(name) for name in ("a", "a.gz", "a.parquet.gz", "jsonl", "a.csv.zip")] == (
         [None] * 5
     )

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup.files.compression import COMPRESSIONS
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import file_source
 from neardup.files.jsonarray import JsonArraySource
@@ -20,7 +21,6 @@ from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, Source
-from neardup.files.streams import COMPRESSIONS
 
 # Name, content, and what is to be written if every other row is kept.
 FILES = [
