@@ -6,6 +6,7 @@ a line of its own where it was on one line.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 
 _PEEK = 4096
+
+# A newline in valid JSON is never inside a string, nor are the spaces that touch it.
+_LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
 def open_source(location: str, name: str, *, lines: bool) -> JsonArraySource | JsonLinesSource:
@@ -58,6 +62,10 @@ class JsonArraySource(RawSource):
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of one JSON array."""
         return _ArrayWriter(self.output(folder))
+
+    def json_lines_writer(self, output: OutputStream) -> RowWriter:
+        """Open a writer of each element as a line."""
+        return _LinesWriter(output)
 
 
 class _ArrayCutter:
@@ -114,4 +122,22 @@ class _ArrayWriter(RowWriter):
         if not self._is_closed:
             self._is_closed = True
             self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self._output.close()
+
+
+class _LinesWriter(RowWriter):
+    """Writes elements of a JSON array as lines; line breaks between tokens are dropped."""
+
+    def __init__(self, output: OutputStream) -> None:
+        self._output = output
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected elements."""
+        assert isinstance(block, JsonBlock)
+        raw = block.raw.select(select)
+        lines = [_LINE_BREAK.sub(b"", raw[index]) + b"\n" for index in range(len(raw))]
+        self._output.write(b"".join(lines))
+
+    def close(self) -> None:
+        """Complete the file."""
         self._output.close()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+    from neardup.files.streams import OutputStream
 
 
 def open_source(location: str, name: str, *, lines: bool) -> JsonLinesSource:
@@ -59,6 +60,10 @@ class JsonLinesSource(RawSource):
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of JSON lines."""
         return RawWriter(self.output(folder))
+
+    def json_lines_writer(self, output: OutputStream) -> RowWriter:
+        """Open a writer of the lines as they are."""
+        return RawWriter(output)
 
 
 class JsonBlock(RawBlock):

@@ -1,4 +1,4 @@
-"""Write Arrow tables as one Parquet file."""
+"""Write tables, and the rows of any source, as one Parquet file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.errors import InvalidInputError
+from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import writing
 
 if TYPE_CHECKING:
@@ -78,3 +79,67 @@ class TableWriter(RowWriter):
             self._flush()
             with writing(self._path):
                 self._writer.close()
+
+
+class FittingTableWriter(RowWriter):
+    """Writes the rows of any source as Parquet, with the schema of the first block of the source.
+
+    The schema does not depend on which rows are selected, so all outputs of a source agree.
+
+    Parameters
+    ----------
+    source
+        Where the rows come from.
+    path
+        Where to write.
+    """
+
+    def __init__(self, source: Source, path: Path) -> None:
+        first = next(iter(source.blocks()), None)
+        self._schema = pa.schema([]) if first is None else first.to_table().schema
+        self._path = source.name
+        self._writer = TableWriter(path, self._schema)
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected rows.
+
+        Raises
+        ------
+        InvalidInputError
+            If they do not fit the schema.
+        """
+        if select.any():
+            self._writer.write_table(self._fitted(block.to_table(select), block))
+
+    def _fitted(self, table: pa.Table, block: RowBlock) -> pa.Table:
+        """Cast a table to the schema; a column that it lacks is null."""
+        for name in table.column_names:
+            if name not in self._schema.names and table.column(name).null_count < len(table):
+                raise self._misfit(name, "is not in the first rows of the file", block)
+        if table.schema.names == self._schema.names:
+            pairs = list(zip(self._schema, table.columns, strict=True))
+        else:
+            nulls = pa.nulls(len(table))
+            pairs = [
+                (f, table.column(f.name) if f.name in table.column_names else nulls)
+                for f in self._schema
+            ]
+        columns = []
+        for field, column in pairs:
+            try:
+                columns.append(column.cast(field.type))
+            except pa.ArrowException:
+                reason = f"holds {column.type} values, the first rows of the file {field.type}"
+                raise self._misfit(field.name, reason, block) from None
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+    def _misfit(self, name: str, reason: str, block: RowBlock) -> InvalidInputError:
+        return InvalidInputError(
+            f"in the rows from here on, column {name!r} {reason}; write jsonl instead of parquet",
+            path=self._path,
+            row=int(block.numbers[0]),
+        )
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()

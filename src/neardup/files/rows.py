@@ -19,6 +19,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.streams import OutputStream
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -99,7 +101,11 @@ class RowWriter(ABC):
 
 
 class Source(ABC):
-    """One input file, or one table in memory."""
+    """One input file, or one table in memory.
+
+    A format is a subclass: it reads rows in ``blocks`` and writes them back with ``writer``. What
+    is converted goes by way of tables, unless ``json_lines_writer`` knows better.
+    """
 
     name: str
     """Name in ids and outputs: the path below the folder common to all inputs, with suffixes."""
@@ -130,3 +136,10 @@ class Source(ABC):
     @abstractmethod
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer for ``folder / self.name``: same format and compression as the source."""
+
+    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
+        """Open a writer of the rows as JSON lines with their values byte for byte.
+
+        None where the rows are no JSON; they are then written by way of tables.
+        """
+        return None

@@ -24,8 +24,8 @@ def write_rows(
     called with the number of rows of each block.
     """
     with (
-        _writer(source, folder / "kept", output_format) as kept,
-        _writer(source, folder / "removed", output_format) as removed,
+        _open_writer(source, folder / "kept", output_format) as kept,
+        _open_writer(source, folder / "removed", output_format) as removed,
     ):
         for block, rows in blocks:
             kept.write(block, stays[rows])
@@ -33,8 +33,6 @@ def write_rows(
             report(len(block))
 
 
-def _writer(source: Source, folder: Path, output_format: OutputFormat) -> RowWriter:
+def _open_writer(source: Source, folder: Path, output_format: OutputFormat) -> RowWriter:
     folder.mkdir(parents=True, exist_ok=True)
-    if output_format == "same":
-        return source.writer(folder)
     return converted_writer(source, folder, output_format)
