@@ -7,23 +7,26 @@ it. So a row is valid if either parser takes it, whatever rows are in the same b
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
-from neardup.files.problems import BadRowError, Problems, no_column, not_utf8, null_rows
+from neardup.files.jsonvalues import (
+    JSON_SPACE,
+    Values,
+    load_object,
+    order_kind,
+    read_values,
+    to_columns,
+)
+from neardup.files.problems import BadRowError, Problems, null_rows
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import ColumnNames, ParsedRows
 
 _OPEN, _CLOSE = ord("{"), ord("}")
-_JSON_SPACE = b" \t\r\n"
-
-Values = tuple[str, str | None, Any]
 
 
 def parse_objects(
@@ -50,7 +53,7 @@ def parse_objects(
         With the first row that cannot be used.
     """
     if not len(raw):
-        return _to_columns([], columns)
+        return to_columns([], columns)
     problems = Problems(raw.numbers, path, skip_bad)
     arrays = _read_with_arrow(raw, columns)
     if arrays is None:
@@ -116,7 +119,7 @@ def _look_like_objects(raw: RawRows) -> bool:
     ends -= array[ends - 1] == ord("\r")
     odd = np.flatnonzero((array[raw.starts] != _OPEN) | (array[ends - 1] != _CLOSE))
     for index in odd.tolist():
-        raw_row = raw[index].strip(_JSON_SPACE)
+        raw_row = raw[index].strip(JSON_SPACE)
         if not (raw_row.startswith(b"{") and raw_row.endswith(b"}")):
             return False
     return True
@@ -155,43 +158,12 @@ def _parse_one_by_one(
     for index in range(len(raw)):
         try:
             row = _read_row(raw[index], columns, advice)
-            kind = _order_kind(row[2], kind, columns.order)
+            kind = order_kind(row[2], kind, columns.order)
             rows.append(row)
         except BadRowError as bad:
             problems.add(index, str(bad))
             rows.append(None)
-    return problems.without_bad_rows(_to_columns(rows, columns))
-
-
-def _order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
-    """Give the kind of values of the order column so far: all strings or all numbers."""
-    if value is None:
-        return kind
-    value_kind = str if isinstance(value, str) else float
-    if kind not in (None, value_kind):
-        other = "numbers" if kind is float else "strings"
-        message = f"column {name!r} holds {_kind(value)}, the rows before hold {other}"
-        raise BadRowError(message)
-    return value_kind
-
-
-def _to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
-    texts, ids, order = ([row and row[k] for row in rows] for k in range(3))
-    return ParsedRows(
-        pa.array(texts, pa.string()),
-        None if columns.id is None else pa.array(ids, pa.string()),
-        None if columns.order is None else _order_array(order),
-    )
-
-
-def _order_array(values: list[Any]) -> pa.Array:
-    """Give integers if all are, else floats, else strings; as Arrow does with the types to try."""
-    if any(isinstance(value, str) for value in values):
-        return pa.array(values, pa.string())
-    if not any(isinstance(value, float) for value in values):
-        with contextlib.suppress(OverflowError):
-            return pa.array(values, pa.int64())
-    return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return problems.without_bad_rows(to_columns(rows, columns))
 
 
 def _read_row(raw_row: bytes, columns: ColumnNames, advice: str = "") -> Values:
@@ -203,31 +175,7 @@ def _read_row(raw_row: bytes, columns: ColumnNames, advice: str = "") -> Values:
         if values is None:
             raise BadRowError(str(bad) + advice) from None
         return values
-    text = _value(row, columns.text)
-    if not isinstance(text, str):
-        message = f"column {columns.text!r} holds {_kind(text)}, not text"
-        raise BadRowError(message)
-    _check_unicode(text, columns.text)
-    return text, _read_id(row, columns.id), _read_order(row, columns.order)
-
-
-def load_object(raw_row: bytes) -> dict[str, Any]:
-    """Read one object with the standard library; raises BadRowError."""
-    try:
-        row = json.loads(raw_row.rstrip(_JSON_SPACE).decode())
-    except UnicodeDecodeError as error:
-        raise BadRowError(not_utf8(error)) from None
-    except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at")
-        message = f"not a JSON object: {what} at character {error.pos + 1}"
-        raise BadRowError(message) from None
-    except (ValueError, RecursionError) as error:
-        message = f"not a JSON object: {error}"
-        raise BadRowError(message) from None
-    if not isinstance(row, dict):
-        message = f"not a JSON object: it is {_kind(row)}"
-        raise BadRowError(message)
-    return row
+    return read_values(row, columns)
 
 
 def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
@@ -242,59 +190,4 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
         if name is not None and row[name] is None:
             message = f"column {name!r} is missing or null"
             raise BadRowError(message)
-    return row[columns.text], _read_id(row, columns.id), _read_order(row, columns.order)
-
-
-def _value(row: dict[str, Any], name: str) -> Any:
-    """Give a value that must be there and not be null."""
-    value = _value_or_null(row, name)
-    if value is None:
-        message = f"column {name!r} is null"
-        raise BadRowError(message)
-    return value
-
-
-def _value_or_null(row: dict[str, Any], name: str) -> Any:
-    if name not in row:
-        raise BadRowError(no_column(name, list(row)))
-    return row[name]
-
-
-def _read_id(row: dict[str, Any], name: str | None) -> str | None:
-    if name is None:
-        return None
-    value = _value(row, name)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        message = f"column {name!r} holds {_kind(value)}, not a string or a whole number"
-        raise BadRowError(message)
-    if isinstance(value, str):
-        _check_unicode(value, name)
-    return str(value)
-
-
-def _read_order(row: dict[str, Any], name: str | None) -> Any:
-    if name is None:
-        return None
-    value = _value_or_null(row, name)
-    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        message = f"column {name!r} holds {_kind(value)}, not a number or a string"
-        raise BadRowError(message)
-    if isinstance(value, str):
-        _check_unicode(value, name)
-    return value
-
-
-def _check_unicode(text: str, name: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        message = (
-            f"column {name!r} is not valid Unicode:"
-            f" half of a surrogate pair at character {error.start + 1}"
-        )
-        raise BadRowError(message) from None
-
-
-def _kind(value: Any) -> str:
-    kinds = {str: "a string", bool: "true or false", dict: "an object", list: "an array"}
-    return "null" if value is None else kinds.get(type(value), "a number")
+    return read_values(row, columns)

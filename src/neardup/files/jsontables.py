@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
-from neardup.files.jsonobjects import load_object, read_json
+from neardup.files.jsonobjects import read_json
+from neardup.files.jsonvalues import load_object
 from neardup.files.problems import BadRowError
 
 if TYPE_CHECKING:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import glob
 import os
 import shutil
-import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidInputError, ReadError
-from neardup.files.formats import KNOWN_SUFFIXES, file_source, format_of, known_format
+from neardup.errors import InvalidInputError
+from neardup.files.formats import file_source
+from neardup.files.locations import files_named, path_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.streams import is_remote, reading
 from neardup.options import table
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from neardup.files.rows import Source
 
 STANDARD_INPUT = "-"
-
-# What marks a folder as written by ``neardup dedup`` or ``neardup drop``.
-_OUTPUT_FILES = ("summary.json", "removed.parquet")
 
 
 def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
@@ -56,7 +52,11 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
         raise InvalidInputError(message)
-    found = [location for path in paths for location in _expand(path)]
+    found = [
+        location
+        for path in paths
+        for location in ([path] if path == STANDARD_INPUT else files_named(path))
+    ]
     # The same file may come as a relative and as an absolute path; the first stands.
     unique: dict[str, str] = {}
     for location in found:
@@ -114,107 +114,6 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
     return [rows_source(items)]
 
 
-def _expand(path: str) -> Iterator[str]:
-    """Give the files that one argument names, sorted."""
-    if path == STANDARD_INPUT:
-        yield path
-    elif is_remote(path) and not path.startswith("file://"):
-        yield from _expand_url(path)
-    else:
-        yield from _expand_local(path.removeprefix("file://"))
-
-
-def _expand_local(path: str) -> Iterator[str]:
-    # A file may have brackets in its name; only what does not exist as it stands is a glob.
-    if not glob.has_magic(path) or os.path.lexists(path):
-        yield from _files_below(path)
-        return
-    matches = glob.glob(path, recursive=True)
-    if not matches:
-        message = f"no file matches the pattern {path!r}"
-        raise InvalidInputError(message)
-    # "corpus/**" matches folders and, one by one, what is in them.
-    folders = {match for match in matches if Path(match).is_dir()}
-    files = {file for match in matches if match not in folders for file in _files_below(match)}
-    files.update(file for folder in folders for file in _known_files(folder))
-    if not files:
-        message = f"the folders that match {path!r}"
-        raise _empty(message)
-    yield from sorted(files)
-
-
-def _files_below(path: str) -> list[str]:
-    """Give the file itself, or the files of known formats in a folder."""
-    # Not Path.is_dir, which fails where it may not look.
-    if os.path.isdir(path):
-        _check_is_no_output(path)
-        files = sorted(_known_files(path))
-        if not files:
-            message = f"the folder {path!r}"
-            raise _empty(message)
-        return files
-    with reading(path):
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            message = (
-                "expected a regular file, which can be read more than once;"
-                " send a pipe to standard input and name it -"
-            )
-            raise ReadError(
-                message,
-                path=path,
-            )
-    known_format(path, path)
-    with reading(path):
-        Path(path).open("rb").close()
-    return [os.path.normpath(path)]
-
-
-def _known_files(folder: str) -> Iterator[str]:
-    def fail(error: OSError) -> None:
-        with reading(str(error.filename)):
-            raise error
-
-    for parent, folders, files in os.walk(folder, onerror=fail):
-        # Neither hidden folders nor what an earlier run has written are input.
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".") and not _is_output(os.path.join(parent, name))
-        ]
-        for name in files:
-            if not name.startswith(".") and format_of(name) is not None:
-                yield os.path.normpath(Path(parent, name))
-
-
-def _expand_url(url: str) -> list[str]:
-    """Give the files of a URL: itself, those that match, or those of known formats below it."""
-    with reading(url):
-        from fsspec.core import url_to_fs
-
-        filesystem, path = url_to_fs(url)
-        if "*" in url:
-            found = filesystem.glob(path)
-            files = sorted(filesystem.unstrip_protocol(name) for name in found)
-            files = [file for file in files if format_of(_path_of(file)) is not None]
-            if not files:
-                message = f"no file of a known format matches the pattern {url!r}"
-                raise InvalidInputError(message)
-            return files
-        # Asking whether it is a folder takes a request; a name with a known suffix needs none.
-        if format_of(_path_of(url)) is not None:
-            if not filesystem.exists(path):
-                raise FileNotFoundError
-            return [url]
-        if filesystem.isdir(path):
-            found = [name for name in filesystem.find(path) if format_of(name) is not None]
-            if not found:
-                message = f"the folder {url!r}"
-                raise _empty(message)
-            return sorted(filesystem.unstrip_protocol(name) for name in found)
-    known_format(_path_of(url), url)
-    return [url]
-
-
 def _check_name(location: str) -> None:
     """File names go into ids and tables, which hold Unicode only."""
     try:
@@ -223,19 +122,6 @@ def _check_name(location: str) -> None:
         shown = os.fsencode(location).decode("utf-8", "backslashreplace")
         message = f"the file name is not valid UTF-8, rename it: {shown}"
         raise InvalidInputError(message) from None
-
-
-def _empty(what: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
-    )
-
-
-def _path_of(location: str) -> str:
-    """Drop from a URL what is not part of the path."""
-    if location.startswith(("http://", "https://")):
-        return location.partition("#")[0].partition("?")[0]
-    return location
 
 
 def _absolute(path: str) -> str:
@@ -259,7 +145,7 @@ def _names(locations: list[str], standard_input: str) -> list[str]:
 def _parts(location: str) -> tuple[str, ...]:
     """Split a path or a URL into folders and a file name that are safe in an output path."""
     if is_remote(location):
-        protocol, _, path = _path_of(location).partition("://")
+        protocol, _, path = path_of(location).partition("://")
         return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
     local = Path(_absolute(location))
     return tuple(part for part in local.parts if part != local.anchor)
@@ -273,14 +159,3 @@ def _spooled_standard_input(name: str, *, lines: bool) -> Source:
     with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     return file_source(str(path), name, lines=lines)
-
-
-def _is_output(folder: str) -> bool:
-    """Tell a folder that neardup has written."""
-    return all(os.path.lexists(os.path.join(folder, name)) for name in _OUTPUT_FILES)
-
-
-def _check_is_no_output(folder: str) -> None:
-    if _is_output(folder):
-        message = f"{folder!r} was written by neardup; name {os.path.join(folder, 'kept')!r} in it"
-        raise InvalidInputError(message)
