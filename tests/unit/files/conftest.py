@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
+from tests.files import compress, copy_rows, decompress
+
 if TYPE_CHECKING:
-    from neardup.files.rows import Mask, RowBlock, Source
+    from neardup.files.rows import Source
 
 MakeFile = Callable[[str, bytes], Path]
-
-
-def compress(name: str, data: bytes) -> bytes:
-    """Compress as the suffix of the name says, with other libraries than neardup where possible."""
-    suffix = name.rpartition(".")[2]
-    if suffix == "zst":
-        sink = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(sink, "zstd") as stream:
-            stream.write(data)
-        return sink.getvalue().to_pybytes()
-    compressors = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-    return compressors.get(suffix, bytes)(data)
-
-
-def decompress(path: Path) -> bytes:
-    data = path.read_bytes()
-    if path.suffix == ".zst":
-        with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-            return stream.read()
-    decompressors = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-    return decompressors.get(path.suffix, bytes)(data)
 
 
 @pytest.fixture
@@ -63,15 +39,6 @@ def write_rows(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / folder / source.name
 
     return write
-
-
-def copy_rows(
-    source: Source, write: Callable[[RowBlock, Mask], None], keep: Callable[[int], bool]
-) -> None:
-    seen = 0
-    for block in source.blocks():
-        write(block, np.array([keep(seen + i) for i in range(len(block))], np.bool_))
-        seen += len(block)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
@@ -327,3 +328,17 @@ def test_to_table__errors():
     ):
         objects_to_table(cut(b'{"n": 1}\n5\n'), path="a.jsonl")
     assert objects_to_table(cut(b""), path="a.jsonl").num_rows == 0
+
+
+def test_writer__large_file_with_random_rows(make_file, tmp_path):
+    lines = [b'{"text": "%d"}\n' % i for i in range(50_000)]
+    source = JsonLinesSource(
+        str(make_file("a.jsonl", b"".join(lines))), "a.jsonl", block_bytes=9999
+    )
+    keep = np.random.default_rng(5).random(len(lines)) < 0.5
+    with source.writer(tmp_path) as writer:
+        for block in source.blocks():
+            writer.write(block, keep[block.numbers - 1])
+    expected = b"".join(line for line, kept in zip(lines, keep, strict=True) if kept)
+    digest = hashlib.sha256((tmp_path / "a.jsonl").read_bytes()).digest()
+    assert digest == hashlib.sha256(expected).digest()
