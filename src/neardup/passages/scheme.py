@@ -14,6 +14,7 @@ from neardup.options.jobs import SCHEME_OF_PASSAGES
 from neardup.tables import Uint64s
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
+from neardup.text.tokenizers.files import file_in_name
 from neardup.text.weighting import Weighting
 
 _NUMBERS = ("min_tokens", "num_perm", "seed")
@@ -129,8 +130,9 @@ def restore_scheme(
         If this scheme would give other tokens: another tokenizer, or another Unicode version.
     """
     name = str(description.get("tokenizer"))
-    if tokenizer is None and ":" in name:
-        message = f"tokenizer must be given: this index was made with the file {name.split(':')[0]}"
+    file = file_in_name(name)
+    if tokenizer is None and file is not None:
+        message = f"tokenizer must be given: this index was made with the file {file}"
         raise InvalidParameterError(message)
     options = {
         key: description[key]

@@ -53,7 +53,7 @@ def rabin_shingle_lists(
     if not 0 <= seed < 2**64:
         message = f"seed must lie between 0 and 2^64 - 1, got {seed}"
         raise InvalidParameterError(message)
-    is_bytes = scheme.tokenizer.name == "bytes"
+    is_bytes = scheme.tokenizer.is_bytewise
     if is_bytes and not isinstance(source, Texts):
         message = "source must be texts where tokens are bytes, got token lists; hand in the texts"
         raise InvalidParameterError(message)

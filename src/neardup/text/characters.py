@@ -19,7 +19,7 @@ from neardup.tables import Bytes, Int64s, Uint64s
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Blocks of scripts that are written without spaces between words: each of their letters, marks and
 # digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
@@ -55,15 +55,15 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
 @lru_cache(maxsize=8)
-def token_tables(kind: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
+def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
     """Build the tables of a tokenizer: one byte for each ASCII character, one entry for all.
 
-    ``kind`` is ``words``, ``whitespace`` or ``characters``; layout as in ``kernels.folding``.
+    ``rule`` is one of ``RULES``; layout as in ``kernels.folding``.
     """
     table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
     for start in range(0, _N_CODE_POINTS, _PLANE):
         table[start : start + _PLANE] = _plain_entries(start)
-    classes = _classes(kind)
+    classes = RULES[rule]()
     for character in _folding_characters(normalisation):
         folded = normalisation.fold(character)
         code_point = ord(character)
@@ -87,16 +87,22 @@ def _folding_characters(normalisation: Normalisation) -> Iterator[str]:
                 yield from (c for c in few if normalisation.fold(c) != c)
 
 
-def _classes(kind: str) -> Bytes:
-    """Tell the part of every code point in tokens."""
-    if kind == "characters":
-        return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
-    if kind == "whitespace":
-        classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
-        spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
-        # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
-        classes[[0, *spaces]] = SEPARATOR
-        return classes
+def _all_single() -> Bytes:
+    """Return the parts of code points where each is a token."""
+    return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
+
+
+def _between_spaces() -> Bytes:
+    """Return the parts of code points where tokens are what stands between white space."""
+    classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
+    spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
+    # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
+    classes[[0, *spaces]] = SEPARATOR
+    return classes
+
+
+def _words() -> Bytes:
+    """Return the parts of code points where tokens are words, or letters of unspaced scripts."""
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
     parts = [c for c in chain(*ASSIGNED) if unicodedata.category(chr(c))[0] in "LMN"]
     classes[[ord("_"), *parts]] = WORD
@@ -104,6 +110,14 @@ def _classes(kind: str) -> Bytes:
         block = classes[first : last + 1]
         block[block == WORD] = SINGLE
     return classes
+
+
+RULES: dict[str, Callable[[], Bytes]] = {
+    "words": _words,
+    "whitespace": _between_spaces,
+    "characters": _all_single,
+}
+"""For each tokenizer by characters what part every code point has, as in ``kernels.folding``."""
 
 
 def _entry(folded: bytes) -> np.uint64:

@@ -15,6 +15,7 @@ from neardup.options.choices import Occurrences, UnicodeForm
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import TokenFunction, Tokenizer, make_tokenizer
+from neardup.text.tokenizers.named import named_tokenizer
 
 # Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
 HASH_VERSION = 1
@@ -74,11 +75,15 @@ def make_shingle_scheme(
 ) -> ShingleScheme:
     """Make a scheme from options; ``casefold`` is on for words and off otherwise unless given."""
     table.TOKENIZER.given(tokenizer)
+    named = named_tokenizer(tokenizer)
     if casefold is None:
-        casefold = tokenizer == "words"
+        casefold = named is not None and named.casefold
     normalisation = Normalisation(casefold, unicode_form, strip_accents, fold_digits)
-    if tokenizer == "bytes" and normalisation != Normalisation(casefold=False):
-        message = "the tokenizer bytes compares bytes as they are; leave out normalisation options"
+    may_normalise = named is None or named.normalises
+    if not may_normalise and normalisation != Normalisation(casefold=False):
+        message = (
+            f"the tokenizer {tokenizer} compares bytes as they are; leave out normalisation options"
+        )
         raise InvalidParameterError(message)
     chosen = make_tokenizer(tokenizer, normalisation)
     return ShingleScheme(chosen, normalisation, ngram, occurrences)

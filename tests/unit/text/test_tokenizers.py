@@ -10,7 +10,8 @@ import tokenizers
 import neardup
 from neardup.kernels.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
-from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
+from neardup.text.tokenizers import make_tokenizer
+from neardup.text.tokenizers.files import load_file_tokenizer
 from tests.arrays import make_texts, unragged
 
 KEEP_CASE = Normalisation(casefold=False)
