@@ -10,7 +10,6 @@ import tokenizers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidParameterError
 from neardup.text.forms import form_table, form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import make_tokenizer
@@ -19,6 +18,7 @@ from tests.oracles import hashing
 from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options, fold
 from tests.strategies import any_text, assigned_only, kinds, options
+from tests.tokenizer_files import write_byte_pairs, write_word_pieces
 
 hash_token = cache(hashing.hash_token)
 
@@ -155,29 +155,8 @@ def test_form_table__as_oracle(form):
 
 @pytest.fixture(scope="module")
 def tokenizer_files(tmp_path_factory):
-    """A tokenizer of bytes, which cuts characters in pieces, and one of words with a prefix."""
     folder = tmp_path_factory.mktemp("files")
-    sample = ["the cat sat on the mat", "Hello the cat", "été 漢字 the ss fi straße"] * 5
-    by_bytes = tokenizers.Tokenizer(tokenizers.models.BPE())
-    by_bytes.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=330,
-        show_progress=False,
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-    )
-    by_bytes.train_from_iterator(sample, trainer)
-    by_bytes.save(str(folder / "bytes.json"))
-    by_words = tokenizers.Tokenizer(tokenizers.models.Unigram())
-    by_words.normalizer = tokenizers.normalizers.NFKC()
-    by_words.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
-    by_words.train_from_iterator(
-        sample,
-        tokenizers.trainers.UnigramTrainer(
-            vocab_size=60, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False
-        ),
-    )
-    by_words.save(str(folder / "words.json"))
-    return [folder / "bytes.json", folder / "words.json"]
+    return [write_byte_pairs(folder / "bytes.json"), write_word_pieces(folder / "words.json")]
 
 
 @given(st.lists(texts_to_form, min_size=1, max_size=4), options, st.integers(0, 1))
@@ -217,21 +196,6 @@ def test_locate_tokens__of_a_tokenizer_file__example(tokenizer_files):
         joined = chosen.strip_accents or chosen.unicode_form == "NFC"
         assert any("e\u0301" in part for part in parts) == joined
         assert parts.count("ẞ") + parts.count("Aẞ") + parts.count("ẞE") > 0
-
-
-def test_locate_tokens__of_no_texts(tokenizer_files):
-    for kind in ("words", "whitespace", "characters", "bytes", *tokenizer_files):
-        for form in (None, "NFC"):
-            chosen = Options(casefold=False, unicode_form=form)
-            assert located([], kind, chosen) == []
-            assert located([""], kind, chosen) == [[]]
-
-
-def test_locate_tokens__of_a_function():
-    tokenizer = make_tokenizer(str.split, Normalisation())
-    message = r"^passages need a tokenizer that tells where each token stands, got the function "
-    with pytest.raises(InvalidParameterError, match=message):
-        tokenizer.locate_tokens(make_texts(["a"]))
 
 
 @given(st.lists(texts_to_form, max_size=5), kinds, st.integers(0, 5))

@@ -15,7 +15,7 @@ from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import first_difference, make_texts, unragged
 from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, fold, tokenize
-from tests.strategies import any_text, assigned_only, kinds, options
+from tests.strategies import any_text, assigned_only, options
 
 hash_token = cache(oracle.hash_token)
 
@@ -27,16 +27,6 @@ def hashes_of(texts: Texts, kind, chosen: Options) -> list[list[int]]:
 
 def expected_hashes(strings, kind, chosen):
     return [[hash_token(token) for token in tokenize(s, kind, chosen)] for s in strings]
-
-
-@given(st.lists(any_text, max_size=5), kinds, options, any_text)
-def test_hash_tokens__as_oracle(strings, kind, chosen, lead):
-    if chosen.unicode_form is not None:
-        strings = [assigned_only(string) for string in strings]
-    if kind == "bytes":
-        chosen = Options(casefold=False)
-    expected = expected_hashes(strings, kind, chosen)
-    assert hashes_of(make_texts(strings, lead=lead), kind, chosen) == expected
 
 
 # All that may be assigned, and a sample of the planes that are empty or for private use.
@@ -168,15 +158,3 @@ def test_hash_tokens__of_a_function_to_integers(lists):
 def test_hash_tokens__of_a_function_to_something_else():
     with pytest.raises(InvalidParameterError, match="strings or integers, got float"):
         hashes_of(make_texts(["x"]), lambda _: [0.5], Options())
-
-
-@given(st.lists(any_text, max_size=6), kinds, st.data())
-def test_hash_tokens__texts_do_not_know_their_neighbours(strings, kind, data):
-    """Any cut of the texts into blocks gives the same hashes."""
-    chosen = Options(casefold=False)
-    cut = data.draw(st.integers(0, len(strings)))
-    texts = make_texts(strings)
-    parts = [Texts(texts.data, texts.offsets[: cut + 1]), Texts(texts.data, texts.offsets[cut:])]
-    assert hashes_of(texts, kind, chosen) == [
-        hashes for part in parts for hashes in hashes_of(part, kind, chosen)
-    ]

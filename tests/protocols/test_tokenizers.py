@@ -1,0 +1,302 @@
+"""What holds for every tokenizer: hashes by definition, places, and nothing but the text counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidParameterError
+from neardup.options import kinds, table
+from neardup.tables import Texts
+from neardup.text.normalise import Normalisation
+from neardup.text.shingles import make_shingle_scheme
+from neardup.text.tokenizers import Tokenizer, make_tokenizer
+from neardup.text.tokenizers.files import file_in_name
+from neardup.text.tokenizers.named import NAMED
+from tests.arrays import make_texts, unragged
+from tests.oracles import hashing
+from tests.oracles.spans import byte_length, normalised_characters
+from tests.oracles.tokens import Options, fold, tokenize
+from tests.strategies import any_text, assigned_only, options
+from tests.tokenizer_files import write_byte_pairs, write_word_pieces
+
+hash_token = cache(hashing.hash_token)
+
+PLAIN = Options(casefold=False)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A tokenizer as the suite sees it.
+
+    Parameters
+    ----------
+    name
+        What a user names; the name of a file for one that is a file.
+    cut
+        The tokens of a text by definition, as bytes; ``path`` is where the file is.
+    choice
+        What goes to ``make_tokenizer``.
+    has_places
+        Whether it knows where tokens stand.
+    normalises
+        Whether anything can be folded away.
+    """
+
+    name: str
+    cut: Callable[[str, Options, Any], list[bytes]]
+    choice: Callable[[Any], Any]
+    has_places: bool = True
+    normalises: bool = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    def make(self, files: Files, chosen: Options) -> Tokenizer:
+        return make_tokenizer(self.choice(files), Normalisation(**vars(chosen)))
+
+    def expected(self, files: Files, string: str, chosen: Options) -> list[int]:
+        return [hash_token(token) for token in self.cut(string, chosen, files)]
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of tokenizers and what the library that they are for makes of them."""
+
+    folder: Path
+    libraries: dict[str, tokenizers.Tokenizer]
+
+    def __str__(self) -> str:
+        return "files"
+
+
+def folded(text: str, chosen: Options) -> str:
+    normal = (c for c, _, _ in normalised_characters(text, chosen.unicode_form))
+    return "".join(fold(c, chosen) for c in normal)
+
+
+def split_at_a(text: str) -> list[str]:
+    return text.split("a")
+
+
+def split_numbers(text: str) -> list[int]:
+    return [len(part) - 3 for part in text.split("a")]
+
+
+def _named(name: str, **facts: bool) -> Case:
+    return Case(name, lambda text, chosen, _: tokenize(text, name, chosen), lambda _: name, **facts)
+
+
+def _file(name: str) -> Case:
+    def cut(text: str, chosen: Options, files: Files) -> list[bytes]:
+        encoding = files.libraries[name].encode(folded(text, chosen), add_special_tokens=False)
+        return [number.to_bytes(8, "little") for number in encoding.ids]
+
+    return Case(name, cut, lambda files: files.folder / name)
+
+
+def _function(function: Callable[[str], list[Any]], to_bytes: Callable[[Any], bytes]) -> Case:
+    def cut(text: str, chosen: Options, _: Files) -> list[bytes]:
+        return [to_bytes(token) for token in function(folded(text, chosen))]
+
+    return Case(function.__name__, cut, lambda _: function, has_places=False)
+
+
+CASES = [
+    _named("words"),
+    _named("whitespace"),
+    _named("characters"),
+    _named("bytes", normalises=False),
+    _file("pairs.json"),
+    _file("pieces.json"),
+    _function(split_at_a, str.encode),
+    _function(split_numbers, lambda number: number.to_bytes(8, "little", signed=True)),
+]
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_locating = pytest.mark.parametrize("case", [c for c in CASES if c.has_places], ids=str)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Files:
+    folder = tmp_path_factory.mktemp("files")
+    paths = [write_byte_pairs(folder / "pairs.json"), write_word_pieces(folder / "pieces.json")]
+    return Files(folder, {path.name: tokenizers.Tokenizer.from_file(str(path)) for path in paths})
+
+
+def allowed(case: Case, chosen: Options, strings: list[str]) -> tuple[Options, list[str]]:
+    """Leave out what a tokenizer does not take, or another version of Unicode may know."""
+    if not case.normalises:
+        return PLAIN, strings
+    return chosen, strings if chosen.unicode_form is None else list(map(assigned_only, strings))
+
+
+def hashes(tokenizer: Tokenizer, texts: Texts) -> list[list[int]]:
+    lists = tokenizer.hash_tokens(texts)
+    assert lists.values.dtype == np.uint64
+    assert lists.offsets[0] == 0
+    assert len(lists) == len(texts)
+    return unragged(lists.values, lists.offsets)
+
+
+def located(tokenizer: Tokenizer, texts: Texts) -> list[list[tuple[int, int, int]]]:
+    """Return hash, start and stop of each token of each text."""
+    lists, spans = tokenizer.locate_tokens(texts)
+    assert spans.starts.dtype == spans.stops.dtype == np.int64
+    assert len(spans) == len(spans.starts) == len(spans.stops) == len(lists.values)
+    rows = zip(lists.values.tolist(), spans.starts.tolist(), spans.stops.tolist(), strict=True)
+    return [[next(rows) for _ in range(b - a)] for a, b in pairwise(lists.offsets.tolist())]
+
+
+@every_case
+@settings(deadline=None, max_examples=60)
+@given(strings=st.lists(any_text, max_size=5), chosen=options, lead=any_text)
+def test_hash_tokens__as_oracle(case, files, strings, chosen, lead):
+    """Whatever stands around the texts in memory."""
+    chosen, strings = allowed(case, chosen, strings)
+    expected = [case.expected(files, string, chosen) for string in strings]
+    texts = make_texts(strings, lead=lead, trail=lead)
+    assert hashes(case.make(files, chosen), texts) == expected
+
+
+@every_locating
+@settings(deadline=None, max_examples=60)
+@given(strings=st.lists(any_text, max_size=5), chosen=options, lead=any_text)
+def test_locate_tokens__same_hashes_and_places_in_the_text(case, files, strings, chosen, lead):
+    """Places are whole characters, unless tokens are bytes, and no token starts before another."""
+    chosen, strings = allowed(case, chosen, strings)
+    tokenizer = case.make(files, chosen)
+    texts = make_texts(strings, lead=lead, trail=lead)
+    found = located(tokenizer, texts)
+    assert [[value for value, _, _ in row] for row in found] == hashes(tokenizer, texts)
+    for string, row in zip(strings, found, strict=True):
+        edges = {byte_length(string[:i]) for i in range(len(string) + 1)}
+        if tokenizer.is_bytewise:
+            edges = set(range(byte_length(string) + 1))
+        assert {place for _, start, stop in row for place in (start, stop)} <= edges
+        assert all(start <= stop for _, start, stop in row)
+        assert [start for _, start, _ in row] == sorted(start for _, start, _ in row)
+
+
+@every_case
+@settings(deadline=None, max_examples=60)
+@given(strings=st.lists(any_text, max_size=6), chosen=options, cut=st.integers(0, 6))
+def test_texts_do_not_know_their_neighbours(case, files, strings, chosen, cut):
+    """Any cut of the texts into slices gives the same hashes and places."""
+    chosen, strings = allowed(case, chosen, strings)
+    cut = min(cut, len(strings))
+    tokenizer = case.make(files, chosen)
+    texts = make_texts(strings, lead="é")
+    parts = [Texts(texts.data, texts.offsets[: cut + 1]), Texts(texts.data, texts.offsets[cut:])]
+    whole = hashes(tokenizer, texts)
+    assert whole == [row for part in parts for row in hashes(tokenizer, part)]
+    if case.has_places:
+        whole = located(tokenizer, texts)
+        assert whole == [row for part in parts for row in located(tokenizer, part)]
+
+
+@every_case
+@pytest.mark.parametrize("form", [None, "NFC", "NFKC"])
+def test_empty_texts(case, files, form):
+    chosen = replace(PLAIN, unicode_form=form) if case.normalises else PLAIN
+    tokenizer = case.make(files, chosen)
+    nothing = case.expected(files, "", chosen)
+    assert case.has_places is False or nothing == []
+    for strings in ([], [""], ["", ""]):
+        texts = make_texts(strings, lead="a b")
+        assert hashes(tokenizer, texts) == [nothing] * len(strings)
+        if case.has_places:
+            assert located(tokenizer, texts) == [[]] * len(strings)
+
+
+ODD = [
+    *("\0", "\ufffd", "\ufeff", "\u200b", "\U000e0001", "\ufdd0", "\uffff", "\U0010ffff", "\x7f"),
+    *("\u0301", "\u1160", "\u3099a", "a\0b", "\r\n", "\u0378", "\U0001f600\u200d\U0001f680"),
+]
+
+
+@every_case
+def test_odd_texts__are_texts(case, files):
+    """Repaired, unassigned, joining and control characters: same rule as for any other."""
+    for chosen in (PLAIN, replace(PLAIN, strip_accents=True, fold_digits=True, casefold=True)):
+        used = chosen if case.normalises else PLAIN
+        tokenizer = case.make(files, used)
+        expected = [case.expected(files, string, used) for string in ODD]
+        assert hashes(tokenizer, make_texts(ODD)) == expected
+        if case.has_places:
+            found = located(tokenizer, make_texts(ODD))
+            assert [[value for value, _, _ in row] for row in found] == expected
+
+
+@every_case
+def test_hash_tokens__in_several_threads(case, files):
+    tokenizer = case.make(files, PLAIN)
+    texts = [make_texts([f"text {i} of a thread é" * (i % 7)]) for i in range(60)]
+    expected = [hashes(tokenizer, one) for one in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda one: hashes(tokenizer, one), texts)) == expected
+
+
+@every_case
+def test_is_bytewise__if_tokens_are_bytes(case, files):
+    text = "a b é語"
+    found = hashes(case.make(files, PLAIN), make_texts([text]))
+    of_bytes = [hash_token(bytes([byte])) for byte in text.encode()]
+    assert case.make(files, PLAIN).is_bytewise == (found == [of_bytes])
+
+
+def test_name__equal_only_for_equal_hashes(files):
+    names = [case.make(files, PLAIN).name for case in CASES]
+    assert names == [case.make(files, PLAIN).name for case in CASES]
+    assert len(set(names)) == len(CASES)
+    described = [
+        repr(make_shingle_scheme(case.choice(files), casefold=casefold).describe())
+        for case in CASES
+        for casefold in (False, True)
+        if case.normalises or not casefold
+    ]
+    assert len(set(described)) == len(described)
+
+
+def test_name__says_which_file(files):
+    for case in CASES:
+        name = case.make(files, PLAIN).name
+        assert file_in_name(name) == (case.name if case.name in files.libraries else None)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.has_places], ids=str)
+def test_locate_tokens__without_places(case, files):
+    message = r"^passages need a tokenizer that tells where each token stands, got the function .*"
+    with pytest.raises(InvalidParameterError, match=message + r"; choose one of words, "):
+        case.make(files, PLAIN).locate_tokens(make_texts(["a"]))
+
+
+def test_named__all_have_a_case():
+    assert NAMED.keys() <= {case.name for case in CASES}
+    assert tuple(NAMED) == kinds.Tokenizer.names
+    assert table.TOKENIZER.help.startswith(", ".join(NAMED))
+    with pytest.raises(InvalidParameterError) as caught:
+        make_tokenizer("none", Normalisation())
+    assert f"must be one of {', '.join(NAMED)}, a " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named__what_is_folded_away(name):
+    """Case is folded where the table says so, and nothing where nothing can be."""
+    scheme = make_shingle_scheme(name)
+    assert scheme.normalisation == Normalisation(casefold=NAMED[name].casefold)
+    if NAMED[name].normalises:
+        assert make_shingle_scheme(name, fold_digits=True).normalisation.fold_digits
+    else:
+        with pytest.raises(InvalidParameterError, match=rf"^the tokenizer {name} compares bytes"):
+            make_shingle_scheme(name, fold_digits=True)
