@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.compression import COMPRESSIONS
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
-from neardup.files.formats import FORMATS, file_source, format_of
+from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from tests.files import compress, copy_rows, decompress
 from tests.protocols.format_cases import CASES, Case, Row
@@ -419,6 +419,22 @@ def test_formats__by_suffix(case):
     assert case.suffix in found.suffixes
     for suffix in COMPRESSIONS:
         assert format_of(case.name + suffix) == (found if found.is_compressible else None)
+
+
+def test_formats__in_words():
+    suffixes = [suffix for found in FORMATS for suffix in found.suffixes]
+    plain = [s for found in FORMATS for s in found.suffixes if not found.is_compressible]
+    but = f"all but {', '.join(plain)} also with .gz, .zst, .xz, .bz2"
+    assert KNOWN_SUFFIXES.split("; ") == [", ".join(suffixes), but]
+    assert KNOWN_SUFFIXES.startswith(".jsonl, .ndjson, .json, .csv, .tsv, .txt, .parquet")
+
+
+def test_formats__in_the_docs():
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    table = page.read_text().partition("### Inputs")[2].partition("### Output")[0]
+    for found in FORMATS:
+        for suffix in found.suffixes:
+            assert f"`{suffix}`" in table
 
 
 def test_formats__are_loaded_when_a_file_is_opened():

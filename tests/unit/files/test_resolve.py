@@ -165,10 +165,7 @@ def test_resolve_paths__unmatched_glob(corpus):
 
 
 def test_resolve_paths__unknown_suffix(corpus):
-    message = (
-        "corpus/README.md: unknown file format; a name ends in one of .jsonl, .ndjson, .json, .csv,"
-        " .tsv, .txt, .parquet; all but .parquet also with .gz, .zst, .xz, .bz2"
-    )
+    message = f"corpus/README.md: unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
     for path in ("corpus/README.md", "corpus/*"):
         with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}$"):
             resolve_paths([path])
