@@ -1,4 +1,7 @@
-"""Weighted sets: the shingles of each document with what they weigh there."""
+"""Weighted sets: the shingles of each document with what they weigh there.
+
+What weighs how much is worked out in ``weighting``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a token weighs: how often it occurs in a text, and in how few documents."""
+"""What a token weighs: term frequencies, and in how few of all documents it is.
+
+Formulas and counts only; ``weighted_sets`` makes the sets of a text by them.
+"""
 
 from __future__ import annotations
 
