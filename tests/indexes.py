@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.runtime.runner import Runner
 from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
 from neardup.storage.folder import changing, create_index
 from neardup.storage.manifest import (
@@ -17,7 +18,8 @@ from neardup.storage.manifest import (
     load_manifest,
     store_manifest,
 )
-from neardup.storage.segments import SegmentWriter, open_segment
+from neardup.storage.segment_writer import SegmentWriter
+from neardup.storage.segments import open_segment
 
 N_DOCUMENTS = 40
 
@@ -73,7 +75,7 @@ def check(folder: Path) -> int:
     manifest = load_manifest(folder)
     number = manifest.generation
     for record in manifest.segments:
-        segment = open_segment(folder, record)
+        segment = open_segment(folder, record, Runner(1))
         expected = contents(int(record.name[1:]))
         assert (segment.array("keys", np.uint64) == expected["keys"]).all()
         assert (segment.array("spans", np.uint16, ndim=2) == expected["spans"]).all()
@@ -83,7 +85,8 @@ def check(folder: Path) -> int:
         assert load_removed(folder, record).tolist() == [1, generation % 38 + 2]
     if number:
         assert manifest.segments[-1].name == f"s{number}"
-        counts = load_extra(folder, manifest, f"counts-{number}", np.int64)
+        name = f"counts-{number}.npy"
+        counts = load_extra(folder, name, manifest.files[name])
         assert (counts == np.arange(number, number + 50)).all()
     return number
 

@@ -39,7 +39,7 @@ KEPT = 0.6
 
 def align(queries: Any, documents: Any, **options: Any) -> list[Passage]:
     """Find the shared passages through the public function."""
-    table = neardup.align(queries, documents, id_column="id", **options)
+    table = neardup.align(queries, documents, id_column="id", **options).passages
     names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
     return [Passage(*row) for row in zip(*(table[name].to_pylist() for name in names), strict=True)]
 

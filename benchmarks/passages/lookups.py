@@ -22,10 +22,11 @@ import numpy as np
 
 from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
-from neardup.passages.index import read_index
-from neardup.passages.lookup import Lookup
+from neardup.passages.handle import PassageHandle
+from neardup.passages.lookup import find_passages
 from neardup.passages.query import make_queries
 from neardup.passages.search import make_search_plan
+from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Place:
         places = np.array([self.start, self.start + size - 1], np.int64)
         documents = np.full(2, self.document, np.int64)
         starts, stops = self.segment.byte_places(places, documents)
-        encoded = self.segment.text(self.document).encode()
+        encoded = self.segment.texts[self.document].as_py().encode()
         return encoded[int(starts[0]) : int(stops[1])].decode()
 
 
@@ -120,14 +121,14 @@ def similarity(first: Uint64s, second: Uint64s, index: OpenIndex) -> Fraction:
 def look_up(index: OpenIndex, queries: list[Query]) -> dict[str, Any]:
     """Look queries up one by one; give milliseconds and what was found."""
     plan = make_search_plan(index.scheme, THRESHOLD, RECALL, "best")
-    lookup = Lookup(index, 1)
+    runner = Runner(1)
     for _ in range(2):
         milliseconds, n_found, n_similar, n_similar_found, n_passages = [], 0, 0, 0, 0
         for query in queries:
             lists = TokenLists(query.tokens, np.array([0, len(query.tokens)], np.int64))
             start = time.perf_counter()
             made = list(make_queries(lists, index.scheme, index.frequencies))
-            found = lookup.find(made, plan)
+            found = find_passages(index, made, plan, runner)
             milliseconds.append(round((time.perf_counter() - start) * 1e3, 4))
             n_passages += len(found)
             is_found = query.place is not None and _has_middle(index, query, query.place, found)
@@ -177,7 +178,7 @@ def main() -> None:
     options = parser.parse_args()
     memory = Memory()
     start = time.perf_counter()
-    index = read_index(options.folder, workers=1)
+    index = PassageHandle(options.folder).view(Runner(1))
     opened = time.perf_counter() - start
     rng = np.random.default_rng(1)
     passages = [draw_passage(index, options.tokens, rng) for _ in range(options.queries)]

@@ -8,7 +8,8 @@ The public names, and where they live:
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
 - ``align`` (jobs.passages): all passages that two collections share.
-- ``PassageIndex`` (jobs.passages): passages of documents, found by similarity.
+- ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
+  ``PassageResult`` is what it and ``align`` return.
 - ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
   ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
   ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from neardup.jobs.pairs.result import PairResult
     from neardup.jobs.passages.align import align
     from neardup.jobs.passages.passage_index import PassageIndex
+    from neardup.jobs.passages.result import PassageResult
     from neardup.jobs.sketch.clusters import ClusterResult, cluster_sketches
     from neardup.jobs.sketch.estimate import EstimateResult, estimate
     from neardup.jobs.sketch.sketch import sketch
@@ -73,6 +75,7 @@ __all__ = [
     "OutputExistsError",
     "PairResult",
     "PassageIndex",
+    "PassageResult",
     "ReadError",
     "ResultLimitError",
     "SketchFormatError",
@@ -97,6 +100,7 @@ _HOMES = {
     "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.jobs.pairs.result",
     "PassageIndex": "neardup.jobs.passages.passage_index",
+    "PassageResult": "neardup.jobs.passages.result",
     "align": "neardup.jobs.passages.align",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",

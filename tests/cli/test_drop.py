@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.passages.index import read_index
+from neardup.passages.handle import PassageHandle
+from neardup.runtime.runner import Runner
 
 ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'
 FILES = ["a.jsonl", "a.jsonl.gz", "a.ndjson.zst", "a.json", "a.csv", "a.tsv.xz", "a.txt.bz2"]
@@ -81,7 +82,8 @@ def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, n
 
 
 def index_ids(folder):
-    return [i for segment in read_index(folder).segments for i in segment.ids.to_pylist()]
+    index = PassageHandle(folder).view(Runner(1))
+    return [i for segment in index.segments for i in segment.ids.to_pylist()]
 
 
 @pytest.mark.parametrize(

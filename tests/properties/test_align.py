@@ -50,7 +50,7 @@ def align_words(query, document, **options):
             int(end) - len(w) - 1: i for i, (end, w) in enumerate(zip(ends, words, strict=True))
         }
 
-    table = neardup.align([" ".join(query)], [" ".join(document)], **options)
+    table = neardup.align([" ".join(query)], [" ".join(document)], **options).passages
     of_query, of_document = places(query), places(document)
 
     def stop(of_text, end, n):
@@ -246,7 +246,8 @@ def test_align__same_for_any_number_of_workers(seed, workers):
     queries = [" ".join(query) for query, _ in texts]
     documents = [" ".join(document) for _, document in texts]
     one, several = (
-        neardup.align(queries, documents, min_tokens=MIN_TOKENS, workers=n) for n in (1, workers)
+        neardup.align(queries, documents, min_tokens=MIN_TOKENS, workers=n).passages
+        for n in (1, workers)
     )
     assert len(one) >= 9
     assert one.equals(several)

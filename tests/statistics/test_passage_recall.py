@@ -80,7 +80,8 @@ def test_recall__of_passages_at_the_threshold(tmp_path, tf, idf, copies):
         spread = sqrt(N_TRIALS * expected * (1 - expected))
 
         candidates = set()
-        for row in index.search(queries, THRESHOLD, recall=recall, report="windows").to_pylist():
+        found = index.search(queries, THRESHOLD, recall=recall, report="windows").passages
+        for row in found.to_pylist():
             start, end = spans[int(row["query_id"])]
             if row["doc_id"] == row["query_id"]:
                 covers = row["first_start"] <= start <= row["last_start"]
@@ -88,7 +89,7 @@ def test_recall__of_passages_at_the_threshold(tmp_path, tf, idf, copies):
                     candidates.add(row["query_id"])
         assert abs(len(candidates) - N_TRIALS * expected) < 4 * spread
 
-        rows = index.search(queries, THRESHOLD, recall=recall).to_pylist()
+        rows = index.search(queries, THRESHOLD, recall=recall).passages.to_pylist()
         found = {row["query_id"] for row in rows}
         assert len(rows) == len(found)
         for row in rows:

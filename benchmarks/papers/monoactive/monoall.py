@@ -18,12 +18,12 @@ from neardup.kernels.active import occurrence_hash
 from neardup.kernels.consistent import list_weighted
 from neardup.kernels.hashing import mix64
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.segment import text_log_weights
+from neardup.passages.weights import text_log_weights
 from neardup.passages.windows import ALL_COPIES
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.passages.windows import Occurrences
+    from neardup.passages.windows import TokenOccurrences
     from neardup.text.weighting import TermFrequency
 
 
@@ -117,7 +117,7 @@ def _visit(
     return n_windows, n_keys
 
 
-def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int, int]:
+def visit_keys(texts: TokenOccurrences, seed: int, *, only_active: bool) -> tuple[int, int]:
     """Partition a single text key by key.
 
     Gives the numbers of windows and of keys visited; the windows are not kept.
@@ -157,7 +157,7 @@ def _keys_of(n: int, starts: Any, types: Any, copies: Any) -> int:
     return keys
 
 
-def count_active_keys(texts: Occurrences, tf: TermFrequency, seeds: list[int]) -> float:
+def count_active_keys(texts: TokenOccurrences, tf: TermFrequency, seeds: list[int]) -> float:
     """Count the active keys of a single text: the mean over hash functions."""
     n = len(texts.positions)
     room = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -171,7 +171,7 @@ def count_active_keys(texts: Occurrences, tf: TermFrequency, seeds: list[int]) -
     return sum(counts) / len(counts)
 
 
-def expected_active_keys(texts: Occurrences, tf: TermFrequency) -> float:
+def expected_active_keys(texts: TokenOccurrences, tf: TermFrequency) -> float:
     """Give how many keys of a single text are expected to be active.
 
     The x-th copy of a token is active with probability (w(x) - w(x - 1)) / w(x), w the weight, and

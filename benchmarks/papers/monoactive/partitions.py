@@ -13,12 +13,12 @@ from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.segment import count_windows
+from neardup.passages.weights import count_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from neardup.passages.windows import Occurrences
+    from neardup.passages.windows import TokenOccurrences
     from neardup.tables import Uint64s
     from neardup.text.weighting import TermFrequency
 
@@ -66,7 +66,7 @@ def _weighted(values: Uint64s, seeds: list[int]) -> dict[str, Any]:
     return found
 
 
-def _baselines(texts: Occurrences, seeds: list[int]) -> dict[str, Any]:
+def _baselines(texts: TokenOccurrences, seeds: list[int]) -> dict[str, Any]:
     """Partition a text by AllAlign, by MonoAll, and by MonoActive one key at a time."""
     found: dict[str, Any] = {
         "allalign": _entry(_time(lambda seed: len(allalign_windows(texts, seed, 1)[0]), seeds))
@@ -82,7 +82,7 @@ def _baselines(texts: Occurrences, seeds: list[int]) -> dict[str, Any]:
     return found
 
 
-def _facts(texts: Occurrences) -> dict[str, int]:
+def _facts(texts: TokenOccurrences) -> dict[str, int]:
     frequencies = np.diff(texts.type_starts)
     return {
         "words": len(texts.positions),

@@ -17,12 +17,13 @@ from neardup.kernels import candidates, sweep
 from neardup.passages.query import make_queries
 from neardup.passages.recall import least_hits
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.segment import WindowIndex, count_windows
+from neardup.passages.segment import WindowIndex
+from neardup.passages.weights import count_windows
 from neardup.passages.windows import WindowLists, _by_key
 from neardup.tables import Int64s, TokenLists
 
 if TYPE_CHECKING:
-    from neardup.passages.windows import Occurrences
+    from neardup.passages.windows import TokenOccurrences
     from neardup.tables import Uint64s
 
 FUNCTIONS = 64
@@ -48,7 +49,7 @@ def _index(all_lists: list[WindowLists]) -> WindowIndex:
     )
 
 
-def _allalign_lists(texts: Occurrences, seed: int) -> WindowLists:
+def _allalign_lists(texts: TokenOccurrences, seed: int) -> WindowLists:
     keys, corners = allalign_windows(texts, seed, 1)
     order = np.argsort(corners[:, 0], kind="stable")
     spans = np.ascontiguousarray(corners[order, 1:])

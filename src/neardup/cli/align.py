@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_skipped
-
-if TYPE_CHECKING:
-    from neardup.jobs.passages.align import AlignSummary
-    from neardup.passages.documents import ReadOptions
-    from neardup.passages.index import OpenIndex
+from neardup.cli.wording import counted
 
 _EPILOG = """\b
 Examples:
@@ -66,27 +59,18 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.passages.align import (
-        DEFAULT_MIN_TOKENS,
-        AlignOptions,
-        align_sources,
-        choose_given,
-    )
+    from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
+    from neardup.jobs.passages.other import choose_other
     from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.table_files import check_table_file, write_table
-    from neardup.runtime.threads import count_workers
+    from neardup.outputs.table_files import check_table_file
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
     check_table_file(output, overwrite=overwrite)
-    n_workers = count_workers(workers)
-    sources = resolve_paths(inputs, lines=lines)
-    check_apart(output, [*(source.origin for source in sources), *against])
-    is_index = len(against) == 1 and (Path(against[0]) / "manifest.json").exists()
-    if is_index:
-        check_outside(output, Path(against[0]))
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
-        min_tokens=DEFAULT_MIN_TOKENS if min_tokens is None and not is_index else min_tokens,
+        min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
         with_text=output.suffix == ".jsonl" and not no_text,
@@ -96,82 +80,42 @@ def command(
     )
     chosen = choose_given(**scheme)
     start = time.perf_counter()
-    with (
-        Display(quiet=quiet) as display,
-        _open_other(against, is_index, options, chosen, lines, n_workers, display) as index,
-    ):
-        table, summary = align_sources(index, sources, options, n_workers, display.report)
-        write_table(table, output, overwrite=overwrite)
+    with Display(quiet=quiet) as display:
+        runner = Runner(workers, display.report)
+        sources = resolve_paths(inputs, lines=lines)
+        check_apart(output, [*(source.origin for source in sources), *against])
+        others = against[0] if len(against) == 1 else against
+        other = choose_other(
+            others, lambda _: resolve_paths(against, lines=lines), options.read, min_tokens, chosen
+        )
+        if isinstance(other, PassageHandle):
+            check_outside(output, other.folder)
+        result = align_collections(sources, other, options, runner)
+        result.write(output, overwrite=overwrite)
     seconds = time.perf_counter() - start
     if as_json:
-        say(json.dumps(_as_json(summary, seconds), ensure_ascii=False))
+        say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
-        say(_report(summary, max_documents, output, seconds))
+        say(_report(result.summary, max_documents, output, seconds))
 
 
-@contextlib.contextmanager
-def _open_other(
-    against: tuple[str, ...],
-    is_index: bool,
-    options: Any,
-    chosen: dict[str, Any],
-    lines: bool,
-    workers: int,
-    display: Display,
-) -> Iterator[OpenIndex]:
-    """Open the index that is named, or make a temporary one of the documents."""
-    from neardup.files.resolve import resolve_paths
-    from neardup.jobs.passages.align import check_no_scheme, temporary_index, temporary_scheme
-    from neardup.passages.index import read_index
-
-    tokenizer = chosen.get("tokenizer")
-    if is_index:
-        check_no_scheme({name: value for name, value in chosen.items() if name != "tokenizer"})
-        yield read_index(Path(against[0]), tokenizer, workers)
-        return
-    scheme = temporary_scheme(options.min_tokens, **chosen)
-    others = resolve_paths(against, lines=lines)
-    read: ReadOptions = options.read
-    with temporary_index(
-        others,
-        scheme,
-        read,
-        tokenizer=tokenizer,
-        workers=workers,
-        progress=display.report,
-    ) as index:
-        yield index
-
-
-def _as_json(summary: AlignSummary, seconds: float) -> dict[str, object]:
-    return {
-        "documents": [summary.n_queries, summary.n_documents],
-        "aligned_documents": summary.n_aligned,
-        "passages": summary.n_passages,
-        "windows": summary.counts.windows,
-        "frequent_windows": summary.counts.frequent_windows,
-        "hits": summary.counts.hits,
-        "certain_tokens": summary.certain_tokens,
-        "predicted_recall": summary.predicted_recall,
-        "skipped_rows": list_skipped(summary.skipped),
-        "seconds": round(seconds, 3),
-    }
-
-
-def _report(summary: AlignSummary, max_documents: int | None, output: Path, seconds: float) -> str:
+def _report(
+    summary: dict[str, Any], max_documents: int | None, output: Path, seconds: float
+) -> str:
+    of_a, of_b = summary["documents"]
     lines = [
-        f"{counted(summary.n_queries, 'document')} against "
-        f"{counted(summary.n_documents, 'document')}: {counted(summary.n_passages, 'passage')} "
-        f"in {counted(summary.n_aligned, 'document')}",
-        f"{counted(summary.counts.windows, 'window')} looked up; a passage of "
-        f"{summary.certain_tokens} tokens holds one whole, which is found at the threshold with "
-        f"probability {summary.predicted_recall:.4f}",
+        f"{counted(of_a, 'document')} against {counted(of_b, 'document')}: "
+        f"{counted(summary['passages'], 'passage')} in "
+        f"{counted(summary['aligned_documents'], 'document')}",
+        f"{counted(summary['windows'], 'window')} looked up; a passage of "
+        f"{summary['certain_tokens']} tokens holds one whole, which is found at the threshold with "
+        f"probability {summary['predicted_recall']:.4f}",
     ]
-    if summary.counts.frequent_windows:
+    if summary["frequent_windows"]:
         lines.append(
-            f"{counted(summary.counts.frequent_windows, 'window')} left out, found in more than "
+            f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
             f"{counted(max_documents or 0, 'document')}"
         )
-    if summary.skipped:
-        lines.append(f"{counted(len(summary.skipped), 'bad row')} skipped; --json lists them")
+    if skipped := summary["skipped_rows"]:
+        lines.append(f"{counted(len(skipped), 'bad row')} skipped; --json lists them")
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

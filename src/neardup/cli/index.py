@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,10 @@ import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import SpellingGroup, options_of
-from neardup.cli.wording import counted, list_skipped
+from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
-    from neardup.passages.index import Addition
+    from neardup.jobs.passages.result import AdditionResult
 
 _EPILOG = """\b
 Examples:
@@ -65,31 +64,22 @@ def build(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.passages import index
     from neardup.outputs.folder import check_apart, new_folder
-    from neardup.passages.index import add_documents, create
     from neardup.passages.scheme import make_passage_scheme
-    from neardup.runtime.threads import count_workers
+    from neardup.runtime.runner import Runner
 
     chosen = {name: value for name, value in options.items() if value is not None}
     scheme = make_passage_scheme(**chosen)
-    n_workers = count_workers(workers)
-    sources = resolve_paths(inputs, lines=lines)
-    check_apart(folder, (source.origin for source in sources))
-    start = time.perf_counter()
-    with (
-        Display(quiet=quiet) as display,
-        new_folder(folder, overwrite=overwrite, mark="manifest.json") as scratch,
-    ):
-        create(scratch, scheme)
-        addition = add_documents(
-            scratch,
-            sources,
-            _read_options(text_column, id_column, on_error),
-            tokenizer=options["tokenizer"],
-            workers=n_workers,
-            progress=display.report,
-        )
-    _tell(addition, folder, time.perf_counter() - start, quiet=quiet, as_json=as_json)
+    read = _read_options(text_column, id_column, on_error)
+    with Display(quiet=quiet) as display:
+        runner = Runner(workers, display.report)
+        sources = resolve_paths(inputs, lines=lines)
+        check_apart(folder, (source.origin for source in sources))
+        with new_folder(folder, overwrite=overwrite, mark="manifest.json") as scratch:
+            tokenizer = options["tokenizer"]
+            addition = index.build(scratch, scheme, sources, read, runner, tokenizer=tokenizer)
+    _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
 @command.command("add")
@@ -114,20 +104,16 @@ def add(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.passages.index import add_documents
-    from neardup.runtime.threads import count_workers
+    from neardup.jobs.passages import index
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
-    start = time.perf_counter()
+    read = _read_options(text_column, id_column, on_error)
     with Display(quiet=quiet) as display:
-        addition = add_documents(
-            folder,
-            resolve_paths(inputs, lines=lines),
-            _read_options(text_column, id_column, on_error),
-            tokenizer=tokenizer,
-            workers=count_workers(workers),
-            progress=display.report,
-        )
-    _tell(addition, folder, time.perf_counter() - start, quiet=quiet, as_json=as_json)
+        sources = resolve_paths(inputs, lines=lines)
+        runner = Runner(workers, display.report)
+        addition = index.add(PassageHandle(folder, tokenizer), sources, read, runner)
+    _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
 @command.command("remove")
@@ -141,13 +127,15 @@ def remove(
 
     They are not found any more; `neardup index compact` frees the room that they take.
     """
-    from neardup.passages.index import remove_documents
+    from neardup.jobs.passages import index
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
     wanted = [*ids, *_read_ids(id_file)]
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
         raise click.UsageError(message)
-    n_removed = remove_documents(folder, wanted)
+    n_removed = index.remove(PassageHandle(folder), wanted, Runner())
     if as_json:
         say(json.dumps({"removed": n_removed}))
     elif not quiet:
@@ -165,16 +153,13 @@ def compact(
     Answers stay the same. Needs room for both versions while it runs.
     """
     announce_compilation(quiet=quiet)
-    from neardup.passages.index import compact_index
-    from neardup.runtime.threads import count_workers
+    from neardup.jobs.passages import index
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
     with Display(quiet=quiet) as display:
-        n_segments = compact_index(
-            folder,
-            tokenizer=tokenizer,
-            workers=count_workers(workers),
-            progress=display.report,
-        )
+        runner = Runner(workers, display.report)
+        n_segments = index.compact(PassageHandle(folder, tokenizer), runner)
     if as_json:
         say(json.dumps({"segments": n_segments}))
     elif not quiet:
@@ -186,9 +171,11 @@ def compact(
 @options_of("index info")
 def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
     """Check every byte of an index and say what it holds."""
-    from neardup.passages.index import describe_index, read_index
+    from neardup.jobs.passages import index
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
-    found = describe_index(folder, read_index(folder, tokenizer))
+    found = index.describe(PassageHandle(folder, tokenizer), Runner())
     if as_json:
         say(json.dumps(found, ensure_ascii=False))
         return
@@ -224,23 +211,15 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def _tell(addition: Addition, folder: Path, seconds: float, *, quiet: bool, as_json: bool) -> None:
+def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
     if as_json:
-        summary = {
-            "documents": addition.n_documents,
-            "tokens": addition.n_tokens,
-            "empty_documents": addition.n_empty,
-            "short_documents": addition.n_short,
-            "skipped_rows": list_skipped(addition.skipped),
-            "seconds": round(seconds, 3),
-        }
-        say(json.dumps(summary, ensure_ascii=False))
+        say(json.dumps(addition.summary, ensure_ascii=False))
         return
     if quiet:
         return
     lines = [
         f"{counted(addition.n_documents, 'document')} with "
-        f"{counted(addition.n_tokens, 'token')} added to {folder} in {seconds:.1f} s"
+        f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
     if addition.n_empty:
         lines.append(f"{counted(addition.n_empty, 'document')} without tokens, never found")

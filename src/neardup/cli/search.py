@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_skipped, plural
-
-if TYPE_CHECKING:
-    from neardup.jobs.passages.search import SearchSummary
+from neardup.cli.wording import counted, plural
 
 _EPILOG = """\b
 Examples:
@@ -62,13 +59,12 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.search import SearchOptions, search_sources
     from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.table_files import check_table_file, write_table
-    from neardup.passages.index import read_index
-    from neardup.runtime.threads import count_workers
+    from neardup.outputs.table_files import check_table_file
+    from neardup.passages.handle import PassageHandle
+    from neardup.runtime.runner import Runner
 
     check_outside(output, folder)
     check_table_file(output, overwrite=overwrite)
-    n_workers = count_workers(workers)
     sources = resolve_paths(queries, lines=lines)
     check_apart(output, [*(source.origin for source in sources), str(folder)])
     options = SearchOptions(
@@ -80,48 +76,35 @@ def command(
         id_column=id_column,
         on_error=on_error,
     )
-    index = read_index(folder, tokenizer, n_workers)
-    start = time.perf_counter()
     with Display(quiet=quiet) as display:
-        table, summary = search_sources(index, sources, options, n_workers, display.report)
-        write_table(table, output, overwrite=overwrite)
+        runner = Runner(workers, display.report)
+        index = PassageHandle(folder, tokenizer).view(runner)
+        start = time.perf_counter()
+        result = search_sources(index, sources, options, runner)
+        result.write(output, overwrite=overwrite)
     seconds = time.perf_counter() - start
     if as_json:
-        say(json.dumps(_as_json(summary, seconds), ensure_ascii=False))
+        say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:
-        say(_report(summary, index.scheme.min_tokens, output, seconds))
+        say(_report(result.summary, index.scheme.min_tokens, output, seconds))
 
 
-def _as_json(summary: SearchSummary, seconds: float) -> dict[str, object]:
-    return {
-        "queries": summary.n_queries,
-        "found_queries": summary.n_found,
-        "passages": summary.n_passages,
-        "empty_queries": summary.n_empty,
-        "short_queries": summary.n_short,
-        "least_hits": summary.least_hits,
-        "predicted_recall": summary.predicted_recall,
-        "skipped_rows": list_skipped(summary.skipped),
-        "seconds": round(seconds, 3),
-    }
-
-
-def _report(summary: SearchSummary, min_tokens: int, output: Path, seconds: float) -> str:
+def _report(summary: dict[str, Any], min_tokens: int, output: Path, seconds: float) -> str:
+    n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
-        f"{counted(summary.n_passages, 'passage')} for {summary.n_found:,} of "
-        f"{counted(summary.n_queries, 'query', 'queries')}",
-        f"a passage at the threshold is found with probability {summary.predicted_recall:.4f}",
+        f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
+        f"{counted(summary['queries'], 'query', 'queries')}",
+        f"a passage at the threshold is found with probability {summary['predicted_recall']:.4f}",
     ]
-    if summary.n_short:
+    if n_short:
         lines.append(
-            f"warning: {counted(summary.n_short, 'query', 'queries')} "
-            f"{plural(summary.n_short, 'has', 'have')} fewer tokens than the index's min-tokens "
+            f"warning: {counted(n_short, 'query', 'queries')} "
+            f"{plural(n_short, 'has', 'have')} fewer tokens than the index's min-tokens "
             f"({min_tokens}); only passages of {min_tokens} tokens or more are found for "
-            f"{plural(summary.n_short, 'it', 'them')}. An index of shorter ones finds more"
+            f"{plural(n_short, 'it', 'them')}. An index of shorter ones finds more"
         )
-    if summary.n_empty:
-        empty = counted(summary.n_empty, "query", "queries")
-        lines.append(f"{empty} without tokens, similar to nothing")
-    if summary.skipped:
-        lines.append(f"{counted(len(summary.skipped), 'bad row')} skipped; --json lists them")
+    if n_empty:
+        lines.append(f"{counted(n_empty, 'query', 'queries')} without tokens, similar to nothing")
+    if skipped := summary["skipped_rows"]:
+        lines.append(f"{counted(len(skipped), 'bad row')} skipped; --json lists them")
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from neardup.files.rows import ColumnNames, RowBlock, Source
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
 
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
 class TextBlock:
     """Some documents in input order; both columns are large strings without nulls.
 
-    ``skipped`` rows (source, row, reason) are not among them.
+    ``numbers`` are their rows' numbers in the source; ``skipped`` rows (source, row, reason) are
+    not among them.
     """
 
     ids: pa.Array
     texts: pa.Array
+    numbers: npt.NDArray[np.int64]
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -49,4 +53,4 @@ def read_text_block(
     # A copy, because a block of rows may hold a whole file's other columns in memory.
     texts = pa.concat_arrays([texts.cast(pa.large_string())])
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return TextBlock(ids.cast(pa.large_string()), texts, skipped)
+    return TextBlock(ids.cast(pa.large_string()), texts, numbers, skipped)

@@ -21,11 +21,12 @@ from neardup.passages.chains import (
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
-from neardup.passages.lookup import Found, Lookup
+from neardup.passages.lookup import Found, find_passages
 from neardup.passages.matches import Matches
 from neardup.passages.query import make_queries
 from neardup.passages.search import SearchPlan
-from neardup.passages.segment import inverse_frequencies
+from neardup.passages.weights import inverse_frequencies
+from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
 
@@ -67,12 +68,9 @@ class AlignmentCounts:
 class Aligner:
     """Finds what the documents of a block share with those of an index."""
 
-    def __init__(self, index: OpenIndex, plan: AlignmentPlan, workers: int) -> None:
+    def __init__(self, index: OpenIndex, plan: AlignmentPlan, runner: Runner) -> None:
         self.counts = AlignmentCounts()
-        self._index, self._plan = index, plan
-        self._lookup = Lookup(index, workers)
-        sizes = [len(segment.ids) for segment in index.segments]
-        self._first_documents = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._index, self._plan, self._runner = index, plan, runner
 
     def align(self, block: DocumentBlock) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them."""
@@ -135,7 +133,7 @@ class Aligner:
             lists = TokenLists(tokens[places], offsets)
             index = self._index
             queries = list(make_queries(lists, index.scheme, index.frequencies, first))
-            parts.append(self._lookup.find(queries, self._plan.search))
+            parts.append(find_passages(index, queries, self._plan.search, self._runner))
         found = Found(
             *(
                 np.concatenate([getattr(part, name) for part in parts])
@@ -165,9 +163,9 @@ class Aligner:
         )
 
     def _document_tokens(self, document: int) -> Uint64s:
-        number = int(np.searchsorted(self._first_documents, document, side="right")) - 1
+        number = int(self._index.segments_of(np.array([document]))[0])
         segment = self._index.segments[number]
-        local = document - int(self._first_documents[number])
+        local = document - int(self._index.first_documents[number])
         start, stop = segment.offsets[local], segment.offsets[local + 1]
         return segment.vocabulary[segment.tokens[start:stop]]
 

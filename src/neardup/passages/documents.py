@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
-from neardup.runtime.progress import Progress
-from neardup.runtime.threads import map_ordered
+from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
 
@@ -32,10 +31,25 @@ class ReadOptions:
 
 
 @dataclass(frozen=True)
+class RowPlaces:
+    """The rows of some documents: their sources, with how many are of each, and row numbers."""
+
+    sources: tuple[tuple[str, int], ...]
+    numbers: Int64s
+
+    def place(self, document: int) -> tuple[str, int]:
+        """Return the source of a document, and its row there."""
+        stops = np.cumsum([n_documents for _, n_documents in self.sources])
+        source = int(np.searchsorted(stops, document, side="right"))
+        return self.sources[source][0], int(self.numbers[document])
+
+
+@dataclass(frozen=True)
 class DocumentBlock:
     """Some documents in input order, with their tokens and where these stand.
 
-    ``skipped`` rows (source, row, reason) are not among them.
+    ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
+    those that come out of an index have none.
     """
 
     ids: pa.Array
@@ -43,6 +57,7 @@ class DocumentBlock:
     tokens: TokenLists
     spans: TokenSpans
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    places: RowPlaces = field(default_factory=lambda: RowPlaces((), np.empty(0, np.int64)))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -57,9 +72,8 @@ def read_documents(
     sources: Sequence[Source],
     tokenizer: Tokenizer,
     options: ReadOptions,
+    runner: Runner,
     *,
-    workers: int,
-    progress: Progress,
     stage: str = "read",
 ) -> Iterator[DocumentBlock]:
     """Read documents in blocks of some megabytes, in input order.
@@ -71,11 +85,10 @@ def read_documents(
     ReadError
         If a file cannot be read.
     """
-    done = 0
+    add_done = runner.counter(stage)
     blocks = ((source, block) for source in sources for block in source.blocks())
-    for block in map_ordered(lambda item: _read_block(*item, tokenizer, options), blocks, workers):
-        done += len(block)
-        progress(stage, done, None)
+    for block in runner.map(lambda item: _read_block(*item, tokenizer, options), blocks):
+        add_done(len(block))
         yield block
 
 
@@ -95,6 +108,10 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
         tokens,
         spans,
         [row for block in blocks for row in block.skipped],
+        RowPlaces(
+            tuple(source for block in blocks for source in block.places.sources),
+            np.concatenate([block.places.numbers for block in blocks]),
+        ),
     )
 
 
@@ -103,7 +120,8 @@ def _read_block(
 ) -> DocumentBlock:
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
     tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
-    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped)
+    places = RowPlaces(((source.name, len(rows)),), rows.numbers)
+    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places)
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from neardup.passages.index import OpenIndex
 from neardup.passages.query import Query
-from neardup.passages.search import SearchPlan, SegmentSearcher
+from neardup.passages.search import SearchPlan
 from neardup.passages.windows_table import Rectangles
-from neardup.runtime.threads import map_ordered
+from neardup.runtime.runner import Runner
 from neardup.tables import Floats, Int64s
 
 # Queries that a thread takes at a time.
@@ -37,82 +36,55 @@ class Found:
         return len(self.queries)
 
 
-class Lookup:
-    """An open index ready for queries of several threads.
+def find_passages(
+    index: OpenIndex, queries: Sequence[Query], plan: SearchPlan, runner: Runner
+) -> Found:
+    """Find the passages that are similar to each query, in the order of the queries.
 
-    Memory: what a ``SegmentSearcher`` takes, for each segment and worker.
+    Passages of one query are in the order of documents, and of places in them.
     """
 
-    def __init__(self, index: OpenIndex, workers: int) -> None:
-        self._index = index
-        self._workers = workers
-        self._idle: queue.SimpleQueue[list[SegmentSearcher]] = queue.SimpleQueue()
-        for _ in range(workers):
-            self._idle.put(
-                [SegmentSearcher(s, index.scheme, index.frequencies) for s in index.segments]
-            )
-        sizes = [len(segment.ids) for segment in index.segments]
-        self._first_documents = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    def find(chunk: Sequence[Query]) -> list[Found]:
+        parts = (part for query in chunk for part in _find_one(index, query, plan))
+        return [part for part in parts if len(part)]
 
-    def find(self, queries: Sequence[Query], plan: SearchPlan) -> Found:
-        """Find the passages that are similar to each query, in the order of the queries.
+    chunks = [queries[i : i + _CHUNK] for i in range(0, len(queries), _CHUNK)]
+    return _join([part for parts in runner.map(find, chunks) for part in parts])
 
-        Passages of one query are in the order of documents, and of places in them.
-        """
-        chunks = [queries[i : i + _CHUNK] for i in range(0, len(queries), _CHUNK)]
-        parts = list(map_ordered(lambda chunk: self._find(chunk, plan), chunks, self._workers))
-        return _join([found for part in parts for found in part])
 
-    def windows(self, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
-        """Find all sub-texts with enough common min-hashes, without a look at their texts."""
-        searchers = self._idle.get()
-        try:
-            parts = [
-                (query.number, number, searcher.windows(query, plan))
-                for query in queries
-                for number, searcher in enumerate(searchers)
-            ]
-        finally:
-            self._idle.put(searchers)
-        sizes = np.array([len(corners) for _, _, corners in parts], np.int64)
-        numbers = np.array([part[:2] for part in parts], np.int64).reshape(-1, 2)
-        corners = [np.empty((0, 4), np.int64), *(corners for _, _, corners in parts)]
-        return Rectangles(
-            np.repeat(numbers[:, 0], sizes),
-            np.repeat(numbers[:, 1], sizes),
-            np.concatenate(corners),
+def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
+    """Find all sub-texts with enough common min-hashes, without a look at their texts."""
+    parts = [
+        (query.number, number, searcher.windows(query, plan))
+        for query in queries
+        for number, searcher in enumerate(index.searchers)
+    ]
+    sizes = np.array([len(corners) for _, _, corners in parts], np.int64)
+    numbers = np.array([part[:2] for part in parts], np.int64).reshape(-1, 2)
+    corners = [np.empty((0, 4), np.int64), *(corners for _, _, corners in parts)]
+    return Rectangles(
+        np.repeat(numbers[:, 0], sizes),
+        np.repeat(numbers[:, 1], sizes),
+        np.concatenate(corners),
+    )
+
+
+def _find_one(index: OpenIndex, query: Query, plan: SearchPlan) -> Iterator[Found]:
+    """Find the passages of each segment that are similar to a query."""
+    for number, searcher in enumerate(index.searchers):
+        hits = searcher.search(query, plan)
+        offsets = searcher.segment.offsets
+        documents = np.searchsorted(offsets, hits.starts, side="right") - 1
+        keep = index.are_kept(number, documents)
+        documents = documents[keep]
+        firsts = offsets[documents]
+        yield Found(
+            np.full(len(documents), query.number, np.int64),
+            documents + index.first_documents[number],
+            hits.starts[keep] - firsts,
+            hits.stops[keep] - firsts,
+            hits.shared[keep] / hits.either[keep],
         )
-
-    def _find(self, queries: Sequence[Query], plan: SearchPlan) -> list[Found]:
-        searchers = self._idle.get()
-        try:
-            return [
-                found
-                for query in queries
-                for found in self._find_one(query, plan, searchers)
-                if len(found)
-            ]
-        finally:
-            self._idle.put(searchers)
-
-    def _find_one(
-        self, query: Query, plan: SearchPlan, searchers: Sequence[SegmentSearcher]
-    ) -> Iterator[Found]:
-        for number, searcher in enumerate(searchers):
-            hits = searcher.search(query, plan)
-            offsets = searcher.segment.offsets
-            documents = np.searchsorted(offsets, hits.starts, side="right") - 1
-            removed = self._index.removed[number]
-            keep = ~np.isin(documents, removed) if len(removed) else slice(None)
-            documents = documents[keep]
-            firsts = offsets[documents]
-            yield Found(
-                np.full(len(documents), query.number, np.int64),
-                documents + self._first_documents[number],
-                hits.starts[keep] - firsts,
-                hits.stops[keep] - firsts,
-                hits.shared[keep] / hits.either[keep],
-            )
 
 
 def _join(parts: Sequence[Found]) -> Found:

@@ -61,15 +61,11 @@ def match_table(
     ids: list[str] = [""] * len(matches)
     texts: list[str] = [""] * len(matches)
     doc_starts, doc_stops = np.empty_like(matches.starts), np.empty_like(matches.stops)
-    first = 0
-    for segment in index.segments:
-        rows = np.flatnonzero(
-            (matches.documents >= first) & (matches.documents < first + len(segment.ids))
-        )
-        documents = matches.documents[rows] - first
-        first += len(segment.ids)
-        if not len(rows):
-            continue
+    numbers = index.segments_of(matches.documents)
+    for number in np.unique(numbers).tolist():
+        segment = index.segments[number]
+        rows = np.flatnonzero(numbers == number)
+        documents = matches.documents[rows] - index.first_documents[number]
         origins = segment.offsets[documents]
         starts, _ = segment.byte_places(origins + matches.starts[rows], documents)
         _, stops = segment.byte_places(origins + matches.stops[rows] - 1, documents)
@@ -99,7 +95,7 @@ def match_table(
 def _cut(
     pieces: list[str],
     rows: Int64s,
-    texts: pa.Array | pa.ChunkedArray,
+    texts: pa.Array,
     documents: Int64s,
     starts: Int64s,
     stops: Int64s,

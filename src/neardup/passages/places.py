@@ -10,7 +10,7 @@ from neardup.tables import Int64s, Texts
 
 
 def character_spans(
-    texts: pa.Array | pa.ChunkedArray, documents: Int64s, starts: Int64s, stops: Int64s
+    texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
     """Turn spans of bytes of some documents' texts into spans of characters.
 
@@ -29,8 +29,6 @@ def character_spans(
     """
     named, which = np.unique(documents, return_inverse=True)
     chosen = texts.take(pa.array(named))
-    if isinstance(chosen, pa.ChunkedArray):
-        chosen = chosen.combine_chunks()
     which = np.concatenate([which, which])
     positions = np.concatenate([starts, stops])
     order = np.lexsort((positions, which))

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.kernels import active, consistent, weights
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment import inverse_frequencies, text_log_weights
+from neardup.passages.weights import inverse_frequencies, text_log_weights
 from neardup.passages.windows import ALL_COPIES, group_occurrences
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies

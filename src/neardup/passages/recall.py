@@ -33,6 +33,7 @@ def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
     raise InvalidParameterError(message, "recall", "threshold", "num_perm")
 
 
+@lru_cache(maxsize=64)
 def candidate_probability(num_perm: int, hits: int, similarity: Fraction) -> float:
     """Give the probability that a passage of this similarity shares at least so many."""
     return float(

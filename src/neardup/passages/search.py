@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import candidates, passages, regions, sweep
+from neardup.kernels.types import Int
 from neardup.passages.query import Query
 from neardup.passages.recall import least_hits
+from neardup.passages.room import fill_array
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment import PassageSegment, inverse_frequencies
+from neardup.passages.segment import PassageSegment
+from neardup.passages.weights import inverse_frequencies
 from neardup.tables import Floats, Int32s, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
@@ -27,6 +33,7 @@ _LEAST_OF_SHORT = 10
 _CHEAP_ROWS = 1 << 12
 
 _FIRST_ROOM = 1 << 10
+_PASSAGE_ROOM = 64
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,11 @@ def make_search_plan(
 
 
 class SegmentSearcher:
-    """Looks for queries in one segment; one for each thread, because it holds scratch memory.
+    """Looks for queries in one segment, for any number of threads.
 
-    Memory 4 bytes for each entry of the segment's vocabulary, 12 with weights.
+    What takes a look at the whole segment is made once and kept: the inverse document frequencies
+    of its vocabulary, if tokens have any, and scratch memory for each thread that searches while
+    others do. Memory 8 bytes for each entry of the vocabulary with weights, and 4 a thread.
     """
 
     def __init__(
@@ -92,13 +101,8 @@ class SegmentSearcher:
     ) -> None:
         self.segment = segment
         self._scheme = scheme
-        self._known: Int32s = np.full(len(segment.vocabulary), -1, np.int32)
-        # All ones need no table of the vocabulary's size.
-        self._inverses = (
-            None
-            if frequencies is None
-            else inverse_frequencies(segment.vocabulary, scheme, frequencies)
-        )
+        self._frequencies = frequencies
+        self._idle: deque[Int32s] = deque()
 
     def search(self, query: Query, plan: SearchPlan) -> Hits:
         """Find the passages of all documents that are similar to a query."""
@@ -106,14 +110,11 @@ class SegmentSearcher:
         ranges = self._candidate_ranges(lists, plan.hits, plan.min_tokens)
         if not len(ranges):
             return _NOTHING
-        numbers = self._know(query)
-        try:
+        with self._knowing(query) as known:
             found = [
-                self._verify(query, plan, rectangles)
+                self._verify(query, plan, known, rectangles)
                 for rectangles in self._regions(lists, ranges, plan.hits)
             ]
-        finally:
-            self._known[numbers] = -1
         if not found:
             return _NOTHING
         return Hits(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
@@ -174,11 +175,10 @@ class SegmentSearcher:
         region: list[Int64s] = []
         end = -1
         for first, last in ranges.tolist():
-            while True:
-                n = candidates.windows_in_range(lists, rows, first, last, *columns, corners)
-                if n <= corners.shape[1]:
-                    break
-                corners = np.empty((4, 2 * n), np.int64)
+            # The room of one range is that of the next, so that it seldom grows.
+            corners, n = fill_array(
+                partial(_windows_in_range, lists, rows, first, last, columns), corners, axis=1
+            )
             rectangles = _sweep(corners[:, :n], hits)
             if not len(rectangles):
                 continue
@@ -190,17 +190,33 @@ class SegmentSearcher:
         if region:
             yield np.concatenate(region)
 
-    def _know(self, query: Query) -> Int64s:
-        """Note which entries of the vocabulary the query has; gives these."""
+    @contextmanager
+    def _knowing(self, query: Query) -> Iterator[Int32s]:
+        """Note which entries of the vocabulary the query has, in scratch memory for one thread."""
+        try:
+            known = self._idle.pop()
+        except IndexError:
+            known = _make_scratch(len(self.segment.vocabulary))
         vocabulary = self.segment.vocabulary
         places = np.searchsorted(vocabulary, query.hashes)
         places[places == len(vocabulary)] = 0
-        found = np.flatnonzero(vocabulary[places] == query.hashes)
-        self._known[places[found]] = found
-        return places[found]
+        numbers = np.flatnonzero(vocabulary[places] == query.hashes)
+        known[places[numbers]] = numbers
+        try:
+            yield known
+        finally:
+            known[places[numbers]] = -1
+            self._idle.append(known)
+
+    @cached_property
+    def _inverses(self) -> Floats | None:
+        """The inverse document frequencies of the vocabulary; None where all are 1."""
+        if self._frequencies is None:
+            return None
+        return inverse_frequencies(self.segment.vocabulary, self._scheme, self._frequencies)
 
     def _verify(
-        self, query: Query, plan: SearchPlan, rectangles: Int64s
+        self, query: Query, plan: SearchPlan, known: Int32s, rectangles: Int64s
     ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
         """Compare the sub-texts of a region exactly; give the passages to tell."""
         origin = int(rectangles[0, 0])
@@ -210,7 +226,7 @@ class SegmentSearcher:
         numbers: Int32s = np.empty(len(tokens), np.int32)
         others: Int32s = np.empty(len(tokens), np.int32)
         n_query = len(query.hashes)
-        n_types = regions.number_region(tokens, n_query, self._known, numbers, others)
+        n_types = regions.number_region(tokens, n_query, known, numbers, others)
         query_weights: Int64s = np.zeros(n_types, np.int64)
         query_weights[:n_query] = query.weights
         type_weights = self._type_weights(query, others[: n_types - n_query])
@@ -224,10 +240,9 @@ class SegmentSearcher:
         total = query.total
         regions.narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, lows, highs)
         choose = passages.maximal_passages if plan.report == "maximal" else passages.pick_passages
-        room = 64
-        while True:
-            found: Int64s = np.empty((room, 4), np.int64)
-            n = choose(
+
+        def pick(found: Int64s) -> Int:
+            return choose(
                 numbers,
                 lows,
                 highs,
@@ -241,9 +256,8 @@ class SegmentSearcher:
                 counts,
                 found,
             )
-            if n <= room:
-                break
-            room = int(n)
+
+        found, n = fill_array(pick, np.empty((_PASSAGE_ROOM, 4), np.int64))
         found = found[:n]
         return found[:, 0] + origin, found[:, 1] + origin + 1, found[:, 2], found[:, 3]
 
@@ -275,12 +289,26 @@ def _join_neighbours(rectangles: Int64s) -> Int64s:
 _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(4)))
 
 
+def _make_scratch(n_entries: int) -> Int32s:
+    """Make room for the numbers that a query gives to a vocabulary; -1 for none."""
+    return np.full(n_entries, -1, np.int32)
+
+
+def _windows_in_range(
+    lists: Int64s,
+    rows: Int64s,
+    first: int,
+    last: int,
+    columns: tuple[Uint32s, npt.NDArray[np.uint16], Int64s, Uint32s],
+    corners: Int64s,
+) -> Int:
+    return candidates.windows_in_range(lists, rows, first, last, *columns, corners)
+
+
 def _sweep(corners: Int64s, hits: int) -> Int64s:
     firsts, lasts, end_firsts, end_lasts = (np.ascontiguousarray(corner) for corner in corners)
-    room = 4 * len(firsts)
-    while True:
-        rectangles: Int64s = np.empty((room, 4), np.int64)
-        n = sweep.sweep_windows(firsts, lasts, end_firsts, end_lasts, hits, rectangles)
-        if n <= room:
-            return rectangles[:n]
-        room = int(n)
+    rectangles, n = fill_array(
+        lambda room: sweep.sweep_windows(firsts, lasts, end_firsts, end_lasts, hits, room),
+        np.empty((4 * corners.shape[1], 4), np.int64),
+    )
+    return rectangles[:n]

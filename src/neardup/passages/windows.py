@@ -25,7 +25,7 @@ _LEAST_ROOM, _ROOM, _SPARE_ROOM = 2, 2, 1 << 16
 
 
 @dataclass(frozen=True)
-class Occurrences:
+class TokenOccurrences:
     """The tokens of some texts by kind.
 
     ``offsets`` (n + 1) are those of the token lists. The types of text d are ``type_offsets[d]`` to
@@ -69,7 +69,7 @@ class WindowLists:
         return len(self.starts)
 
 
-def group_occurrences(token_lists: TokenLists) -> Occurrences:
+def group_occurrences(token_lists: TokenLists) -> TokenOccurrences:
     """Give the different tokens of each text numbers and list where they stand.
 
     Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 24 afterwards.
@@ -85,7 +85,7 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
     n_types = occurrences.group_occurrences(
         values, offsets, slots, numbers, type_offsets, type_hashes, type_starts, positions
     )
-    return Occurrences(
+    return TokenOccurrences(
         offsets,
         type_offsets,
         type_hashes[:n_types].copy(),
@@ -96,7 +96,7 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
 
 
 def multiset_windows(
-    texts: Occurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
+    texts: TokenOccurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
 ) -> WindowLists:
     """List all windows under one hash function that hold a sub-text of ``min_tokens`` tokens.
 
@@ -125,7 +125,7 @@ def multiset_windows(
 
 
 def weighted_windows(
-    texts: Occurrences, log_weights: Floats, seed: int, min_tokens: int
+    texts: TokenOccurrences, log_weights: Floats, seed: int, min_tokens: int
 ) -> WindowLists:
     """List all windows under one function of consistent weighted sampling.
 
@@ -173,7 +173,7 @@ def _scratch(size: int) -> tuple[Any, ...]:
 
 
 def _list_all(
-    texts: Occurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
+    texts: TokenOccurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
 ) -> WindowLists:
     """List the windows of all texts, with more room for those that do not fit."""
     n_tokens = len(texts.positions)

@@ -47,10 +47,8 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) ->
         rows = np.flatnonzero(found.segments == number)
         corners = found.corners[rows]
         documents = np.searchsorted(segment.offsets, corners[:, 0], side="right") - 1
-        removed = index.removed[number]
-        if len(removed):
-            keep = ~np.isin(documents, removed)
-            rows, corners, documents = rows[keep], corners[keep], documents[keep]
+        keep = index.are_kept(number, documents)
+        rows, corners, documents = rows[keep], corners[keep], documents[keep]
         if not len(rows):
             continue
         places = []
@@ -58,7 +56,7 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) ->
             starts, stops = segment.byte_places(np.ascontiguousarray(corners[:, column]), documents)
             characters = character_spans(segment.texts, documents, starts, stops)
             places.append(characters[column // 2])
-        ids = segment.ids.take(pa.array(documents)).combine_chunks()
+        ids = segment.ids.take(pa.array(documents))
         query_ids = queries.ids.take(pa.array(found.queries[rows]))
         tables.append(pa.table([query_ids, ids, *places], WINDOW_SCHEMA))
         of_queries.append(found.queries[rows])

@@ -9,5 +9,6 @@
 
 A writer takes the lock, removes what an earlier, killed one left, writes new files under names that
 are not in use, and stores a manifest. Readers take no lock: they see the old manifest or the new.
-Nothing here knows what the arrays mean.
+A handle keeps an index open: it checks each file once, however often the index changes. Nothing
+here knows what the arrays mean; a kind of index derives its own handle.
 """

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.errors import IndexFormatError, InvalidParameterError, WriteError
 from neardup.storage.arrays import (
@@ -21,7 +20,7 @@ from neardup.storage.arrays import (
 )
 from neardup.storage.checksums import FileRecord
 from neardup.storage.files import make_folder, store_file, translated
-from neardup.storage.manifest import NAME, Manifest, RemovedRecord, SegmentRecord
+from neardup.storage.manifest import NAME, RemovedRecord, SegmentRecord
 from neardup.tables import Uint32s
 
 REMOVED = "removed"
@@ -58,7 +57,7 @@ def load_removed(folder: Path, record: SegmentRecord) -> Uint32s:
     if record.removed is None:
         return np.empty(0, np.uint32)
     path = folder / REMOVED / f"{record.removed.name}.npy"
-    numbers = _load_array(path, record.removed.file, np.uint32)
+    numbers = check_array(path, _load_array(path, record.removed.file), np.uint32)
     is_right = len(numbers) == record.removed.n_documents and _is_ascending(numbers)
     if not is_right or numbers[-1] >= record.n_documents:
         message = f"the numbers are not those of {record.removed.n_documents:,} documents"
@@ -79,24 +78,17 @@ def write_extra(folder: Path, name: str, array: AnyArray) -> dict[str, FileRecor
     return {f"{name}.npy": _write_array(folder / EXTRA, name, array)}
 
 
-def load_extra(
-    folder: Path, manifest: Manifest, name: str, dtype: npt.DTypeLike, *, ndim: int = 1
-) -> AnyArray:
-    """Check and map an array of the whole index.
+def load_extra(folder: Path, name: str, record: FileRecord) -> AnyArray:
+    """Check and map an array of the whole index; ``name`` is that of its file.
 
     Raises
     ------
     IndexFormatError
-        If the manifest does not name it, or the file is not what it says.
+        If the file is not what its record says.
     ReadError
         If it cannot be read.
     """
-    path = folder / EXTRA / f"{name}.npy"
-    record = manifest.files.get(path.name)
-    if record is None:
-        message = f"the index has no such file; {RESTORE}"
-        raise IndexFormatError(message, path=str(path))
-    return _load_array(path, record, dtype, ndim)
+    return _load_array(folder / EXTRA / name, record)
 
 
 def _write_array(folder: Path, name: str, array: AnyArray) -> FileRecord:
@@ -118,9 +110,9 @@ def _write_array(folder: Path, name: str, array: AnyArray) -> FileRecord:
         raise
 
 
-def _load_array(path: Path, record: FileRecord, dtype: npt.DTypeLike, ndim: int = 1) -> AnyArray:
+def _load_array(path: Path, record: FileRecord) -> AnyArray:
     check_file(path, record)
-    return check_array(path, map_array(path, record), dtype, ndim)
+    return map_array(path, record)
 
 
 def _is_ascending(numbers: Uint32s) -> bool:

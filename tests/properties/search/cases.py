@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages import index as passage_index
+from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
-from neardup.runtime.progress import no_progress
+from neardup.passages.handle import PassageHandle
+from neardup.runtime.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages
 from tests.oracles import search as oracle
@@ -63,16 +64,15 @@ class Case:
 def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 << 24, workers=1):
     """Add documents that are read ``cut`` at a time; a segment has that many tokens, or more."""
     table = pa.table({"id": list(documents), "text": list(documents.values())})
-    passage_index.add_documents(
-        folder,
+    add_documents(
+        PassageHandle(folder),
         [
             MemorySource(
                 table.cast(pa.schema([("id", "string"), ("text", "string")])), block_rows=cut
             )
         ],
         ReadOptions(ColumnNames("text", "id")),
-        workers=workers,
-        progress=no_progress,
+        Runner(workers),
         segment_tokens=tokens,
     )
 

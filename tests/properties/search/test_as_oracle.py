@@ -31,7 +31,7 @@ def test_search__windows_as_oracle(case, recall):
     assume(can_reach(case, recall))
     least = hits_asked_for(case, Fraction(recall))
     with indexed(case) as index:
-        table = index.search(case.queries, case.threshold, recall=recall, report="windows")
+        table = index.search(case.queries, case.threshold, recall=recall, report="windows").passages
     found = cells_of_windows(case, table)
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
@@ -49,8 +49,10 @@ def test_search__candidates_as_oracle(case, report, recall):
     """Compare the sub-texts between the candidates of each start with the query."""
     assume(can_reach(case, recall))
     with indexed(case) as index:
-        windows = index.search(case.queries, case.threshold, recall=recall, report="windows")
-        table = index.search(case.queries, case.threshold, recall=recall, report=report)
+        windows, table = (
+            index.search(case.queries, case.threshold, recall=recall, report=kind).passages
+            for kind in ("windows", report)
+        )
     candidates = cells_of_windows(case, windows)
     choose = passages.picked if report == "best" else passages.maximal
 
@@ -69,7 +71,7 @@ def test_search__everything_as_oracle(case, report):
     recall = Fraction(int((1 - (1 - case.threshold) ** case.num_perm) * 10**9), 10**9)
     least = hits_asked_for(case, recall)
     with indexed(case) as index:
-        table = index.search(case.queries, case.threshold, recall=recall, report=report)
+        table = index.search(case.queries, case.threshold, recall=recall, report=report).passages
     choose = passages.picked if report == "best" else passages.maximal
 
     def found(number, name):
@@ -89,7 +91,7 @@ def test_search__copies_share_all_hashes(tf, idf):
     documents = {"d0": f"f g {copy} g f", "d1": "b c", "d2": "a b c d", "d3": "f", "d4": "g"}
     case = Case(documents | {f"x{i}": "h" for i in range(9)}, [copy], 3, 16, tf, idf)
     with indexed(case) as index:
-        (row,) = index.search([copy], 1, recall=1).to_pylist()
+        (row,) = index.search([copy], 1, recall=1).passages.to_pylist()
     found = documents["d0"][row["doc_start"] : row["doc_end"]]
     assert (row["doc_id"], found, row["similarity"]) == ("d0", copy, 1)
 
@@ -100,7 +102,7 @@ def test_search__order_of_rows():
     case = Case(documents, ["a b c d", "c d", "a b"], 2, 16, tf="raw", threshold=Fraction(1))
     with indexed(case, cut=1, tokens=1) as index:
         for report, column in (("best", "doc_start"), ("windows", "first_start")):
-            rows = index.search(case.queries, "0.9", report=report).to_pylist()
+            rows = index.search(case.queries, "0.9", report=report).passages.to_pylist()
             keys = [(row["query_id"], row["doc_id"], row[column]) for row in rows]
             assert keys == sorted(keys)
             assert len({key[:2] for key in keys}) == 21
@@ -113,7 +115,7 @@ def test_search__windows_of_shorter_passages():
         index = PassageIndex.create(folder, **options)
         index.add(["c k a o g f d i h"])
         found, none = (
-            index.search(["o g f"], "0.6", recall="0.5", report=report).to_pylist()
+            index.search(["o g f"], "0.6", recall="0.5", report=report).passages.to_pylist()
             for report in ("windows", "best")
         )
     (row,) = found

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from neardup import InvalidInputError, PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages import index as passage_index
+from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
-from neardup.runtime.progress import no_progress
+from neardup.passages.handle import PassageHandle
+from neardup.runtime.runner import Runner
 from tests.properties.search.cases import Case, add, can_reach, cases, indexed, new_folder, recalls
 
 
@@ -24,7 +25,7 @@ def answers(index: PassageIndex, case: Case, recall: str, workers: int = 1) -> l
     return [
         index.search(
             case.queries * 2, case.threshold, recall=recall, report=report, workers=workers
-        )
+        ).passages
         for report in ("best", "maximal", "windows")
     ]
 
@@ -106,10 +107,9 @@ def test_add__id_of_another_segment():
         rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
         source = MemorySource(rows, block_rows=1)
         options = ReadOptions(ColumnNames("text", "id"))
-        with pytest.raises(InvalidInputError, match="id 'x' is in the index already, or comes twi"):
-            passage_index.add_documents(
-                folder, [source], options, workers=1, progress=no_progress, segment_tokens=1
-            )
+        message = r"row 2: id 'x' was used before, in data\.parquet, row 0; ids must differ"
+        with pytest.raises(InvalidInputError, match=message):
+            add_documents(PassageHandle(folder), [source], options, Runner(1), segment_tokens=1)
         assert len(PassageIndex.open(folder)) == 0
         add(folder, case.documents, cut=1, tokens=1)
         with pytest.raises(InvalidInputError, match="id 'y' is in the index already"):

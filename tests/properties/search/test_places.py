@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
-from neardup.passages import index as passage_index
+from neardup.passages.handle import create
 from neardup.passages.scheme import make_passage_scheme
 from tests.oracles import spans
 from tests.oracles.tokens import Options
@@ -45,10 +45,10 @@ def test_search__places_are_those_of_the_tokens(
         strip_accents=accents, tf="raw",
     )  # fmt: skip
     with new_folder() as folder:
-        passage_index.create(folder, scheme)
+        create(folder, scheme)
         add(folder, {str(i): text for i, text in enumerate(texts)}, cut=2, tokens=1)
         index = PassageIndex.open(folder)
-        table = index.search([query], Fraction(1, 2), recall="0.99", with_text=True)
+        table = index.search([query], Fraction(1, 2), recall="0.99", with_text=True).passages
         assert len(index) == len(texts)
     for row in table.to_pylist():
         number = int(row["doc_id"])

@@ -18,7 +18,7 @@ import pytest
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.storage.folder import create_index
 from neardup.storage.manifest import Manifest, load_manifest
-from neardup.storage.segments import SegmentWriter
+from neardup.storage.segment_writer import SegmentWriter
 from tests.faults import at_calls
 from tests.indexes import build, change, check, check_names, tree
 
@@ -123,7 +123,7 @@ from pathlib import Path
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import numpy as np, pyarrow as pa
 from neardup.errors import WriteError
-from neardup.storage.segments import SegmentWriter
+from neardup.storage.segment_writer import SegmentWriter
 for kind in ("array", "table"):
     try:
         with SegmentWriter(Path(sys.argv[1]), "big") as writer:

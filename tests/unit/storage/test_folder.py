@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from neardup.errors import IndexFormatError, IndexLockedError, OutputExistsError, WriteError
+from neardup.runtime.runner import Runner
 from neardup.storage.folder import changing, create_index, read_current, remove_orphans
 from neardup.storage.manifest import Manifest, load_manifest
 from neardup.storage.segments import open_segment
@@ -123,7 +124,9 @@ def test_read__while_it_is_written(tmp_path):
     def open_all(manifest: Manifest) -> tuple[int, list]:
         nonlocal n_retries
         n_retries += 1
-        return manifest.generation, [open_segment(folder, record) for record in manifest.segments]
+        return manifest.generation, [
+            open_segment(folder, record, Runner(1)) for record in manifest.segments
+        ]
 
     with at_calls(lambda _: None):
         thread = threading.Thread(target=write)
@@ -152,7 +155,7 @@ def test_read__damage_is_told_at_once(tmp_path):
     def open_all(current: Manifest) -> None:
         n_calls.append(1)
         for record in current.segments:
-            open_segment(folder, record)
+            open_segment(folder, record, Runner(1))
 
     with pytest.raises(IndexFormatError, match="s2: the segment is missing"):
         read_current(folder, open_all)

@@ -10,10 +10,13 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, WriteError
+from neardup.runtime.runner import Runner
 from neardup.storage.checksums import record_of_file
-from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
+from neardup.storage.extras import load_removed, write_extra, write_removed
+from neardup.storage.handle import CheckedFiles
 from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord
-from neardup.storage.segments import SegmentWriter, open_segment
+from neardup.storage.segment_writer import SegmentWriter
+from neardup.storage.segments import open_segment
 from tests.indexes import contents, write_segment
 
 DTYPES = "?bhiqBHIQefd"
@@ -33,7 +36,7 @@ def test_segment__array_round_trip(tmp_path, code, workers):
         writer.add("none", rows[:0])
         files = writer.commit()
     record = SegmentRecord("s", 0, 0, files)
-    segment = open_segment(tmp_path, record, workers=workers)
+    segment = open_segment(tmp_path, record, Runner(workers))
     array = segment.array("parts", code, length=706)
     np.testing.assert_array_equal(array, np.concatenate(parts), strict=True)
     np.testing.assert_array_equal(segment.array("rows", code, ndim=2), rows, strict=True)
@@ -54,7 +57,7 @@ def test_segment__arrays_of_any_layout(tmp_path):
         writer.add("every-other", rows[::2, 1])
         writer.add("big-end", rows.astype(">u4"))
         record = SegmentRecord("s", 0, 0, writer.commit())
-    segment = open_segment(tmp_path, record)
+    segment = open_segment(tmp_path, record, Runner(1))
     assert (segment.array("fortran", np.uint32, ndim=2) == rows).all()
     assert (segment.array("every-other", np.uint32) == rows[::2, 1]).all()
     assert (segment.array("big-end", np.uint32, ndim=2) == rows).all()
@@ -74,7 +77,7 @@ def test_segment__table_round_trip(tmp_path, table):
     with SegmentWriter(tmp_path, "s") as writer:
         writer.add_table("documents", table)
         record = SegmentRecord("s", 0, 0, writer.commit())
-    assert open_segment(tmp_path, record).table("documents", table.schema).equals(table)
+    assert open_segment(tmp_path, record, Runner(1)).table("documents", table.schema).equals(table)
 
 
 def test_segment__table_is_mapped(tmp_path):
@@ -83,7 +86,7 @@ def test_segment__table_is_mapped(tmp_path):
         writer.add_table("documents", table)
         record = SegmentRecord("s", 0, 0, writer.commit())
     before = pa.total_allocated_bytes()
-    segment = open_segment(tmp_path, record)
+    segment = open_segment(tmp_path, record, Runner(1))
     assert segment.table("documents").equals(table)
     assert pa.total_allocated_bytes() - before < 1 << 20
 
@@ -98,14 +101,14 @@ def test_segment__keeps_no_file_open(tmp_path):
             writer.append(f"a{i}", np.arange(i))
         assert len(os.listdir("/proc/self/fd")) == before
         record = SegmentRecord("s", 0, 0, writer.commit())
-    segment = open_segment(tmp_path, record)
+    segment = open_segment(tmp_path, record, Runner(1))
     assert len(os.listdir("/proc/self/fd")) == before
     for i in range(300):
         assert (segment.array(f"a{i}", np.int64) == np.arange(i)).all()
 
 
 def test_segment__survives_its_removal(tmp_path):
-    segment = open_segment(tmp_path, write_segment(tmp_path, 1))
+    segment = open_segment(tmp_path, write_segment(tmp_path, 1), Runner(1))
     shutil.rmtree(tmp_path / "segments")
     assert (segment.array("keys", np.uint64) == contents(1)["keys"]).all()
     assert segment.table("documents").equals(contents(1)["documents"])
@@ -126,14 +129,14 @@ def test_segment__replaces_what_a_killed_writer_left(tmp_path):
     part.mkdir(parents=True)
     (part / "keys.npy").write_text("half")
     (part / "more.npy").write_text("half")
-    open_segment(tmp_path, write_segment(tmp_path, 1))
+    open_segment(tmp_path, write_segment(tmp_path, 1), Runner(1))
 
 
 def test_segment__name_is_in_use(tmp_path):
     record = write_segment(tmp_path, 1)
     with pytest.raises(WriteError, match="segments/s1 exists; remove what does not belong"):
         write_segment(tmp_path, 1)
-    open_segment(tmp_path, record)
+    open_segment(tmp_path, record, Runner(1))
 
 
 @pytest.mark.parametrize("name", ["", "A", "a b", "../a", ".a", "a.npy", "é", "a" * 101, "a\n"])
@@ -195,7 +198,7 @@ def test_segment__wrong_use(tmp_path):
 
 
 def test_segment__is_not_what_the_caller_expects(tmp_path):
-    segment = open_segment(tmp_path, write_segment(tmp_path, 1))
+    segment = open_segment(tmp_path, write_segment(tmp_path, 1), Runner(1))
     for dtype, ndim in ((np.int64, 1), (np.uint64, 2), (">u8", 1), (np.uint32, 1)):
         with pytest.raises(IndexFormatError, match=r"keys.npy: expected .* found uint64 in 1; res"):
             segment.array("keys", dtype, ndim=ndim)
@@ -216,15 +219,15 @@ def test_open_segment__missing_file(tmp_path):
         data = path.read_bytes()
         path.unlink()
         with pytest.raises(IndexFormatError, match=f"{name}: the file is missing; restore"):
-            open_segment(tmp_path, record)
+            open_segment(tmp_path, record, Runner(1))
         path.mkdir()
         with pytest.raises(IndexFormatError, match=f"{name}: the file is missing; restore"):
-            open_segment(tmp_path, record)
+            open_segment(tmp_path, record, Runner(1))
         path.rmdir()
         path.write_bytes(data)
-    open_segment(tmp_path, record)
+    open_segment(tmp_path, record, Runner(1))
     with pytest.raises(IndexFormatError, match="s2: the segment is missing; restore"):
-        open_segment(tmp_path, replace(record, name="s2"))
+        open_segment(tmp_path, replace(record, name="s2"), Runner(1))
 
 
 @pytest.mark.parametrize("name", ["more.npy", "documents", ".hidden", "keys.npy.bak"])
@@ -232,7 +235,7 @@ def test_open_segment__extra_file(tmp_path, name):
     record = write_segment(tmp_path, 1)
     (tmp_path / "segments" / "s1" / name).write_text("")
     with pytest.raises(IndexFormatError, match=f"{name}: the file does not belong to the index"):
-        open_segment(tmp_path, record)
+        open_segment(tmp_path, record, Runner(1))
 
 
 def test_open_segment__file_of_another_segment(tmp_path):
@@ -242,10 +245,10 @@ def test_open_segment__file_of_another_segment(tmp_path):
         data = path.read_bytes()
         shutil.copy(tmp_path / "segments" / "s2" / name, path)
         with pytest.raises(IndexFormatError, match=f"{name}: .* (expected|damaged)"):
-            open_segment(tmp_path, record)
+            open_segment(tmp_path, record, Runner(1))
         path.write_bytes(data)
     with pytest.raises(IndexFormatError):
-        open_segment(tmp_path, replace(other, name="s1"))
+        open_segment(tmp_path, replace(other, name="s1"), Runner(1))
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ def test_open_segment__wrong_header(tmp_path, head):
     path.write_bytes(head + data[128:])
     record = SegmentRecord("s", 0, 0, {"a.npy": record_of_file(path)})
     with pytest.raises(IndexFormatError, match=r"a.npy: the file is no array of an index; restore"):
-        open_segment(tmp_path, record)
+        open_segment(tmp_path, record, Runner(1))
 
 
 @pytest.mark.parametrize("data", [b"", b"ARROW1\0\0", b"x" * 500])
@@ -287,7 +290,7 @@ def test_open_segment__wrong_files_of_right_checksum(tmp_path, data):
         (folder / name).write_bytes(data)
         record = SegmentRecord("s", 0, 0, {name: record_of_file(folder / name)})
         with pytest.raises(IndexFormatError, match=f"{name}: the file is no"):
-            open_segment(tmp_path, record)
+            open_segment(tmp_path, record, Runner(1))
         (folder / name).unlink()
 
 
@@ -331,11 +334,11 @@ def test_removed__wrong_type(tmp_path):
 def test_extra__round_trip(tmp_path):
     files = write_extra(tmp_path, "counts", np.arange(6).reshape(2, 3))
     files |= write_extra(tmp_path, "names", np.arange(4, dtype=np.uint64))
-    manifest = Manifest({}, files=files)
-    found = load_extra(tmp_path, manifest, "counts", np.int64, ndim=2)
+    opened = CheckedFiles(tmp_path).open(Manifest({}, files=files), Runner(1))
+    found = opened.extra("counts", np.int64, ndim=2)
     assert found.tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert load_extra(tmp_path, manifest, "names", np.uint64).tolist() == [0, 1, 2, 3]
+    assert opened.extra("names", np.uint64).tolist() == [0, 1, 2, 3]
     with pytest.raises(IndexFormatError, match=r"names.npy: expected int64"):
-        load_extra(tmp_path, manifest, "names", np.int64)
+        opened.extra("names", np.int64)
     with pytest.raises(IndexFormatError, match=r"nope.npy: the index has no such file"):
-        load_extra(tmp_path, manifest, "nope", np.int64)
+        opened.extra("nope", np.int64)

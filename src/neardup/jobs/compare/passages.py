@@ -103,7 +103,7 @@ def find_passages(
             return []
         a, b = (tokens.range_of(0, n) for tokens in places)
         return [SharedPassage(a, b, 1.0, (), ())]
-    table = align(
+    result = align(
         [texts[pair.first]],
         [texts[pair.second]],
         threshold=options.threshold,
@@ -115,7 +115,7 @@ def find_passages(
         progress=runner.report,
     )
     found = []
-    for row in table.to_pylist():
+    for row in result.passages.to_pylist():
         first = (row["query_start"], row["query_end"])
         second = (row["doc_start"], row["doc_end"])
         of_first, of_second = _find_changes(places[pair.first], places[pair.second], first, second)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
-from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.jobs.passages.other import NewDocuments, Other, choose_other, open_other
+from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import InverseFrequency, OnError, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
@@ -28,22 +28,17 @@ from neardup.passages.align import (
     AlignmentPlan,
     certain_length,
     make_alignment_plan,
-    windows_for,
 )
 from neardup.passages.documents import ReadOptions, read_documents
-from neardup.passages.index import OpenIndex, add_documents, create, read_index
+from neardup.passages.index import OpenIndex
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table
 from neardup.passages.recall import candidate_probability
-from neardup.passages.scheme import PassageScheme, make_passage_scheme
 from neardup.passages.search import make_search_plan
+from neardup.results import SkippedRow, list_skipped
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 
-if TYPE_CHECKING:
-    from neardup.text.tokenizers import TokenFunction
-
 DEFAULT_THRESHOLD = "0.5"
-DEFAULT_MIN_TOKENS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,23 +61,16 @@ class AlignOptions(ReadingOptions):
 
 
 @dataclass
-class AlignSummary:
-    """What an alignment did.
+class AlignCounts:
+    """What an alignment has met so far, and how often windows were looked up for it."""
 
-    ``certain_tokens`` is the length from which a shared passage holds a whole query window.
-    """
-
+    lookups: AlignmentCounts
     n_queries: int = 0
-    n_documents: int = 0
-    n_passages: int = 0
     n_aligned: int = 0
-    certain_tokens: int = 0
-    predicted_recall: float = 1.0
-    counts: AlignmentCounts = field(default_factory=AlignmentCounts)
-    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def make_plan(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
+def plan_alignment(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
@@ -91,62 +79,55 @@ def make_plan(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
     return make_alignment_plan(search, least, options.gap, options.max_documents)
 
 
-@contextmanager
-def temporary_index(
-    sources: Sequence[Source],
-    scheme: PassageScheme,
-    read: ReadOptions,
-    *,
-    tokenizer: str | Path | TokenFunction | None,
-    workers: int,
-    progress: Progress,
-) -> Iterator[OpenIndex]:
-    """Index documents in a temporary folder, which goes afterwards."""
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        path = Path(folder) / "index"
-        create(path, scheme)
-        add_documents(path, sources, read, tokenizer=tokenizer, workers=workers, progress=progress)
-        yield read_index(path, tokenizer, workers)
+def align_collections(
+    sources: Sequence[Source], other: Other, options: AlignOptions, runner: Runner
+) -> PassageResult:
+    """Find all passages that the documents of some sources share with another collection.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range.
+    InvalidInputError, ReadError
+        For a bad row, or a file that cannot be read.
+    """
+    start = time.perf_counter()
+    if isinstance(other, NewDocuments):
+        options = replace(options, min_tokens=other.min_tokens)
+    with open_other(other, runner) as index:
+        plan = plan_alignment(options, index)
+        aligner = Aligner(index, plan, runner)
+        counts = AlignCounts(aligner.counts)
+        tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+        for block in read_documents(sources, index.scheme.tokenizer, options.read, runner):
+            matches = aligner.align(block)
+            tables.append(match_table(matches, block, index, with_text=options.with_text))
+            counts.n_queries += len(block)
+            counts.n_aligned += len(tables[-1]["query_id"].unique())
+            counts.skipped.extend(block.skipped)
+            runner.report("align", counts.n_queries)
+        table = pa.concat_tables(tables)
+        summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+    return PassageResult(table, summary)
 
 
-def temporary_scheme(min_tokens: int | None, **options: Any) -> PassageScheme:
-    """Choose the scheme of a temporary index, so that passages of ``min_tokens`` are found."""
-    least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
-    return make_passage_scheme(min_tokens=windows_for(least), **options)
-
-
-def align_sources(
-    index: OpenIndex,
-    sources: Sequence[Source],
-    options: AlignOptions,
-    workers: int,
-    progress: Progress,
-) -> tuple[pa.Table, AlignSummary]:
-    """Find all passages that the documents of some sources share with those of an index."""
-    plan = make_plan(options, index)
-    aligner = Aligner(index, plan, workers)
-    num_perm = index.scheme.num_perm
-    summary = AlignSummary(
-        n_documents=index.n_documents,
-        certain_tokens=certain_length(plan),
-        predicted_recall=candidate_probability(num_perm, plan.search.hits, plan.search.threshold),
-        counts=aligner.counts,
-    )
-    tables = []
-    blocks = read_documents(
-        sources, index.scheme.tokenizer, options.read, workers=workers, progress=progress
-    )
-    for block in blocks:
-        matches = aligner.align(block)
-        tables.append(match_table(matches, block, index, with_text=options.with_text))
-        summary.n_queries += len(block)
-        summary.n_aligned += len(tables[-1]["query_id"].unique())
-        summary.skipped.extend(block.skipped)
-        progress("align", summary.n_queries, None)
-    schema = SCHEMA_WITH_TEXT if options.with_text else SCHEMA
-    table = pa.concat_tables([schema.empty_table(), *tables])
-    summary.n_passages = len(table)
-    return table, summary
+def _summary(
+    table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenIndex, seconds: float
+) -> dict[str, Any]:
+    search, lookups = plan.search, counts.lookups
+    recall = candidate_probability(index.scheme.num_perm, search.hits, search.threshold)
+    return {
+        "documents": [counts.n_queries, index.n_documents],
+        "aligned_documents": counts.n_aligned,
+        "passages": len(table),
+        "windows": lookups.windows,
+        "frequent_windows": lookups.frequent_windows,
+        "hits": lookups.hits,
+        "certain_tokens": certain_length(plan),
+        "predicted_recall": recall,
+        "skipped_rows": list_skipped(counts.skipped),
+        "seconds": round(seconds, 3),
+    }
 
 
 def align(
@@ -174,7 +155,7 @@ def align(
     on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress = no_progress,
-) -> pa.Table:
+) -> PassageResult:
     """Find all passages that documents of two collections share.
 
     Parameters
@@ -182,7 +163,8 @@ def align(
     a
         Documents, in any form that ``deduplicate`` takes.
     b
-        Other documents, or a ``PassageIndex``; documents are indexed in a temporary folder.
+        Other documents, or a ``PassageIndex`` or the path of one; documents are indexed in a
+        temporary folder.
     threshold
         Least similarity of two passages, in (0, 1], taken as the exact decimal.
     min_tokens
@@ -207,10 +189,11 @@ def align(
 
     Returns
     -------
-    ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``: places in
-    characters of the original texts, ends exclusive; in the order of the documents of ``a`` and of
-    places in them. The similarity is that of the two whole passages, and the true one; copies of a
-    token count in it, with tf ``binary`` too.
+    ``passages`` and a ``summary`` with the counts, the skipped rows and the predicted recall.
+    Passages are ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``:
+    places in characters of the original texts, ends exclusive; in the order of the documents of
+    ``a`` and of places in them. The similarity is that of the two whole passages, and the true one;
+    copies of a token count in it, with tf ``binary`` too.
 
     Raises
     ------
@@ -223,7 +206,7 @@ def align(
     >>> old = "It was the best of times, it was the worst of times, it was the age of wisdom"
     >>> new = "He wrote: it was the best of days, it was the worst of days, it was the age of fools"
     >>> found = neardup.align([new], [old], min_tokens=10)
-    >>> found.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
+    >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
     chosen = choose_given(
@@ -240,7 +223,7 @@ def align(
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
-        min_tokens=DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens,
+        min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
         with_text=with_text,
@@ -248,18 +231,10 @@ def align(
         id_column=id_column,
         on_error=on_error,
     )
-    n_workers = Runner(workers, progress).workers
+    runner = Runner(workers, progress)
     sources = resolve_inputs(a, lines=lines)
-    if isinstance(b, PassageIndex):
-        check_no_scheme(chosen)
-        of_index = replace(options, min_tokens=min_tokens)
-        return align_sources(b.read(), sources, of_index, n_workers, progress)[0]
-    documents = resolve_inputs(b, lines=lines)
-    scheme = temporary_scheme(options.min_tokens, **chosen)
-    with temporary_index(
-        documents, scheme, options.read, tokenizer=tokenizer, workers=n_workers, progress=progress
-    ) as index:
-        return align_sources(index, sources, options, n_workers, progress)[0]
+    other = choose_other(b, partial(resolve_inputs, lines=lines), options.read, min_tokens, chosen)
+    return align_collections(sources, other, options, runner)
 
 
 def choose_given(**options: Any) -> dict[str, Any]:
@@ -274,16 +249,3 @@ def choose_given(**options: Any) -> dict[str, Any]:
     defaults = {option.name: option.default for option in FUNCTIONS["align"]}
     # Not by ==, for which a seed of 0 is False.
     return {name: value for name, value in checked.items() if value is not defaults[name]}
-
-
-def check_no_scheme(chosen: dict[str, Any]) -> None:
-    """Raise if an option was given that an index decides.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first of them.
-    """
-    for name in chosen:
-        message = f"{name} has no effect with an index, which has its own; leave it out"
-        raise InvalidParameterError(message, name)

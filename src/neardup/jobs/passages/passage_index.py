@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.passages import index as jobs
+from neardup.jobs.passages.result import AdditionResult, PassageResult
 from neardup.jobs.passages.search import SearchOptions, search_sources
 from neardup.options.choices import (
     InverseFrequency,
@@ -19,16 +21,13 @@ from neardup.options.choices import (
     TermFrequency,
     UnicodeForm,
 )
-from neardup.passages import index as passage_index
 from neardup.passages.documents import ReadOptions
+from neardup.passages.handle import PassageHandle, create
 from neardup.passages.scheme import make_passage_scheme
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.passages.index import Addition
     from neardup.text.tokenizers import TokenFunction
 
 
@@ -36,7 +35,9 @@ class PassageIndex:
     """A folder in which passages of documents are found by similarity.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; what
-    ``search`` sees is the index as it was opened, or as this object has changed it last.
+    ``search`` sees is the index as it was opened or refreshed, or as this object has changed it
+    last. An open index checks each of its files once, and keeps what it looks up in them: searching
+    it again costs nothing that grows with it. Any number of threads may use one object.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class PassageIndex:
     >>> index = neardup.PassageIndex.create(folder, min_tokens=5)
     >>> _ = index.add(["Once upon a midnight dreary, while I pondered, weak and weary, I slept"])
     >>> hits = index.search("upon a midnight dreary while he pondered weak and weary", "0.7")
-    >>> hits.select(["doc_id", "doc_start", "doc_end", "similarity"]).to_pylist()
+    >>> hits.passages.select(["doc_id", "doc_start", "doc_end", "similarity"]).to_pylist()
     [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
     """
 
@@ -53,8 +54,7 @@ class PassageIndex:
         self, folder: str | Path, *, tokenizer: str | Path | TokenFunction | None = None
     ) -> None:
         self.folder = Path(folder)
-        self._tokenizer = tokenizer
-        self._index: passage_index.OpenIndex | None = None
+        self.handle = PassageHandle(self.folder, tokenizer)
 
     @classmethod
     def create(
@@ -111,7 +111,7 @@ class PassageIndex:
             strip_accents=strip_accents,
             fold_digits=fold_digits,
         )
-        passage_index.create(Path(folder), scheme)
+        create(Path(folder), scheme)
         return cls(folder, tokenizer=tokenizer)
 
     @classmethod
@@ -127,18 +127,24 @@ class PassageIndex:
             If there is none; if it is damaged, or of a newer version.
         """
         opened = cls(folder, tokenizer=tokenizer)
-        opened.read()
+        opened.refresh()
         return opened
 
-    def read(self) -> passage_index.OpenIndex:
-        """Give the index as it was opened or changed last, for the stages that read it."""
-        if self._index is None:
-            self._index = passage_index.read_index(self.folder, self._tokenizer)
-        return self._index
+    def refresh(self) -> None:
+        """See what others have changed since this object has opened or changed the index.
+
+        Only new files are read.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``open``; then this object still sees what it saw.
+        """
+        self.handle.refresh(Runner())
 
     def __len__(self) -> int:
         """Count the documents."""
-        return self.read().n_documents
+        return self.handle.view(Runner()).n_documents
 
     def __repr__(self) -> str:
         """Tell the folder and how much is in it."""
@@ -146,7 +152,7 @@ class PassageIndex:
 
     def info(self) -> dict[str, Any]:
         """Tell what the index holds and how it was made."""
-        return passage_index.describe_index(self.folder, self.read())
+        return jobs.describe(self.handle, Runner())
 
     def add(
         self,
@@ -158,7 +164,7 @@ class PassageIndex:
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress = no_progress,
-    ) -> Addition:
+    ) -> AdditionResult:
         """Add documents, all of them or none.
 
         Parameters
@@ -167,6 +173,11 @@ class PassageIndex:
             Documents, in any form that ``deduplicate`` takes.
         text_column, id_column, lines, on_error, workers, progress
             As for ``deduplicate``. Ids must not be in the index yet.
+
+        Returns
+        -------
+        ``n_documents``, ``n_tokens``, ``n_empty``, ``n_short`` and ``skipped`` rows, and all of
+        these as ``summary``.
 
         Raises
         ------
@@ -178,16 +189,12 @@ class PassageIndex:
             If a file cannot be read or written; the index is as before then.
         """
         reading = ReadingOptions(text_column=text_column, id_column=id_column, on_error=on_error)
-        addition = passage_index.add_documents(
-            self.folder,
+        return jobs.add(
+            self.handle,
             resolve_inputs(data, lines=lines),
             ReadOptions(reading.columns, reading.skip_bad),
-            tokenizer=self._tokenizer,
-            workers=Runner(workers, progress).workers,
-            progress=progress,
+            Runner(workers, progress),
         )
-        self._index = None
-        return addition
 
     def remove(self, ids: Iterable[str]) -> int:
         """Take documents out, all of them or none; gives their number.
@@ -204,9 +211,7 @@ class PassageIndex:
         if isinstance(ids, str):
             message = f"ids must be a list of strings, got the string {ids!r}; write [{ids!r}]"
             raise InvalidParameterError(message)
-        n_removed = passage_index.remove_documents(self.folder, ids)
-        self._index = None
-        return n_removed
+        return jobs.remove(self.handle, ids, Runner())
 
     def compact(self, *, workers: int | None = None, progress: Progress = no_progress) -> int:
         """Write the index anew without what was removed, in as few segments as possible.
@@ -222,14 +227,7 @@ class PassageIndex:
         -------
         The number of segments.
         """
-        n_segments = passage_index.compact_index(
-            self.folder,
-            tokenizer=self._tokenizer,
-            workers=Runner(workers, progress).workers,
-            progress=progress,
-        )
-        self._index = None
-        return n_segments
+        return jobs.compact(self.handle, Runner(workers, progress))
 
     def search(
         self,
@@ -245,7 +243,7 @@ class PassageIndex:
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress = no_progress,
-    ) -> pa.Table:
+    ) -> PassageResult:
         """Find the passages of all documents that are similar to queries.
 
         Parameters
@@ -270,9 +268,11 @@ class PassageIndex:
 
         Returns
         -------
-        ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``: places in
-        characters of the original texts, ends exclusive; in the order of queries, documents and
-        places. The similarity is the true one. For ``windows`` see ``neardup search``.
+        ``passages`` and a ``summary`` with the counts, the skipped rows and the predicted recall.
+        Passages are ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``:
+        places in characters of the original texts, ends exclusive; in the order of queries,
+        documents and places. The similarity is the true one. For ``windows`` see ``neardup
+        search``.
 
         Raises
         ------
@@ -290,6 +290,5 @@ class PassageIndex:
         )
         data = [queries] if isinstance(queries, str) else queries
         sources = resolve_inputs(data, lines=lines)
-        return search_sources(
-            self.read(), sources, options, Runner(workers, progress).workers, progress
-        )[0]
+        runner = Runner(workers, progress)
+        return search_sources(self.handle.view(runner), sources, options, runner)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import Report
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
-from neardup.passages.lookup import Lookup
+from neardup.passages.lookup import find_passages, find_windows
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table
 from neardup.passages.query import make_queries
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
-from neardup.runtime.progress import Progress
+from neardup.results import SkippedRow, list_skipped
+from neardup.runtime.runner import Runner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,20 +48,17 @@ class SearchOptions(ReadingOptions):
 
 
 @dataclass
-class SearchSummary:
-    """What a search did."""
+class SearchCounts:
+    """What a search has met so far."""
 
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
     n_found: int = 0
-    n_passages: int = 0
-    least_hits: int = 0
-    predicted_recall: float = 1.0
-    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def make_plan(options: SearchOptions, index: OpenIndex) -> SearchPlan:
+def plan_search(options: SearchOptions, index: OpenIndex) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
@@ -65,53 +66,75 @@ def make_plan(options: SearchOptions, index: OpenIndex) -> SearchPlan:
 
 
 def search_sources(
-    index: OpenIndex,
-    sources: Sequence[Source],
-    options: SearchOptions,
-    workers: int,
-    progress: Progress,
-) -> tuple[pa.Table, SearchSummary]:
-    """Look up every document of some sources as a query."""
-    plan = make_plan(options, index)
-    lookup = Lookup(index, workers)
-    summary = SearchSummary(
-        least_hits=plan.hits,
-        predicted_recall=candidate_probability(index.scheme.num_perm, plan.hits, plan.threshold),
-    )
-    tables = []
-    queries = read_documents(
-        sources, index.scheme.tokenizer, options.read, workers=workers, progress=progress
-    )
-    for block in queries:
-        _count(summary, block, index)
-        made = list(make_queries(block.tokens, index.scheme, index.frequencies))
-        if options.report == "windows":
-            tables.append(window_table(lookup.windows(made, plan), block, index))
-        else:
-            found = lookup.find(made, plan)
-            sizes = np.diff(block.tokens.offsets)
-            matches = Matches(
-                found.queries,
-                np.zeros(len(found), np.int64),
-                sizes[found.queries],
-                found.documents,
-                found.starts,
-                found.stops,
-                found.similarities,
-            )
-            tables.append(match_table(matches, block, index, with_text=options.with_text))
-        summary.n_found += len(tables[-1]["query_id"].unique())
-        progress("search", summary.n_queries, None)
-    schema = SCHEMA_WITH_TEXT if options.with_text else SCHEMA
-    empty = (WINDOW_SCHEMA if options.report == "windows" else schema).empty_table()
-    table = pa.concat_tables([empty, *tables])
-    summary.n_passages = len(table)
-    return table, summary
+    index: OpenIndex, sources: Sequence[Source], options: SearchOptions, runner: Runner
+) -> PassageResult:
+    """Look up every document of some sources as a query.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range.
+    InvalidInputError, ReadError
+        For a bad row, or a file that cannot be read.
+    """
+    start = time.perf_counter()
+    plan = plan_search(options, index)
+    counts = SearchCounts()
+    tables = [_schema(options).empty_table()]
+    for block in read_documents(sources, index.scheme.tokenizer, options.read, runner):
+        _count(counts, block, index)
+        tables.append(_search_block(index, block, options, plan, runner))
+        counts.n_found += len(tables[-1]["query_id"].unique())
+        runner.report("search", counts.n_queries)
+    table = pa.concat_tables(tables)
+    return PassageResult(table, _summary(table, counts, plan, index, time.perf_counter() - start))
 
 
-def _count(summary: SearchSummary, block: DocumentBlock, index: OpenIndex) -> None:
+def _search_block(
+    index: OpenIndex, block: DocumentBlock, options: SearchOptions, plan: SearchPlan, runner: Runner
+) -> pa.Table:
+    queries = list(make_queries(block.tokens, index.scheme, index.frequencies))
+    if options.report == "windows":
+        return window_table(find_windows(index, queries, plan), block, index)
+    found = find_passages(index, queries, plan, runner)
     sizes = np.diff(block.tokens.offsets)
-    summary.n_queries += len(block)
-    summary.n_empty += int((sizes == 0).sum())
-    summary.n_short += int(((sizes > 0) & (sizes < index.scheme.min_tokens)).sum())
-    summary.skipped.extend(block.skipped)
+    matches = Matches(
+        found.queries,
+        np.zeros(len(found), np.int64),
+        sizes[found.queries],
+        found.documents,
+        found.starts,
+        found.stops,
+        found.similarities,
+    )
+    return match_table(matches, block, index, with_text=options.with_text)
+
+
+def _schema(options: SearchOptions) -> pa.Schema:
+    if options.report == "windows":
+        return WINDOW_SCHEMA
+    return SCHEMA_WITH_TEXT if options.with_text else SCHEMA
+
+
+def _count(counts: SearchCounts, block: DocumentBlock, index: OpenIndex) -> None:
+    sizes = np.diff(block.tokens.offsets)
+    counts.n_queries += len(block)
+    counts.n_empty += int((sizes == 0).sum())
+    counts.n_short += int(((sizes > 0) & (sizes < index.scheme.min_tokens)).sum())
+    counts.skipped.extend(block.skipped)
+
+
+def _summary(
+    table: pa.Table, counts: SearchCounts, plan: SearchPlan, index: OpenIndex, seconds: float
+) -> dict[str, Any]:
+    return {
+        "queries": counts.n_queries,
+        "found_queries": counts.n_found,
+        "passages": len(table),
+        "empty_queries": counts.n_empty,
+        "short_queries": counts.n_short,
+        "least_hits": plan.hits,
+        "predicted_recall": candidate_probability(index.scheme.num_perm, plan.hits, plan.threshold),
+        "skipped_rows": list_skipped(counts.skipped),
+        "seconds": round(seconds, 3),
+    }

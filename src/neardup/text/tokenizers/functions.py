@@ -23,6 +23,8 @@ class FunctionTokenizer(Tokenizer):
     function: TokenFunction
     normalisation: Normalisation
 
+    knows_places = False
+
     @property
     def name(self) -> str:  # type: ignore[override]
         """Module and name of the function: give a changed function another name."""

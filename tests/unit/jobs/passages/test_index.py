@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 
 from neardup import (
@@ -18,9 +18,11 @@ from neardup import (
     NeardupError,
     OutputExistsError,
     PassageIndex,
+    PassageResult,
     ReadError,
     SketchMismatchError,
 )
+from neardup.runtime.runner import Runner
 from neardup.storage.lock import write_lock
 from neardup.storage.manifest import encode, load_manifest, store_manifest
 from tests.indexes import tree
@@ -39,8 +41,8 @@ def index(tmp_path) -> PassageIndex:
     return made
 
 
-def ids_of(table: pa.Table) -> list[str]:
-    return table["doc_id"].to_pylist()
+def ids_of(found: PassageResult) -> list[str]:
+    return found.passages["doc_id"].to_pylist()
 
 
 @pytest.mark.parametrize(("tf", "idf"), [("binary", "unary"), ("raw", "unary"), ("log", "smooth")])
@@ -67,7 +69,7 @@ def test_add__same_bytes_for_any_workers(tmp_path, tf, idf):
 
 
 def test_search__text_and_documents(index):
-    table = index.search("a midnight dreary while I pondered weak", "0.7", with_text=True)
+    table = index.search("a midnight dreary while I pondered weak", "0.7", with_text=True).passages
     (row,) = table.to_pylist()
     assert row["doc_text"] == TEXT[row["doc_start"] : row["doc_end"]]
     assert row["doc_text"] == "a midnight dreary, while I pondered, weak"
@@ -81,10 +83,10 @@ def test_search__text_and_documents(index):
 @pytest.mark.parametrize("report", ["best", "maximal", "windows"])
 @pytest.mark.parametrize("query", ["", "  ...", "nowhere to be found at all", []])
 def test_search__nothing(index, tmp_path, query, report):
-    expected = index.search([TEXT], report=report).schema
+    expected = index.search([TEXT], report=report).passages.schema
     empty = PassageIndex.create(tmp_path / "empty")
     for each in (index, empty):
-        table = each.search(query, report=report)
+        table = each.search(query, report=report).passages
         assert len(table) == 0
         assert table.schema == expected
 
@@ -202,9 +204,21 @@ def test_open__other_tokenizer(index):
 
 def test_add__repeated_ids(index):
     before = tree(index.folder)
-    for rows in (ROWS[:1], [{"id": "new", "text": "a"}, {"id": "new", "text": "b"}]):
+    twice = [{"id": "new", "text": "a"}, {"id": "new", "text": "b"}]
+    for rows, message in (
+        (
+            ROWS[:1],
+            "data.parquet, row 1: id 'raven' is in the index already; ids must differ. Remove the "
+            "old document first, or choose another --id-column",
+        ),
+        (
+            twice,
+            "data.parquet, row 2: id 'new' was used before, in data.parquet, row 1; ids must "
+            "differ",
+        ),
+    ):
         fresh = [{"id": "fresh", "text": TEXT}, *rows]
-        with pytest.raises(InvalidInputError, match=r"^id '(raven|new)' is in the index already"):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
             index.add(fresh, id_column="id")
         assert tree(index.folder) == before
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
@@ -252,8 +266,10 @@ def test_search__windows_wider_than_16_bits(tmp_path):
     words = [f"w{i}" for i in range(200_000)]
     made = PassageIndex.create(tmp_path / "index", min_tokens=65_536, num_perm=8)
     made.add(["short", " ".join(words)])
-    assert all(len(segment.windows.wide_rows) > 8 for segment in made.read().segments)
-    (row,) = made.search(" ".join(words[1000:181_000]), "0.99").to_pylist()
+    assert all(
+        len(segment.windows.wide_rows) > 8 for segment in made.handle.view(Runner(1)).segments
+    )
+    (row,) = made.search(" ".join(words[1000:181_000]), "0.99").passages.to_pylist()
     assert (row["doc_id"], row["similarity"]) == ("1", 1.0)
     assert row["doc_end"] - row["doc_start"] == row["query_end"]
 
@@ -281,12 +297,13 @@ def test_search__sees_what_was_opened(index):
 
 def test_search__of_several_threads(index):
     index.add([f"{TEXT} {i}" for i in range(50)])
-    expected = index.search([TEXT] * 40, "0.9", workers=1)
+    expected = index.search([TEXT] * 40, "0.9", workers=1).passages
     found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(index.search([TEXT] * 40, "0.9", workers=2)))
-        for _ in range(4)
-    ]
+
+    def search() -> None:
+        found.append(index.search([TEXT] * 40, "0.9", workers=2).passages)
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

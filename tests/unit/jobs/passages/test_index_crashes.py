@@ -109,7 +109,7 @@ def compare(folder: Path, generation: int) -> None:
         fresh.add(rows, id_column="id", workers=1)
         for report in ("best", "windows"):
             found, expected = (
-                index.search(queries, "0.7", report=report, recall="0.8", workers=1)
+                index.search(queries, "0.7", report=report, recall="0.8", workers=1).passages
                 for index in (PassageIndex.open(folder), fresh)
             )
             assert found.equals(expected)

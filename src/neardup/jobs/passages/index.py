@@ -1,0 +1,82 @@
+"""What is done to an index of passages: build, add, remove, compact, describe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from neardup.files.rows import Source
+from neardup.jobs.passages.result import AdditionResult
+from neardup.passages.additions import add_documents
+from neardup.passages.compaction import compact_index
+from neardup.passages.documents import ReadOptions
+from neardup.passages.handle import PassageHandle, create
+from neardup.passages.index import describe_index
+from neardup.passages.removals import remove_documents
+from neardup.passages.scheme import PassageScheme
+from neardup.runtime.runner import Runner
+from neardup.text.tokenizers import TokenFunction
+
+
+def build(
+    folder: Path,
+    scheme: PassageScheme,
+    sources: Sequence[Source],
+    read: ReadOptions,
+    runner: Runner,
+    *,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> AdditionResult:
+    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file.
+
+    Raises
+    ------
+    OutputExistsError
+        If the folder is in use.
+    InvalidInputError, ReadError, WriteError
+        As ``add``.
+    """
+    create(folder, scheme)
+    return add(PassageHandle(folder, tokenizer), sources, read, runner)
+
+
+def add(
+    handle: PassageHandle, sources: Sequence[Source], read: ReadOptions, runner: Runner
+) -> AdditionResult:
+    """Add documents, all of them or none.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, or an id that is in use.
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    start = time.perf_counter()
+    addition = add_documents(handle, sources, read, runner)
+    return AdditionResult(**vars(addition), seconds=time.perf_counter() - start)
+
+
+def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> int:
+    """Take documents out, all of them or none; returns their number.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of them is not in the index.
+    """
+    return remove_documents(handle, ids, runner)
+
+
+def compact(handle: PassageHandle, runner: Runner) -> int:
+    """Write an index anew without what was removed; returns the number of segments."""
+    return compact_index(handle, runner)
+
+
+def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:
+    """Return what an index holds, in plain values."""
+    return describe_index(handle.folder, handle.view(runner))

@@ -1,0 +1,105 @@
+"""The other collection of an alignment: an index that is there, or documents to index for it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import InvalidParameterError
+from neardup.files.rows import Source
+from neardup.jobs.passages import index as jobs
+from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.passages.align import windows_for
+from neardup.passages.documents import ReadOptions
+from neardup.passages.handle import PassageHandle
+from neardup.passages.index import OpenIndex
+from neardup.passages.scheme import make_passage_scheme
+from neardup.runtime.runner import Runner
+from neardup.storage.manifest import MANIFEST
+
+DEFAULT_MIN_TOKENS = 50
+
+
+@dataclass(frozen=True)
+class NewDocuments:
+    """Documents that an index is made of, in a temporary folder that goes afterwards.
+
+    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options.
+    """
+
+    sources: Sequence[Source]
+    read: ReadOptions
+    min_tokens: int
+    scheme: Mapping[str, Any]
+
+
+# What the passages of some documents are looked for in.
+Other = PassageHandle | NewDocuments
+
+
+def choose_other(
+    data: Any,
+    resolve: Callable[[Any], Sequence[Source]],
+    read: ReadOptions,
+    min_tokens: int | None,
+    scheme: Mapping[str, Any],
+) -> Other:
+    """Decide whether a collection is an index or documents.
+
+    A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
+    documents, which ``resolve`` finds. ``scheme`` are options that only an index that is made here
+    can have.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option that is out of range, or that an index decides.
+    InvalidInputError, ReadError
+        If there are no such documents.
+    """
+    if isinstance(data, PassageIndex):
+        _check_no_scheme(scheme)
+        return data.handle
+    if folder := _index_folder(data):
+        _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
+        return PassageHandle(folder, scheme.get("tokenizer"))
+    least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
+    return NewDocuments(resolve(data), read, least, scheme)
+
+
+@contextmanager
+def open_other(other: Other, runner: Runner) -> Iterator[OpenIndex]:
+    """Open an index, or make one of documents for as long as the block lasts.
+
+    Raises
+    ------
+    InvalidInputError, ReadError, WriteError, IndexFormatError
+        If documents or index cannot be read, or the temporary one cannot be written.
+    """
+    if isinstance(other, PassageHandle):
+        yield other.view(runner)
+        return
+    scheme = make_passage_scheme(min_tokens=windows_for(other.min_tokens), **other.scheme)
+    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+        path = Path(folder) / "index"
+        tokenizer = other.scheme.get("tokenizer")
+        jobs.build(path, scheme, other.sources, other.read, runner, tokenizer=tokenizer)
+        yield PassageHandle(path, tokenizer).view(runner)
+
+
+def _index_folder(data: Any) -> Path | None:
+    """Return the folder of an index, if that is what a path names."""
+    # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
+    is_index = isinstance(data, (str, os.PathLike)) and os.path.exists(os.path.join(data, MANIFEST))  # noqa: PTH110, PTH118
+    return Path(data) if is_index else None
+
+
+def _check_no_scheme(chosen: Mapping[str, Any]) -> None:
+    for name in chosen:
+        message = f"{name} has no effect with an index, which has its own; leave it out"
+        raise InvalidParameterError(message, name)

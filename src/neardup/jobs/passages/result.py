@@ -1,0 +1,71 @@
+"""What a search, an alignment and an addition return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from neardup.results import SkippedRow, TableResult, list_skipped
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PassageResult(TableResult):
+    """Passages of queries or documents that are similar to others, and how they were found.
+
+    ``passages`` has the columns ``query_id``, ``query_start``, ``query_end``, ``doc_id``,
+    ``doc_start``, ``doc_end`` and ``similarity``, and ``query_text`` and ``doc_text`` if asked for;
+    with ``report="windows"`` those of the candidates. ``summary`` counts the queries and what was
+    found for them, and lists the rows that were skipped.
+    """
+
+    passages: pa.Table
+    summary: dict[str, Any]
+
+    @property
+    def table(self) -> pa.Table:
+        """The passages."""
+        return self.passages
+
+    def headline(self) -> str:
+        """Return the counts of documents and passages."""
+        if "documents" in self.summary:
+            of_a, of_b = self.summary["documents"]
+            searched = f"{of_a:,} and {of_b:,} documents"
+        else:
+            searched = f"{self.summary['queries']:,} queries"
+        return f"{searched}: {len(self.passages):,} passages"
+
+
+@dataclass(frozen=True, repr=False)
+class AdditionResult:
+    """What was added to an index.
+
+    ``n_empty`` of the documents have no token, ``n_short`` fewer than the index's ``min_tokens``;
+    neither are ever found. ``skipped`` rows (file, row, reason) were left out.
+    """
+
+    n_documents: int
+    n_tokens: int
+    n_empty: int
+    n_short: int
+    skipped: list[SkippedRow] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, skipped rows and seconds, as plain values."""
+        return {
+            "documents": self.n_documents,
+            "tokens": self.n_tokens,
+            "empty_documents": self.n_empty,
+            "short_documents": self.n_short,
+            "skipped_rows": list_skipped(self.skipped),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"AdditionResult({self.n_documents:,} documents: {self.n_tokens:,} tokens)"

@@ -1,0 +1,65 @@
+"""Writing an index anew, without what was taken out of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.passages.documents import DocumentBlock
+from neardup.passages.generations import SEGMENT_TOKENS, free_name, gather, store_next
+from neardup.passages.handle import PassageHandle
+from neardup.passages.segment import PassageSegment
+from neardup.passages.segment_writer import write_segment
+from neardup.runtime.runner import Runner
+from neardup.storage.manifest import SegmentRecord
+from neardup.tables import Bools, TokenSpans, Uint32s
+
+
+def compact_index(
+    handle: PassageHandle, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS
+) -> int:
+    """Write all segments anew, without removed documents and as few as possible.
+
+    The answers stay the same. Returns the number of segments. Documents are not tokenised again.
+
+    Raises
+    ------
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    folder = handle.folder
+    with handle.changing(runner) as opened:
+        manifest, index = opened.manifest, handle.read(opened)
+        blocks = map(_stored_block, index.segments, index.removed)
+        records: list[SegmentRecord] = []
+        for block in gather(blocks, segment_tokens):
+            if len(block):
+                name = free_name(manifest, len(records))
+                records.append(
+                    write_segment(folder, name, block, index.scheme, index.frequencies, runner)
+                )
+        store_next(folder, manifest, records, manifest.files)
+        return len(records)
+
+
+def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
+    """Return the documents of a segment that are still there, as they were read."""
+    tokens = segment.token_lists()
+    n = len(tokens.values)
+    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+    starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
+    keep: Bools = np.ones(len(tokens), np.bool_)
+    keep[removed] = False
+    of_kept = np.repeat(keep, np.diff(tokens.offsets))
+    sizes = np.diff(tokens.offsets)[keep]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return DocumentBlock(
+        segment.ids if keep.all() else segment.ids.filter(pa.array(keep)),
+        segment.texts if keep.all() else segment.texts.filter(pa.array(keep)),
+        replace(tokens, values=tokens.values[of_kept], offsets=offsets),
+        TokenSpans(starts[of_kept], stops[of_kept]),
+    )

@@ -1,0 +1,86 @@
+"""The handle of a passage index: what is open stays open, and is looked up again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from neardup.passages.frequencies import open_frequencies
+from neardup.passages.index import OpenIndex
+from neardup.passages.scheme import PassageScheme, restore_scheme
+from neardup.passages.search import SegmentSearcher
+from neardup.passages.segment import read_segment
+from neardup.storage.folder import create_index
+from neardup.storage.handle import Handle, OpenFiles
+from neardup.storage.manifest import Manifest
+from neardup.storage.segments import Segment
+from neardup.text.tokenizers import TokenFunction
+from neardup.text.weighting import DocumentFrequencies
+
+
+class PassageHandle(Handle[OpenIndex]):
+    """An open passage index; its segments keep their look-up tables for as long as they are in it.
+
+    Parameters
+    ----------
+    folder
+        The index.
+    tokenizer
+        The ``tokenizer.json`` that it was made with, if it was one.
+    """
+
+    def __init__(self, folder: Path, tokenizer: str | Path | TokenFunction | None = None) -> None:
+        super().__init__(folder)
+        self._tokenizer = tokenizer
+        self._scheme: PassageScheme | None = None
+        self._frequencies: DocumentFrequencies | None = None
+        self._searchers: dict[Segment, SegmentSearcher] = {}
+
+    def read(self, files: OpenFiles) -> OpenIndex:
+        """See the files as an index; what was made of a segment before is taken as it is.
+
+        Raises
+        ------
+        IndexFormatError
+            If files do not fit together.
+        InvalidParameterError, SketchMismatchError
+            If the index's tokenizer is missing, or another one.
+        """
+        scheme, frequencies = self._restore(files)
+        self._searchers = {
+            segment: self._searchers.get(segment)
+            or SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
+            for segment in files.segments
+        }
+        searchers = tuple(self._searchers[segment] for segment in files.segments)
+        return OpenIndex(files.manifest, scheme, frequencies, searchers, files.removed)
+
+    def _restore(self, files: OpenFiles) -> tuple[PassageScheme, DocumentFrequencies | None]:
+        """Return scheme and frequencies; if these are others than before, so are all segments."""
+        frequencies = open_frequencies(files)
+        scheme = self._scheme
+        if scheme is None or scheme.describe() != files.manifest.scheme:
+            scheme = restore_scheme(files.manifest.scheme, self._tokenizer)
+        if scheme is not self._scheme or not _are_same(frequencies, self._frequencies):
+            self._searchers = {}
+        self._scheme, self._frequencies = scheme, frequencies
+        return scheme, frequencies
+
+
+def create(folder: Path, scheme: PassageScheme) -> None:
+    """Make an empty index.
+
+    Raises
+    ------
+    OutputExistsError, WriteError
+        If the folder is there, or cannot be made.
+    """
+    create_index(folder, Manifest(scheme.describe()))
+
+
+def _are_same(one: DocumentFrequencies | None, other: DocumentFrequencies | None) -> bool:
+    """Whether two frequencies lie in the same mapped files."""
+    if one is None or other is None:
+        return one is other
+    return np.shares_memory(one.hashes, other.hashes) and np.shares_memory(one.counts, other.counts)

@@ -1,0 +1,66 @@
+"""Refusing ids that are in an index already, or that come twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.passages.documents import DocumentBlock, RowPlaces
+from neardup.passages.index import OpenIndex
+from neardup.storage.ids import IdTable
+from neardup.tables import Bools, Int64s
+
+
+class NewIds:
+    """Refuses ids that are in an index, or that come twice in what is added to it."""
+
+    def __init__(self, index: OpenIndex) -> None:
+        self._index = index
+        self._earlier: list[tuple[IdTable, RowPlaces]] = []
+
+    def check(self, block: DocumentBlock) -> None:
+        """Make sure that the ids of the next documents are new.
+
+        Raises
+        ------
+        InvalidInputError
+            If not; names the row, and the earlier one with the same id.
+        """
+        self._check_index(block)
+        table = IdTable(block.ids)
+        for earlier, places in self._earlier:
+            _check_repeats(block, earlier.find(block.ids), places)
+        rows = table.find(block.ids)
+        rows[rows == np.arange(len(block))] = -1
+        _check_repeats(block, rows, block.places)
+        self._earlier.append((table, block.places))
+
+    def _check_index(self, block: DocumentBlock) -> None:
+        known: Bools = np.zeros(len(block), np.bool_)
+        for number, segment in enumerate(self._index.segments):
+            rows = segment.id_table.find(block.ids)
+            documents = np.flatnonzero(rows >= 0)
+            known[documents] |= self._index.are_kept(number, rows[documents])
+        if known.any():
+            first = int(np.argmax(known))
+            message = (
+                f"id {block.ids[first].as_py()!r} is in the index already; ids must differ. "
+                "Remove the old document first, or choose another --id-column"
+            )
+            raise _refusal(message, block, first)
+
+
+def _check_repeats(block: DocumentBlock, rows: Int64s, places: RowPlaces) -> None:
+    """Raise for the first document with a row among the earlier ones."""
+    documents = np.flatnonzero(rows >= 0)
+    if len(documents):
+        first = int(documents[0])
+        source, row = places.place(int(rows[first]))
+        identifier = block.ids[first].as_py()
+        message = f"id {identifier!r} was used before, in {source}, row {row}; ids must differ"
+        raise _refusal(message, block, first)
+
+
+def _refusal(message: str, block: DocumentBlock, document: int) -> InvalidInputError:
+    source, row = block.places.place(document)
+    return InvalidInputError(message, path=source, row=row)

@@ -1,0 +1,69 @@
+"""Taking documents out of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.passages.generations import store_next
+from neardup.passages.handle import PassageHandle
+from neardup.passages.segment import DOCUMENT_SCHEMA
+from neardup.runtime.runner import Runner
+from neardup.storage.extras import write_removed
+from neardup.storage.manifest import Manifest, SegmentRecord
+from neardup.tables import Uint32s
+
+
+def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> int:
+    """Take documents out; all of them or none. Returns their number.
+
+    Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no document of one of the ids.
+    """
+    wanted = pa.array(sorted(set(ids)), pa.large_string())
+    with handle.changing(runner) as files:
+        manifest = files.manifest
+        lost, found = [], []
+        for record, segment, before in zip(
+            manifest.segments, files.segments, files.removed, strict=True
+        ):
+            column = segment.table("documents", DOCUMENT_SCHEMA)["id"]
+            rows = np.flatnonzero(pc.is_in(column, value_set=wanted).to_numpy())
+            rows = np.setdiff1d(rows, before)
+            found += column.take(pa.array(rows)).chunks
+            lost.append((record, before, rows.astype(np.uint32)))
+        _check_all_found(wanted, pa.chunked_array(found, pa.large_string()))
+        if len(wanted):
+            records = [_without(handle.folder, manifest, *of_segment) for of_segment in lost]
+            store_next(handle.folder, manifest, records, manifest.files)
+    return len(wanted)
+
+
+def _without(
+    folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
+) -> SegmentRecord:
+    if not len(rows):
+        return record
+    name = f"{record.name}-{manifest.generation + 1:06d}"
+    everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
+    return replace(record, removed=write_removed(folder, name, everything))
+
+
+def _check_all_found(wanted: pa.Array, have: pa.ChunkedArray) -> None:
+    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
+    if len(missing):
+        others = {1: "", 2: " and another one"}.get(
+            len(missing), f" and {len(missing) - 1:,} others"
+        )
+        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
+        raise InvalidInputError(message)

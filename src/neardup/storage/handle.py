@@ -1,0 +1,193 @@
+"""An index that stays open: every file is checked once, and what is made of it is kept."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy.typing as npt
+
+from neardup.errors import IndexFormatError
+from neardup.runtime.runner import Runner
+from neardup.storage.arrays import RESTORE, AnyArray, check_array
+from neardup.storage.checksums import FileRecord
+from neardup.storage.extras import EXTRA, load_extra, load_removed
+from neardup.storage.folder import changing, read_current
+from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord, load_manifest
+from neardup.storage.segments import Segment, open_segment
+from neardup.tables import Uint32s
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class OpenFiles:
+    """All files that a manifest names, checked and mapped.
+
+    ``removed`` holds, for each segment, the numbers of the documents that it has lost; ``extras``
+    the arrays that belong to no segment, by the names of their files.
+    """
+
+    folder: Path
+    manifest: Manifest
+    segments: tuple[Segment, ...]
+    removed: tuple[Uint32s, ...]
+    extras: Mapping[str, AnyArray]
+
+    def extra(self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1) -> AnyArray:
+        """Return an array that belongs to no segment, if it is there and of that type.
+
+        Raises
+        ------
+        IndexFormatError
+            If not.
+        """
+        path = self.folder / EXTRA / f"{name}.npy"
+        if path.name not in self.extras:
+            message = f"the index has no such file; {RESTORE}"
+            raise IndexFormatError(message, path=str(path))
+        return check_array(path, self.extras[path.name], dtype, ndim)
+
+
+class CheckedFiles:
+    """Opens the files of an index; those that it has open already are not read again.
+
+    Files never change under their names, so that a file is known by its record. Those that the
+    manifest opened last does not name are forgotten. For one thread at a time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._segments: dict[str, Segment] = {}
+        self._removed: dict[RemovedRecord, Uint32s] = {}
+        self._extras: dict[tuple[str, FileRecord], AnyArray] = {}
+
+    def open(self, manifest: Manifest, runner: Runner) -> OpenFiles:
+        """Check the files of a manifest that are not open yet, and map them into memory.
+
+        Raises
+        ------
+        IndexFormatError, ReadError
+            If one is missing, damaged, or cannot be read; what was checked before it stays open.
+        """
+        segments, removed = [], []
+        for record in manifest.segments:
+            segments.append(self._open_segment(record, runner))
+            removed.append(self._open_removed(record))
+        extras = {name: self._open_extra(name, file) for name, file in manifest.files.items()}
+        self._forget_others(manifest)
+        return OpenFiles(self._folder, manifest, tuple(segments), tuple(removed), extras)
+
+    def _open_segment(self, record: SegmentRecord, runner: Runner) -> Segment:
+        # What it has lost is written elsewhere, and changes.
+        record = replace(record, removed=None)
+        known = self._segments.get(record.name)
+        if known is None or known.record != record:
+            known = self._segments[record.name] = open_segment(self._folder, record, runner)
+        return known
+
+    def _open_removed(self, record: SegmentRecord) -> Uint32s:
+        if record.removed is None:
+            return load_removed(self._folder, record)
+        if record.removed not in self._removed:
+            self._removed[record.removed] = load_removed(self._folder, record)
+        return self._removed[record.removed]
+
+    def _open_extra(self, name: str, file: FileRecord) -> AnyArray:
+        if (name, file) not in self._extras:
+            self._extras[name, file] = load_extra(self._folder, name, file)
+        return self._extras[name, file]
+
+    def _forget_others(self, manifest: Manifest) -> None:
+        names = {record.name for record in manifest.segments}
+        removed = {record.removed for record in manifest.segments}
+        extras = set(manifest.files.items())
+        self._segments = {k: v for k, v in self._segments.items() if k in names}
+        self._removed = {k: v for k, v in self._removed.items() if k in removed}
+        self._extras = {k: v for k, v in self._extras.items() if k in extras}
+
+
+class Handle(ABC, Generic[V]):
+    """An index that stays open, for any number of threads.
+
+    A kind of index says in ``read`` what its users see of the files, its view, and keeps there
+    whatever it makes of a segment: an unchanged segment is the same object each time. A view stays
+    what it is, whatever becomes of the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files = CheckedFiles(folder)
+        self._lock = threading.RLock()
+        self._seen: tuple[Manifest, V] | None = None
+
+    @abstractmethod
+    def read(self, files: OpenFiles) -> V:
+        """Make the view of some files; one thread at a time calls it.
+
+        Raises
+        ------
+        IndexFormatError
+            If the files are not what this kind of index writes.
+        """
+
+    def view(self, runner: Runner) -> V:
+        """Return the index as it was opened, refreshed, or changed through this handle last.
+
+        Raises
+        ------
+        ReadError
+            If there is none, or it cannot be read.
+        IndexFormatError
+            If it is damaged, or of a newer version.
+        """
+        seen = self._seen
+        if seen is None:
+            with self._lock:
+                seen = self._seen or self._look(runner)
+        return seen[1]
+
+    def refresh(self, runner: Runner) -> None:
+        """See what others have changed since; only new files are read.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``view``; the old view stays.
+        """
+        with self._lock:
+            if self._seen is None or self._seen[0] != load_manifest(self.folder):
+                self._look(runner)
+
+    @contextmanager
+    def changing(self, runner: Runner) -> Iterator[OpenFiles]:
+        """Hold the write lock, and open what the index holds now; see ``storage.folder.changing``.
+
+        If the block ends well, the next view is that of its change.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``view``.
+        IndexLockedError, WriteError
+            As ``storage.lock.write_lock``.
+        """
+        with changing(self.folder) as manifest:
+            with self._lock:
+                files = self._files.open(manifest, runner)
+            yield files
+        # With the lock, so that a thread that has just looked at what was before cannot be late.
+        with self._lock:
+            self._seen = None
+
+    def _look(self, runner: Runner) -> tuple[Manifest, V]:
+        def open_view(manifest: Manifest) -> tuple[Manifest, V]:
+            return manifest, self.read(self._files.open(manifest, runner))
+
+        self._seen = read_current(self.folder, open_view)
+        return self._seen
