@@ -56,7 +56,8 @@ _KERNELS = Path(__file__).parent
 def kernel(function: F) -> F:
     """Compile a function for the types of its annotations, to run without the interpreter lock.
 
-    Annotations are those of ``kernels.types``, ``int`` (int64), or a NumPy scalar type.
+    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    tuple of these.
     """
     if numba.config.DISABLE_JIT:
         return function
@@ -79,13 +80,15 @@ def inlined(function: F) -> F:
 
 
 def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Translate a function's annotations to Numba's types."""
+    """Translate the annotations of a function, or of a named tuple, to Numba's types."""
     annotations = get_type_hints(function, include_extras=True)
     annotations.pop("return", None)
     return tuple(_argument_type(annotation) for annotation in annotations.values())
 
 
 def _argument_type(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, tuple):
+        return numba.types.BaseTuple.from_types(_signature(annotation), annotation)
     if get_origin(annotation) is not Annotated:
         return numba.int64 if annotation is int else numba.from_dtype(np.dtype(annotation))
     array, layout = get_args(annotation)

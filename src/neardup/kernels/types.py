@@ -3,12 +3,13 @@
 ``Uint64s`` is a one-dimensional C-contiguous array, ``Uint64Rows`` a two-dimensional one; the
 ``Const`` forms are those that a kernel only reads, and which may lie in Arrow's read-only memory.
 Whole numbers are ``int`` (int64 when compiled); ``Int`` is what helpers inside kernels take.
+Arguments that travel together are named tuples of these, which callers hand over ``sealed``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ class Layout:
     ndim: int = 1
     readonly: bool = False
 
+
+T = TypeVar("T", bound=tuple[Any, ...])
 
 Int = int | np.int64
 
@@ -50,3 +53,22 @@ ConstInt64Rows = Annotated[npt.NDArray[np.int64], _CONST_ROWS]
 ConstUint16Rows = Annotated[npt.NDArray[np.uint16], _CONST_ROWS]
 ConstUint32Rows = Annotated[npt.NDArray[np.uint32], _CONST_ROWS]
 ConstUint64Rows = Annotated[npt.NDArray[np.uint64], _CONST_ROWS]
+
+
+def sealed(arguments: T) -> T:
+    """Return a named tuple of kernel arguments with the arrays declared ``Const`` as read-only.
+
+    The arrays are views of those given. Numba sees any array of a parameter as read-only where that
+    is declared, but of a field of a named tuple it wants the very type.
+    """
+    hints = get_type_hints(type(arguments), include_extras=True).values()
+    values = zip(arguments, hints, strict=True)
+    return type(arguments)(*(_as_declared(value, hint) for value, hint in values))
+
+
+def _as_declared(value: Any, hint: Any) -> Any:
+    if get_origin(hint) is not Annotated or not get_args(hint)[1].readonly:
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
