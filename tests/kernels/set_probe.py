@@ -11,9 +11,9 @@ from itertools import accumulate, count, product
 import numpy as np
 
 from neardup.kernels import set_join
-from neardup.matching.measures import Measure
+from neardup.matching.measures import MEASURES
 from neardup.matching.postings import group_records
-from neardup.matching.set_join import ALGORITHMS, _partner_ranges
+from neardup.matching.set_join import ALGORITHMS
 from tests.oracles import joins
 from tests.oracles.measures import reaches
 
@@ -85,7 +85,7 @@ class Probe:
         """Give the same with the ranges and the prefixes of a join."""
         sizes = np.array(self.sizes, np.int64)
         least, *prefixes = prefixes_of(sizes, self.measure, self.threshold)
-        ranges = _partner_ranges(sizes, least, Measure(self.measure, self.threshold))
+        ranges = MEASURES[self.measure](self.threshold).partner_ranges(sizes, least)
         # Tokens that no other record has come first in them.
         n_alone = sizes - [len(record) for record in self.records]
         prefixes = (np.maximum(prefix - n_alone, 0) for prefix in prefixes)
@@ -172,7 +172,6 @@ class Probe:
         n_keys = (max(tokens, default=-1) + 1) * groups.n_groups
         # A token in front that no record has.
         starts = [*accumulate(lengths, initial=1)][:-1]
-        threshold = self.threshold
         shared, touched = np.zeros(n, np.int32), np.full(n, -9, np.int32)
         counts = np.zeros(set_join.N_COUNTS, np.int64)
         found, start = [], 0
@@ -182,9 +181,7 @@ class Probe:
                 start,
                 n,
                 ALGORITHMS[algorithm],
-                Measure(self.measure, threshold).code,
-                threshold.numerator,
-                threshold.denominator,
+                *MEASURES[self.measure](self.threshold).in_kernels,
                 np.array([-9, *tokens], np.int32),
                 np.array(starts, np.int64),
                 np.array(self.sizes, np.int64),
@@ -227,10 +224,7 @@ def suffix_bound(x, y, n_levels):
 
 
 def prefixes_of(sizes, measure, threshold):
-    code, p, q = Measure(measure, threshold).code, threshold.numerator, threshold.denominator
-    least, probing, indexing = (np.full(len(sizes), -9, np.int64) for _ in range(3))
-    set_join.prefix_lengths(np.array(sizes, np.int64), code, p, q, least, probing, indexing)
-    return least, probing, indexing
+    return MEASURES[measure](threshold).size_bounds(np.array(sizes, np.int64))
 
 
 def random_probes(measure, n=12):

@@ -10,7 +10,7 @@ import pytest
 from neardup.errors import ResultLimitError
 from neardup.kernels import bucket_join as kernels
 from neardup.matching import bucket_join, pieces
-from neardup.matching.measures import Measure
+from neardup.matching.measures import MEASURES, Dice
 from tests.arrays import make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES
@@ -58,7 +58,7 @@ def probed(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
 
 def probed_in_calls(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
     """As ``probed``, and in how many calls."""
-    buckets, table, exact = make_buckets(bands), make_sets(sets), Measure(measure, threshold)
+    buckets, table, exact = make_buckets(bands), make_sets(sets), MEASURES[measure](threshold)
     starts, members = members_of(buckets)
     n = len(sets)
     last_seen = np.full(n, -1, np.int32)
@@ -193,7 +193,7 @@ def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
         pairs, counts = bucket_join.join_buckets(
             make_buckets(bands),
             make_sets(sets),
-            Measure(*measured),
+            MEASURES[measured[0]](measured[1]),
             sides=None if sides is None else np.array(sides, np.uint8),
             workers=2,
             progress=seen.append,
@@ -208,7 +208,7 @@ def test_join_buckets__limit():
     buckets, sets, measure = (
         make_buckets([[0] * 4]),
         make_sets([{1}] * 4),
-        Measure("dice", Fraction(1)),
+        Dice(Fraction(1)),
     )
     assert len(bucket_join.join_buckets(buckets, sets, measure, limit=6)[0]) == 6
     with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
@@ -219,5 +219,5 @@ def test_join_buckets__no_buckets():
     nothing = bucket_join.BucketJoinCounts(0, 0)
     for bands in ([[]], [[0, 1]]):
         buckets, sets = make_buckets(bands), make_sets([{1}] * len(bands[0]))
-        pairs, counts = bucket_join.join_buckets(buckets, sets, Measure("dice", Fraction(1)))
+        pairs, counts = bucket_join.join_buckets(buckets, sets, Dice(Fraction(1)))
         assert (len(pairs), counts) == (0, nothing)

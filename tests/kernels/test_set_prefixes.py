@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels import set_join
-from neardup.matching.measures import Measure, make_join_measure
-from neardup.matching.set_join import _partner_ranges
+from neardup.matching.measures import MEASURES, make_join_measure
 from tests.kernels.set_probe import THRESHOLDS, least_overlap, prefixes_of, threshold_of
 from tests.oracles.measures import JOIN_MEASURES, reaches
 
@@ -25,10 +23,7 @@ def test_prefix_lengths__by_definition(measure):
     """Every pair that can reach the threshold shares a token of both prefixes."""
     for threshold in ("2", "5") if measure == "overlap" else THRESHOLDS:
         t = make_join_measure(measure, threshold).threshold
-        code = make_join_measure(measure, threshold).code
-        sizes = np.arange(1, 25, dtype=np.int64)
-        least, probing, indexing = (np.empty(24, np.int64) for _ in range(3))
-        set_join.prefix_lengths(sizes, code, t.numerator, t.denominator, least, probing, indexing)
+        least, probing, indexing = prefixes_of(range(1, 25), measure, t)
         for x in range(1, 25):
             partners = range(1, 25) if "containment" in measure else range(1, x + 1)
             for y in partners:
@@ -99,7 +94,7 @@ def test_partner_ranges__by_definition(measure):
         t = Fraction(threshold_of(generator, measure))
         sizes = sorted(generator.randint(1, 14) for _ in range(generator.randrange(1, 12)))
         least, _, _ = prefixes_of(sizes, measure, t)
-        first, last = _partner_ranges(np.array(sizes, np.int64), least, Measure(measure, t))
+        first, last = MEASURES[measure](t).partner_ranges(np.array(sizes, np.int64), least)
         for x, size in enumerate(sizes):
             expected = [
                 y

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.clustering import components, survivors
 from neardup.matching.buckets import list_keys
-from neardup.matching.measures import Measure
+from neardup.matching.measures import Jaccard, make_measure
 from tests.arrays import make_buckets, make_sets
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
@@ -38,7 +38,7 @@ def run(stage, sets, bands, measure, threshold, n_fixed=0):
     return stage(
         list_keys(make_buckets(bands)),
         make_sets(sets),
-        Measure(measure, threshold),
+        make_measure(measure, threshold),
         n_fixed=n_fixed,
     )
 
@@ -116,7 +116,7 @@ def test_clustering__steps_change_nothing_and_report_progress(stage, monkeypatch
     parts = stage(
         list_keys(make_buckets(bands)),
         make_sets(sets),
-        Measure("jaccard", Fraction(1)),
+        Jaccard(Fraction(1)),
         progress=reports.append,
     )
     assert parts.keepers.tolist() == whole.keepers.tolist()

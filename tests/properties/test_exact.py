@@ -14,7 +14,7 @@ import neardup
 from neardup.clustering import components, survivors
 from neardup.jobs.dedup import method
 from neardup.jobs.dedup.audit import audit_recall
-from neardup.matching.measures import Measure
+from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
@@ -30,7 +30,7 @@ set_lists = st.lists(st.sets(st.integers(0, 15), min_size=1), min_size=1, max_si
 
 @given(set_lists, measures, thresholds)
 def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold):
-    lists = list_prefixes(make_sets(sets), Measure(measure, threshold))
+    lists = list_prefixes(make_sets(sets), make_measure(measure, threshold))
     runs = [lists.keys[a:b].tolist() for a, b in zip(lists.starts, lists.starts[1:], strict=False)]
     for a, x in enumerate(sets):
         assert len(set(runs[a])) == len(runs[a])
@@ -46,13 +46,13 @@ def test_list_prefixes__similar_sets_share_a_key(sets, measure, threshold):
 
 def test_list_prefixes__containment_is_looked_for_by_what_is_contained():
     """What contains another looks for it only then; its rarest elements are no help."""
-    sets, measure = make_sets([{1, 2, 3, 9}, {9}]), Measure("containment", Fraction("0.75"))
+    sets, measure = make_sets([{1, 2, 3, 9}, {9}]), Containment(Fraction("0.75"))
     assert list_prefixes(sets, measure).n_probed.tolist() == [0, 1]
 
 
 @given(set_lists, measures, thresholds, st.integers(0, 3))
 def test_choose_survivors__by_prefixes_as_oracle(sets, measure, threshold, n_fixed):
-    table, exact = make_sets(sets), Measure(measure, threshold)
+    table, exact = make_sets(sets), make_measure(measure, threshold)
     lists = list_prefixes(table, exact)
     removals = survivors.choose_survivors(lists, table, exact, n_fixed=n_fixed)
     expected = survivors_oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
@@ -61,7 +61,7 @@ def test_choose_survivors__by_prefixes_as_oracle(sets, measure, threshold, n_fix
 
 @given(set_lists, measures, thresholds)
 def test_join_components__by_prefixes_as_oracle(sets, measure, threshold):
-    table, exact = make_sets(sets), Measure(measure, threshold)
+    table, exact = make_sets(sets), make_measure(measure, threshold)
     lists = list_prefixes(table, exact)
     removals = components.join_components(lists, table, exact)
     expected = components_oracle.choose(sets, measure, threshold)
@@ -140,7 +140,7 @@ def test_audit_recall__as_counted(sets, measure, threshold, data):
     audit = audit_recall(
         np.array(drawn),
         make_sets(sets),
-        Measure(measure, threshold),
+        make_measure(measure, threshold),
         make_buckets(bands),
         np.array(stays),
         Runner(2),
@@ -175,7 +175,7 @@ def test_audit_recall__mean_of_those_that_are_similar_to_another():
     audit = audit_recall(
         np.array([0, 2, 3]),
         make_sets([{1, 2}, {1, 2}, {3}, {1, 2}]),
-        Measure("jaccard", Fraction(1)),
+        Jaccard(Fraction(1)),
         make_buckets([[0, 0, 1, 2]]),
         np.array([True] * 4),
         Runner(1),

@@ -104,10 +104,11 @@ def _chart(plan: Plan) -> str:
         f"a pair at {plan.measure.name} {plan.options.threshold} is compared with probability "
         f"{plan.predicted_recall:.4f}",
     ]
-    if plan.measure.name != "jaccard":
+    if not plan.measure.is_jaccard:
         lines.append(f"such a pair has a Jaccard similarity of at least {least:.3f}")
-    if "containment" in plan.measure.name:
-        lines.append("if one document is at most twice as large as the other")
+    if plan.measure.size_ratio is not None:
+        ratio = "twice" if plan.measure.size_ratio == 2 else f"{plan.measure.size_ratio} times"
+        lines.append(f"if one document is at most {ratio} as large as the other")
     block = "█" if _can_print("█") else "#"
     lines += ["", "Jaccard  probability that a pair is compared"]
     for similarity, probability in _curve(plan):

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
+from neardup.kernels.overlap import required_overlap
 from neardup.kernels.postings import count_common, first_at_least
 from neardup.kernels.types import (
     ConstBytes,
@@ -54,18 +54,13 @@ def prefix_lengths(
 
     ``least[k]`` is the least size of a partner that is no larger, ``probing[k]`` the tokens of
     which a partner shares at least one, ``indexing[k]`` the same for partners that are no smaller.
-    A set that can have no partner at all has prefixes of length 0. For the two containments set k
-    is the contained one, so that partners may be larger and are indexed under all their tokens.
+    A set that can have no partner at all has prefixes of length 0. For measures that bound the
+    sizes of both sets by each other.
     """
-    is_containment = measure in (CONTAINMENT, MAX_CONTAINMENT)
     for k in range(sizes.shape[0]):
         n = sizes[k]
         if k > 0 and sizes[k - 1] == n:
             least[k], probing[k], indexing[k] = least[k - 1], probing[k - 1], indexing[k - 1]
-            continue
-        if is_containment:
-            least[k] = required_overlap(measure, n, n, p, q)
-            probing[k], indexing[k] = n - least[k] + 1, n
             continue
         if required_overlap(measure, n, n, p, q) > n:
             least[k], probing[k], indexing[k] = n + 1, 0, 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,8 @@ import numpy as np
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.edit_join import EditThreshold, join_strings
 from neardup.matching.measures import Measure
+from neardup.matching.measures.thresholds import falling_shares
 from neardup.matching.set_join import Algorithm, join_sets
-from neardup.matching.verify import similarities_of
 from neardup.tables import Buckets, Bytes, Floats, Int64s, ScoredPairs, ShingleSets, TokenLists
 
 ReportDone = Callable[[int], None]
@@ -75,7 +74,7 @@ class SetJoin(Join):
     @property
     def is_directed(self) -> bool:
         """Whether (a, b) and (b, a) are different pairs."""
-        return self.measure.name == "containment"
+        return self.measure.is_directed
 
     @property
     def own_scores(self) -> Int64s:
@@ -84,10 +83,8 @@ class SetJoin(Join):
 
     @property
     def twins(self) -> Int64s:
-        """All sets, or those large enough for an overlap."""
-        if self.measure.name == "overlap":
-            return np.flatnonzero(self.sets.sizes >= int(self.measure.threshold))
-        return np.arange(len(self.sets))
+        """Sets that reach the threshold with themselves."""
+        return self.measure.twins(self.sets.sizes)
 
     def run(
         self, sides: Bytes | None, limit: int | None, report: ReportDone
@@ -106,37 +103,17 @@ class SetJoin(Join):
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """Values of the measure."""
         left, right = self.sets.sizes[pairs.left], self.sets.sizes[pairs.right]
-        return similarities_of(self.measure, pairs.scores, left, right)
+        return self.measure.similarities(pairs.scores, left, right)
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Values of the measure, squared for cosine."""
-        overlaps = pairs.scores
+        """Return what the measure ranks pairs by."""
         left, right = self.sets.sizes[pairs.left], self.sets.sizes[pairs.right]
-        match self.measure.name:
-            case "jaccard":
-                return overlaps, left + right - overlaps
-            case "dice":
-                return 2 * overlaps, left + right
-            case "containment":
-                return overlaps, left
-            case "max-containment":
-                return overlaps, np.minimum(left, right)
-            case "cosine":
-                return overlaps * overlaps, left * right
-        return overlaps, np.ones_like(overlaps)
+        return self.measure.fractions(pairs.scores, left, right)
 
     def steps(self) -> Iterator[SetJoin]:
-        """Lower the threshold; for overlaps by halves of the largest one possible."""
-        floor = self.measure.threshold
-        if self.measure.name == "overlap":
-            size = int(self.sets.sizes.max(initial=0))
-            falling: Iterator[Fraction] = (
-                Fraction(size >> shift) for shift in range(1, size.bit_length())
-            )
-        else:
-            falling = _falling_similarities()
-        for threshold in (*(t for t in falling if t > floor), floor):
-            yield replace(self, measure=replace(self.measure, threshold=threshold))
+        """Lower the threshold."""
+        for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
+            yield replace(self, measure=measure)
 
 
 @dataclass(frozen=True)
@@ -217,7 +194,7 @@ class EditJoin(Join):
         """Allow more edits."""
         floor = self.threshold.similarity
         if floor is not None:
-            for similarity in (*(t for t in _falling_similarities() if t > floor), floor):
+            for similarity in falling_shares(floor):
                 yield replace(self, threshold=EditThreshold(None, similarity))
             return
         most = self.threshold.max_distance or 0
@@ -231,8 +208,3 @@ class EditJoin(Join):
         lengths = np.diff(self.strings.offsets)
         longer: Int64s = np.maximum(lengths[pairs.left], lengths[pairs.right])
         return longer
-
-
-def _falling_similarities() -> Iterator[Fraction]:
-    """Thresholds tried one after another where the most similar pairs are wanted."""
-    return (Fraction(twentieths, 20) for twentieths in range(19, 0, -1))

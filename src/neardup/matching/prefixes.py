@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import postings, set_join
+from neardup.kernels import postings
 from neardup.matching.measures import Measure
 from neardup.matching.postings import rank_sets
 from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets
@@ -18,8 +18,8 @@ def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
     sets
         n sets, none empty.
     measure
-        For ``containment`` the set that looks is the one that lies in the other; looking under all
-        keys, sets meet in either direction.
+        For a directed one the set that looks is the first of a pair; looking under all keys, sets
+        meet in either direction.
 
     Notes
     -----
@@ -34,17 +34,8 @@ def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
     """
     n = len(sets)
     records = rank_sets(sets, np.arange(n))
-    sizes, of_size = np.unique(sets.sizes, return_inverse=True)
-    least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))
-    p, q = measure.threshold.numerator, measure.threshold.denominator
-    set_join.prefix_lengths(sizes, measure.code, p, q, least, probing, indexing)
-    looks: Int64s = probing[of_size]
-    found = looks
-    if measure.name in ("containment", "max-containment"):
-        found = sets.sizes
-        if measure.name == "max-containment":
-            looks = found
-    looks, found = (records.shorten(prefixes, sets.sizes) for prefixes in (looks, found))
+    prefixes = measure.prefixes(sets.sizes)
+    looks, found = (records.shorten(prefix, sets.sizes) for prefix in prefixes)
     frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)
     postings.count_postings(records.tokens, records.starts, found, frequencies)
     shared = np.diff(frequencies) > 1

@@ -60,7 +60,7 @@ def join_sets(
     sets
         n sets; an empty one is similar to nothing.
     measure
-        Any; for ``containment`` the first of a pair is the one that lies in the other.
+        Of plain sets; for ``containment`` the first of a pair is the one that lies in the other.
     sides
         For a join of two collections (n,): 1 for a set of the left one, 2 of the right one, 3 of
         both, 0 of neither. Only pairs of sets of different collections are found.
@@ -96,13 +96,11 @@ def join_sets(
     records = rank_sets(sets, order)
     sizes = sets.sizes[order]
     n = len(order)
-    p, q = measure.threshold.numerator, measure.threshold.denominator
-    least, probing, indexing = (np.empty(n, np.int64) for _ in range(3))
-    set_join.prefix_lengths(sizes, measure.code, p, q, least, probing, indexing)
-    first_partner, last_partner = _partner_ranges(sizes, least, measure)
+    least, probing, indexing = measure.size_bounds(sizes)
+    first_partner, last_partner = measure.partner_ranges(sizes, least)
     # Prefixes start with the tokens that no other record has, which are not in the runs.
     probing, indexing = (records.shorten(prefixes, sizes) for prefixes in (probing, indexing))
-    is_directed = measure.name == "containment"
+    is_directed = measure.is_directed
     # Of a containment the one that looks is the one contained.
     groups = group_records(n, None if sides is None else sides[order], is_directed=is_directed)
     index = index_groups(records, indexing, groups)
@@ -123,9 +121,7 @@ def join_sets(
             start,
             stop,
             ALGORITHMS[algorithm],
-            measure.code,
-            p,
-            q,
+            *measure.in_kernels,
             records.tokens,
             records.starts,
             sizes,
@@ -162,18 +158,6 @@ def join_sets(
     counts[set_join.RESULTS] = n_results
     pairs = _pairs(found, order, is_directed=is_directed)
     return pairs, JoinCounts(*(int(count) for count in counts))
-
-
-def _partner_ranges(sizes: Int64s, least: Int64s, measure: Measure) -> tuple[Int64s, Int64s]:
-    """Give the range of records, by size, in which each record looks for partners."""
-    numbers = np.arange(len(sizes), dtype=np.int64)
-    if measure.name == "max-containment":
-        # The smaller one probes, the larger ones come after it.
-        return numbers + 1, np.full(len(sizes), len(sizes), np.int64)
-    first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
-    if measure.name == "containment":
-        return first, np.full(len(sizes), len(sizes), np.int64)
-    return first, numbers
 
 
 def _pairs(found: list[Columns], order: Int64s, *, is_directed: bool) -> ScoredPairs:

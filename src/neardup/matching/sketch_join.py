@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.matching.measures import Measure
+from neardup.matching.measures import Dice, Jaccard
 from neardup.matching.set_join import join_sets
 from neardup.sketches.broder import ModuloScheme, SetScheme
 from neardup.tables import Bytes, Int64s, SetSketches, ShingleSets, Uint64s
@@ -53,12 +53,12 @@ def join_set_sketches(
     own_sides = None if n_left is None else sides
     if not isinstance(scheme, ModuloScheme):
         sets = _sets(sketches.values, sketches.offsets)
-        pairs, _ = join_sets(sets, Measure("dice", threshold), sides=own_sides, workers=workers)
+        pairs, _ = join_sets(sets, Dice(threshold), sides=own_sides, workers=workers)
         return pairs.left, pairs.right
     found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for modulus, rows, sets in _levels(sketches):
         chosen = None if n_left is None else sides[rows]
-        pairs, _ = join_sets(sets, Measure("jaccard", threshold), sides=chosen, workers=workers)
+        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, workers=workers)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
         found.append((left[at_level], right[at_level]))

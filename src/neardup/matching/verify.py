@@ -11,13 +11,6 @@ from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets, Uint64s, WeightedSets
 
 
-def similarities_of(measure: Measure, overlaps: Int64s, left: Int64s, right: Int64s) -> Floats:
-    """Turn overlaps into similarities; ``left`` and ``right`` are the sizes of the sets (n,)."""
-    similarities: Floats = np.empty(len(overlaps), np.float64)
-    overlap.score_overlaps(overlaps, left, right, measure.code, similarities)
-    return similarities
-
-
 @dataclass(frozen=True)
 class Sizes:
     """How large sets are, and what else their comparison needs, as kernels want it.

@@ -11,8 +11,8 @@ import numpy as np
 from neardup.jobs.compare.values import Elements, Estimated, Measured, TextSize
 from neardup.jobs.sketch.estimators import LEAST_SAMPLES
 from neardup.jobs.sketch.sketch import SketchOptions, make_maker
-from neardup.matching.measures import JOIN_MEASURES, WEIGHTED, make_join_measure, make_measure
-from neardup.matching.verify import score_pairs, similarities_of
+from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
+from neardup.matching.verify import score_pairs
 from neardup.sketches.agreement import estimate_agreement
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.edit_distances import exact_distances
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from neardup.options.choices import Occurrences, SketchKind
 
 _UNIT = 2**20
-_BOTH_SIDES = ("containment",)
 _SET_KINDS: tuple[SketchKind, ...] = ("minhash", "smallest", "modulo")
 
 
@@ -153,19 +152,16 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
     zero: Int64s = np.zeros(1, np.int64)
     overlaps = zero
     if sizes.min() > 0:
-        counted = score_pairs(sets, zero, zero + 1, make_join_measure("overlap", 1))
+        counted = score_pairs(sets, zero, zero + 1, Overlap.lowest())
         overlaps = counted.astype(np.int64)
-    for name in JOIN_MEASURES:
-        measure = make_join_measure(name, 1)
-        sides = ((sizes[:1], sizes[1:]), (sizes[1:], sizes[:1]))
-        names = [name]
-        if name in _BOTH_SIDES:
-            names = [f"{name}-a-in-b", f"{name}-b-in-a"]
-        for told, (left, right) in zip(names, sides, strict=False):
+    sides = ((sizes[:1], sizes[1:]), (sizes[1:], sizes[:1]))
+    for kind in SET_MEASURES:
+        measure = kind.lowest()
+        for name, (left, right) in zip(measure.sided_names(), sides, strict=False):
             score = 0.0
             if sizes.min() > 0:
-                score = float(similarities_of(measure, overlaps, left, right)[0])
-            yield told, score
+                score = float(measure.similarities(overlaps, left, right)[0])
+            yield name, score
 
 
 def _estimate_sets(texts: Texts, makers: Sequence[SketchMaker]) -> dict[str, list[Estimated]]:
@@ -218,11 +214,12 @@ def _measure_weights(
     zero: Int64s = np.zeros(1, np.int64)
     exact = 0.0
     if sets.sizes.min() > 0:
-        exact = float(score_pairs(sets, zero, zero + 1, make_measure(WEIGHTED, 1))[0])
+        exact = float(score_pairs(sets, zero, zero + 1, WeightedJaccard.lowest())[0])
     rows = maker.make(texts)
     assert isinstance(rows, Signatures)
     estimated = _of_estimates("weighted", estimate_agreement(rows, rows, zero, zero + 1))
-    return Measured(WEIGHTED, "weighted", exact, (estimated,)), sets.totals.tolist()
+    found = Measured(WeightedJaccard.name, "weighted", exact, (estimated,))
+    return found, sets.totals.tolist()
 
 
 def _count_both(tokens: TokenLists, maker: SketchMaker) -> SketchMaker:

@@ -11,7 +11,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import DocumentOptions
 from neardup.matching.bands import Banding
-from neardup.matching.measures import WEIGHTED, Measure, make_measure
+from neardup.matching.measures import Measure, WeightedJaccard, make_measure
 from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
@@ -76,7 +76,7 @@ def make_plan(options: Options) -> Plan:
     """
     measure = make_measure(options.measure, options.threshold)
     _check_method(options)
-    weighted = _check_weights(options)
+    weighted = _check_weights(options, measure)
     if weighted and options.ngram is None:
         options = replace(options, ngram=1)
     if options.method == "exact":
@@ -106,21 +106,21 @@ def _check_method(options: Options) -> None:
     options.check_unused(where, remedy)
 
 
-def _check_weights(options: Options) -> WeightedScheme | None:
-    """Give what shingles weigh, for the weighted measure."""
-    if options.measure != WEIGHTED:
+def _check_weights(options: Options, measure: Measure) -> WeightedScheme | None:
+    """Give what shingles weigh, for a weighted measure."""
+    if not measure.is_weighted:
         for name in ("tf", "idf"):
             if getattr(options, name) is not None:
-                where = f"with measure {options.measure}"
-                raise no_effect(name, where, f"choose measure {WEIGHTED}", "measure")
+                where = f"with measure {measure.name}"
+                raise no_effect(name, where, f"choose measure {WeightedJaccard.name}", "measure")
         return None
     if options.occurrences != "set":
-        where = f"with measure {WEIGHTED}, where tf says what copies count"
+        where = f"with measure {measure.name}, where tf says what copies count"
         raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
     if options.method != "minhash":
-        message = f"measure {WEIGHTED} goes with method minhash, got {options.method}"
+        message = f"measure {measure.name} goes with method minhash, got {options.method}"
         raise InvalidParameterError(message, "measure", "method")
     if options.audit is not None:
-        message = f"audit cannot be had with measure {WEIGHTED} yet; leave it out"
+        message = f"audit cannot be had with measure {measure.name} yet; leave it out"
         raise InvalidParameterError(message, "audit", "measure")
     return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))

@@ -11,7 +11,8 @@ from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import DocumentOptions
 from neardup.matching.bands import Banding
 from neardup.matching.edit_join import EditThreshold
-from neardup.matching.measures import Measure, make_join_measure
+from neardup.matching.measures import MEASURES, Measure
+from neardup.matching.measures.thresholds import LEAST_SHARE
 from neardup.matching.set_join import DEFAULT_ALGORITHM
 from neardup.options.choices import Algorithm, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
@@ -21,9 +22,7 @@ from neardup.reading.plan import ReadingPlan
 from neardup.runtime.threads import count_workers
 
 EDIT = "edit"
-
-# Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
-_ANY = Fraction(1, 10**9)
+_DEFAULT_THRESHOLD = "0.8"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,7 @@ class PairPlan:
 
 
 def plan_pairs(options: PairOptions, workers: int | None = None) -> PairPlan:
-    """Check what goes with what, before any work starts.
+    """Check what goes with what.
 
     Raises
     ------
@@ -82,55 +81,64 @@ def plan_pairs(options: PairOptions, workers: int | None = None) -> PairPlan:
         For the first option that does not go with another, and a threshold out of range.
     """
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
-    _check_exclusive(options, name)
-    _check_effects(options, name)
+    # Of sets; None for edit distances.
+    kind = MEASURES.get(name)
+    _check_exclusive(options, kind)
+    _check_effects(options, kind)
     if options.algorithm is None:
         options = replace(options, algorithm=DEFAULT_ALGORITHM)
-    threshold = options.threshold
-    if threshold is None and options.max_distance is None:
-        any_overlap: str | Fraction = "1" if name == "overlap" else _ANY
-        threshold = any_overlap if options.top is not None else "0.8"
-    if name == EDIT:
-        return _edit_plan(options, threshold, workers)
-    assert threshold is not None
-    measure = make_join_measure(name, threshold)
+    n_workers = count_workers(workers)
+    if kind is None:
+        edit, sketch = _edit_threshold(options), _read_strings(options)
+        return PairPlan(options, None, edit, None, sketch, n_workers)
+    measure = _measure(options, kind)
     sketch = options.sketch_plan()
     banding = None
     if options.method == "minhash":
         banding, minhash = options.choose_bands(measure)
         sketch = replace(sketch, banding=banding, minhash=minhash)
-    return PairPlan(options, measure, None, banding, sketch, count_workers(workers))
+    return PairPlan(options, measure, None, banding, sketch, n_workers)
 
 
-def _edit_plan(
-    options: PairOptions, threshold: str | float | Decimal | Fraction | None, workers: int | None
-) -> PairPlan:
+def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
+    """Return the measure with its threshold; without one the most similar come from all pairs."""
+    if options.threshold is not None:
+        return kind.parse(options.threshold)
+    return kind.parse(_DEFAULT_THRESHOLD) if options.top is None else kind.lowest()
+
+
+def _edit_threshold(options: PairOptions) -> EditThreshold:
     if options.max_distance is not None:
-        edit = EditThreshold(options.max_distance)
-    else:
-        assert threshold is not None
-        edit = EditThreshold(None, exact_fraction("threshold", threshold))
+        return EditThreshold(options.max_distance)
+    if options.threshold is None and options.top is not None:
+        return EditThreshold(None, LEAST_SHARE)
+    threshold = _DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    return EditThreshold(None, exact_fraction("threshold", threshold))
+
+
+def _read_strings(options: PairOptions) -> ReadingPlan:
+    """Read texts as strings of characters, unless another tokenizer is asked for."""
     tokenizer = "characters" if options.tokenizer is None else options.tokenizer
-    sketch = replace(options, tokenizer=tokenizer).sketch_plan()
-    return PairPlan(options, None, edit, None, sketch, count_workers(workers))
+    return replace(options, tokenizer=tokenizer).sketch_plan()
 
 
-def _check_exclusive(options: PairOptions, name: str) -> None:
+def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if two options exclude each other, or one needs another."""
+    is_count = kind is not None and kind.is_count
+    has_bands = kind is not None and kind.has_bands
+    without_bands = f"an {kind.name}" if kind else "edit distances"
     exclusive = {
         "max_distance is an edit distance; leave out measure or choose measure edit": (
-            options.max_distance is not None and name != EDIT
+            options.max_distance is not None and kind is not None
         ),
         "give either max_distance or threshold": (
             options.max_distance is not None and options.threshold is not None
         ),
-        "measure overlap needs threshold, the least number of common shingles": (
-            name == "overlap" and options.threshold is None and options.top is None
+        f"measure {options.measure} needs threshold, the least number of common shingles": (
+            is_count and options.threshold is None and options.top is None
         ),
         "method minhash estimates Jaccard similarities; choose method exact for "
-        + ("an overlap" if name == "overlap" else "edit distances"): (
-            options.method == "minhash" and name in ("overlap", EDIT)
-        ),
+        + without_bands: options.method == "minhash" and not has_bands,
         "top is exact; leave out method minhash": (
             options.method == "minhash" and options.top is not None
         ),
@@ -144,9 +152,9 @@ def _check_exclusive(options: PairOptions, name: str) -> None:
             raise InvalidParameterError(message, *named)
 
 
-def _check_effects(options: PairOptions, name: str) -> None:
+def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if an option was given that can have no effect."""
-    if name == EDIT:
+    if kind is None:
         where, remedy = "on edit distances", "compare sets of shingles"
         if options.occurrences != "set":
             raise no_effect("occurrences", where, remedy)
@@ -155,7 +163,7 @@ def _check_effects(options: PairOptions, name: str) -> None:
         options.check_unused(where, f"{remedy} with method minhash")
     elif options.method == "exact":
         remedy = "choose method minhash"
-        if name == "overlap":
+        if not kind.has_bands:
             remedy += " and another measure"
         if options.top is not None:
             remedy += " and no top"

@@ -1,0 +1,251 @@
+"""What every measure promises, against its definition in fractions."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.clustering.survivors import choose_survivors
+from neardup.errors import InvalidParameterError
+from neardup.jobs.pairs.options import EDIT
+from neardup.matching.buckets import list_keys
+from neardup.matching.measures import (
+    JOIN_MEASURES,
+    MEASURE_NAMES,
+    MEASURES,
+    make_join_measure,
+    make_measure,
+)
+from neardup.matching.verify import overlaps_at_threshold
+from neardup.options.choices import DocumentMeasure, PairMeasure
+from neardup.options.kinds import Choice
+from tests.arrays import (
+    make_buckets,
+    make_sets,
+    make_weighted_sets,
+    random_sets,
+    random_weighted_sets,
+)
+from tests.oracles import measures as oracle
+
+every_measure = pytest.mark.parametrize("name", MEASURES)
+every_join_measure = pytest.mark.parametrize("name", JOIN_MEASURES)
+
+STEP = Fraction(1, 10**9)
+
+
+def random_pairs(name, n=60):
+    """Pairs of sets that are often alike, or of weighted sets; none is empty."""
+    generator = random.Random(f"pairs {name}")
+    is_weighted = MEASURES[name].is_weighted
+    for _ in range(n):
+        two = (
+            random_weighted_sets(generator, 2, 8, 5)
+            if is_weighted
+            else random_sets(generator, 2, 8)
+        )
+        if all(two):
+            yield two
+
+
+def size(x):
+    return sum(x.values()) if isinstance(x, dict) else len(x)
+
+
+def common(x, y):
+    if isinstance(x, dict):
+        return sum(min(x[k], y[k]) for k in x.keys() & y.keys())
+    return len(x & y)
+
+
+def columns(x, y):
+    """Overlap and sizes as measures take them."""
+    return tuple(np.array([n], np.int64) for n in (common(x, y), size(x), size(y)))
+
+
+def is_reached(measure, x, y):
+    """Whether x, which would go, and y reach the threshold, as jobs find it out."""
+    if measure.is_weighted:
+        lists, sets = list_keys(make_buckets([[0, 0]])), make_weighted_sets([y, x])
+        return choose_survivors(lists, sets, measure).keepers.tolist() == [-1, 0]
+    left, right = np.array([1]), np.array([0])
+    return int(overlaps_at_threshold(make_sets([y, x]), left, right, measure)[0]) >= 0
+
+
+def value_of(name, x, y):
+    """The exact value of a pair where it is a threshold that can be typed, else None."""
+    rank = oracle.rank_of_sets(name, x, y)
+    if name == "cosine":
+        numerator, denominator = (round(n**0.5) for n in rank.as_integer_ratio())
+        value = Fraction(numerator, denominator)
+        return value if value * value == rank and value else None
+    return rank or None
+
+
+@every_measure
+def test_registry(name):
+    """Registered once under the name that users type, with a code of its own, and an oracle."""
+    measure = MEASURES[name]
+    assert measure.name == name
+    assert [m.code for m in MEASURES.values()].count(measure.code) == 1
+    assert set(MEASURES) == {*oracle.JOIN_MEASURES, oracle.WEIGHTED}
+    assert (name in JOIN_MEASURES) == (not measure.is_weighted)
+    assert (name in MEASURE_NAMES) == (not measure.is_count)
+
+
+def test_registry__what_options_spell_out():
+    """In the same order, so that choices are listed alike everywhere."""
+    assert Choice(DocumentMeasure).values == MEASURE_NAMES
+    assert Choice(PairMeasure).values == (*JOIN_MEASURES, EDIT)
+
+
+@every_measure
+def test_fractions__rank_as_defined(name):
+    measure = MEASURES[name].lowest()
+    for x, y in random_pairs(name):
+        above, below = measure.fractions(*columns(x, y))
+        assert Fraction(int(above[0]), int(below[0])) == oracle.rank_of_sets(name, x, y)
+
+
+@every_measure
+def test_similarities__as_defined(name):
+    measure = MEASURES[name].lowest()
+    for x, y in random_pairs(name):
+        expected = oracle.value(name, oracle.rank_of_sets(name, x, y))
+        found = measure.similarities(*columns(x, y))[0]
+        assert found == pytest.approx(expected, rel=4 * 2.0**-53, abs=0)
+
+
+@every_measure
+def test_threshold__exact_ties(name):
+    """A pair reaches its own value, and nothing above it, by however little."""
+    n_ties = 0
+    for x, y in random_pairs(name):
+        value = value_of(name, x, y)
+        if value is None:
+            continue
+        n_ties += 1
+        assert is_reached(MEASURES[name](value), x, y)
+        above = value + (1 if MEASURES[name].is_count else STEP)
+        assert not is_reached(MEASURES[name](above), x, y)
+    assert n_ties > 5
+
+
+@every_measure
+def test_threshold__as_defined(name):
+    """Of pairs in either direction, at thresholds that have nothing to do with them."""
+    generator = random.Random(f"thresholds {name}")
+    is_count = MEASURES[name].is_count
+    for x, y in random_pairs(name):
+        t = Fraction(generator.randint(1, 8), 1 if is_count else 8)
+        for one, other in ((x, y), (y, x)):
+            expected = oracle.sets_reach(name, one, other, t)
+            assert is_reached(MEASURES[name](t), one, other) == expected
+
+
+@every_measure
+def test_is_directed__whether_sides_matter(name):
+    values = [
+        (oracle.rank_of_sets(name, x, y), oracle.rank_of_sets(name, y, x))
+        for x, y in random_pairs(name)
+    ]
+    assert any(one != other for one, other in values) == MEASURES[name].is_directed
+
+
+@every_measure
+def test_sided_names__by_direction(name):
+    sided = (f"{name}-a-in-b", f"{name}-b-in-a")
+    expected = sided if MEASURES[name].is_directed else (name,)
+    assert MEASURES[name].sided_names() == expected
+
+
+@every_measure
+def test_least_jaccard__no_pair_at_the_threshold_has_less(name):
+    """Nor is any promised where MinHash bands have nothing to go by."""
+    measure, n_bounded = MEASURES[name], 0
+    for x, y in random_pairs(name, 200):
+        value = value_of(name, x, y)
+        ratio = measure.size_ratio
+        if value is None or (ratio and max(len(x), len(y)) > ratio * min(len(x), len(y))):
+            continue
+        least = measure(value).least_jaccard
+        assert (least > 0) == measure.has_bands
+        jaccard = oracle.WEIGHTED if measure.is_weighted else "jaccard"
+        assert oracle.rank_of_sets(jaccard, x, y) >= least
+        n_bounded += 1
+    assert n_bounded > 5
+
+
+@every_measure
+def test_is_jaccard__only_one(name):
+    assert MEASURES[name].is_jaccard == (name == "jaccard")
+
+
+@every_measure
+def test_parse__exact_decimal_or_count(name):
+    measure = MEASURES[name]
+    make = make_measure if measure.is_weighted else make_join_measure
+    accepted = (
+        {"3": 3, 2: 2}
+        if measure.is_count
+        else {"0.54": Fraction(27, 50), 1: 1, 0.1: Fraction(1, 10)}
+    )
+    for typed, expected in accepted.items():
+        assert make(name, typed) == measure(Fraction(expected))
+    refused = (0, "0.5", 2**31) if measure.is_count else (0, "1.5", 80)
+    for typed in (*refused, "x", "nan", None):
+        with pytest.raises(InvalidParameterError, match="threshold"):
+            make(name, typed)
+
+
+@every_measure
+def test_lowest__reached_by_whatever_shares_something(name):
+    measure = MEASURES[name].lowest()
+    for x, y in random_pairs(name):
+        assert is_reached(measure, x, y) == (common(x, y) > 0)
+
+
+@every_measure
+def test_twins__what_reaches_the_threshold_with_itself(name):
+    sets = [x for pair in random_pairs(name) for x in pair]
+    sizes = np.array([len(x) for x in sets], np.int64)
+    for t in (1, 3) if MEASURES[name].is_count else (Fraction(1, 2), 1):
+        expected = [k for k, x in enumerate(sets) if oracle.sets_reach(name, x, x, Fraction(t))]
+        assert MEASURES[name](Fraction(t)).twins(sizes).tolist() == expected
+
+
+@every_measure
+@pytest.mark.parametrize("largest", [0, 1, 2, 7, 64, 100])
+def test_falling__ends_at_its_own_threshold(name, largest):
+    measure = MEASURES[name]
+    thresholds = (1, 2, 50) if measure.is_count else ("0.000000001", "0.05", "0.5", "0.51", "1")
+    for t in map(Fraction, thresholds):
+        steps = [step.threshold for step in measure(t).falling(largest)]
+        assert steps == sorted(set(steps), reverse=True)
+        assert steps[-1] == t
+        assert all(type(step) is measure for step in measure(t).falling(largest))
+        top = largest // 2 if measure.is_count else Fraction(19, 20)
+        assert steps[0] == max(t, top)
+
+
+@every_join_measure
+def test_prefixes__sets_at_the_threshold_find_each_other(name):
+    """However tokens are ordered, one of the two looks under a token of the other's."""
+    generator = random.Random(f"prefixes {name}")
+    n_met = 0
+    for x, y in random_pairs(name, 150):
+        t = Fraction(generator.randint(1, 8), 1 if MEASURES[name].is_count else 8)
+        measure = MEASURES[name](t)
+        if not (oracle.sets_reach(name, x, y, t) or oracle.sets_reach(name, y, x, t)):
+            continue
+        order = generator.sample(sorted(x | y), len(x | y))
+        one, other = sorted(x, key=order.index), sorted(y, key=order.index)
+        looks, found = measure.prefixes(np.array([len(x), len(y)], np.int64))
+        assert {*one[: looks[0]]} & {*other[: found[1]]} or {*other[: looks[1]]} & {
+            *one[: found[0]]
+        }
+        n_met += 1
+    assert n_met > 20
