@@ -16,8 +16,8 @@ from benchmarks.measuring.passes import Work, report_passes
 from benchmarks.sketches.vectors import VECTORS, draw_vectors
 from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
-from neardup.sketches.edit_distances import signature_distances
-from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.sketches.edit.distances import signature_distances
+from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.rabin import rabin_shingle_lists
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import Texts, WeightedSets

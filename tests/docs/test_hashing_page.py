@@ -16,7 +16,7 @@ from neardup.kernels.logarithm import logarithms
 from neardup.kernels.weights import fill_weights
 from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
-from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists
 from neardup.tables import ShingleLists, Texts, TokenLists

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup.sketches.edit_distances import exact_distances, signature_distances
-from neardup.sketches.edit_estimate import edit_estimates
-from neardup.sketches.edit_place import place_inside
-from neardup.sketches.edit_runs import split_runs
-from neardup.sketches.edit_signature import (
+from neardup.sketches.edit.distances import exact_distances, signature_distances
+from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.runs import split_runs
+from neardup.sketches.edit.signature import (
     EditScheme,
     edit_signatures,
     pack_letters,

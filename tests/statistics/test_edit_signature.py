@@ -11,15 +11,15 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit_distances import (
+from neardup.sketches.edit.distances import (
     as_strings,
     signature_distances,
     unrelated_distances,
 )
-from neardup.sketches.edit_estimate import edit_estimates
-from neardup.sketches.edit_place import place_inside
-from neardup.sketches.edit_runs import split_runs
-from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.runs import split_runs
+from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures, Texts
 
 SIGMAS = 3.5

@@ -16,7 +16,7 @@ from neardup.sketches.broder import (
     join_sketches,
     sketch_sets,
 )
-from neardup.sketches.edit_signature import EditScheme, edit_signatures
+from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures, Texts

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.sketches.edit_estimate import edit_estimates
-from neardup.sketches.edit_place import place_inside
-from neardup.sketches.edit_signature import (
+from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.signature import (
     EditScheme,
     edit_signatures,
     pack_letters,

@@ -18,7 +18,7 @@ from neardup.jobs.compare.values import Range, Ranges, SharedPassage
 from neardup.jobs.passages.align import align
 from neardup.passages.places import character_spans
 from neardup.runtime.runner import Runner
-from neardup.sketches.edit_distances import as_strings
+from neardup.sketches.edit.distances import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Uint64s
 from neardup.text.tokenizers import Tokenizer
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches
-from neardup.sketches.edit_place import place_inside
-from neardup.sketches.edit_signature import EditScheme
+from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.signature import EditScheme
 from neardup.tables import Int64s
 
 

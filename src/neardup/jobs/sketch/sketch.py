@@ -33,7 +33,7 @@ from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 from neardup.runtime.threads import map_ordered
-from neardup.sketches.edit_signature import EditScheme
+from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.rows import SketchMaker, SketchRows, join_rows
 from neardup.sketches.storage import KIND_SCHEMES
 from neardup.tables import Texts
@@ -225,7 +225,7 @@ def sketch(
         rest on the same counts can be compared.
     compression, neighbourhood, hash, letters, residue
         Of ``edit``: characters for a symbol, 100 by default; characters of a window; how windows
-        are hashed; how many symbols there are; see ``sketches.edit_signature.EditScheme``.
+        are hashed; how many symbols there are; see ``sketches.edit.signature.EditScheme``.
     seed
         Selects the hash functions; None is 42.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits

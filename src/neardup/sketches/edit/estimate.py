@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.sketches.edit_distances import as_strings, levenshtein, unrelated_distances
-from neardup.sketches.edit_runs import Runs, split_runs, spreads
-from neardup.sketches.edit_signature import LEAST_ALIGNED_LETTERS, EditScheme
+from neardup.sketches.edit.distances import as_strings, levenshtein, unrelated_distances
+from neardup.sketches.edit.runs import Runs, split_runs, spreads
+from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
 from neardup.sketches.intervals import normal_quantile, wilson_intervals
 from neardup.tables import Bools, EditEstimates, EditSignatures, Floats, Int64s
 

@@ -6,8 +6,8 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from neardup.errors import InvalidParameterError
-from neardup.sketches.edit_distances import as_strings
-from neardup.sketches.edit_signature import LEAST_ALIGNED_LETTERS, EditScheme
+from neardup.sketches.edit.distances import as_strings
+from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
 from neardup.tables import EditPlaces, EditSignatures, Int64s
 
 

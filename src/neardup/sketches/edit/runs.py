@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from neardup.sketches.edit_distances import Objects
+from neardup.sketches.edit.distances import Objects
 from neardup.tables import Bools, Floats, Int64s
 
 # One signature in so many has a run by chance that is taken for a block.
