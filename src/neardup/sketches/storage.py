@@ -22,7 +22,8 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, SketchFormatError
 from neardup.sketches.broder import ModuloScheme, SmallestScheme
-from neardup.sketches.edit.signature import EditScheme, pack_letters, unpack_letters
+from neardup.sketches.edit.letters import pack_letters, unpack_letters
+from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.rows import KindScheme, SketchRows
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme

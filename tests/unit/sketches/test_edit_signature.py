@@ -7,13 +7,9 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
-from neardup.sketches.edit.signature import (
-    EditScheme,
-    edit_signatures,
-    pack_letters,
-    unpack_letters,
-)
+from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
 

@@ -29,7 +29,6 @@ def signature_distances(
     right: Int64s,
     *,
     limit: int | None = None,
-    workers: int = 1,
 ) -> Int64s:
     """Count the edits between the signatures of pairs of texts.
 
@@ -41,8 +40,6 @@ def signature_distances(
         Pairs of their numbers (n_pairs).
     limit
         Distances beyond it need not be worked out: they are ``limit`` + 1.
-    workers
-        Threads.
 
     Returns
     -------
@@ -55,11 +52,11 @@ def signature_distances(
     Some 200,000 pairs of 135 symbols a second on one core; more with a limit, or few letters.
     """
     strings = as_strings(signatures)
-    return levenshtein(strings[left], strings[right], limit, workers)
+    return levenshtein(strings[left], strings[right], limit)
 
 
 def exact_distances(
-    texts: Texts, left: Int64s, right: Int64s, *, limit: int | None = None, workers: int = 1
+    texts: Texts, left: Int64s, right: Int64s, *, limit: int | None = None
 ) -> Int64s:
     """Count the edits between pairs of texts; for those too short for signatures.
 
@@ -71,8 +68,6 @@ def exact_distances(
         Pairs of their numbers (n_pairs).
     limit
         Distances beyond it need not be worked out: they are ``limit`` + 1.
-    workers
-        Threads.
 
     Returns
     -------
@@ -86,7 +81,7 @@ def exact_distances(
     for number in np.unique(np.concatenate([left, right])).tolist():
         start, stop = texts.offsets[number], texts.offsets[number + 1]
         strings[number] = texts.data[start:stop].tobytes().decode()
-    return levenshtein(strings[left], strings[right], limit, workers)
+    return levenshtein(strings[left], strings[right], limit)
 
 
 def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floats, Floats]:
@@ -139,7 +134,7 @@ def as_strings(signatures: EditSignatures) -> Objects:
     return strings
 
 
-def levenshtein(left: Objects, right: Objects, limit: int | None, workers: int) -> Int64s:
+def levenshtein(left: Objects, right: Objects, limit: int | None = None) -> Int64s:
     """Count the edits between strings; ``limit`` + 1 where they are more than ``limit``."""
     distances: Int64s = process.cpdist(
         left,
@@ -147,7 +142,6 @@ def levenshtein(left: Objects, right: Objects, limit: int | None, workers: int) 
         scorer=Levenshtein.distance,
         score_cutoff=limit,
         dtype=np.int64,
-        workers=workers,
     )
     return distances
 
@@ -165,5 +159,5 @@ def _unrelated_shares(letters: int, length: int) -> tuple[Floats, Floats]:
     offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     symbols = generator.integers(0, n_letters, int(offsets[-1]), np.uint32)
     strings = as_strings(EditSignatures(symbols, offsets, np.zeros(sizes.size, np.int64)))
-    shares = levenshtein(strings[0::2], strings[1::2], None, 1).reshape(len(_RATIOS), -1) / length
+    shares = levenshtein(strings[0::2], strings[1::2]).reshape(len(_RATIOS), -1) / length
     return shares.mean(axis=1), np.maximum(shares.std(axis=1, ddof=1), 0.01 / length)
