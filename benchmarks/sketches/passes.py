@@ -15,10 +15,12 @@ from benchmarks.measuring.clocks import Seconds, StageClock
 from benchmarks.measuring.passes import Work, report_passes
 from benchmarks.sketches.vectors import VECTORS, draw_vectors
 from neardup.reading.plan import SLICE_BYTES
-from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
 from neardup.sketches.edit.distances import signature_distances
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
+from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.rabin import rabin_shingle_lists
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import Texts, WeightedSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists

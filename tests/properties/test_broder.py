@@ -8,17 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.clustering.greedy import cluster_greedily
-from neardup.sketches.broder import (
-    ModuloScheme,
-    SmallestScheme,
-    fingerprint_shingles,
-    join_sketches,
-    sketch_sets,
-    unite_rows,
-    unite_sketches,
-)
-from neardup.sketches.estimates import estimate_containment, estimate_resemblance
+from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.unions import join_sketches, unite_rows, unite_sketches
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.tables import SetSketches, ShingleLists
 from neardup.text.shingles import make_shingle_scheme

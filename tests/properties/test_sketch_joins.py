@@ -15,7 +15,9 @@ from neardup.errors import ResultLimitError
 from neardup.matching import pieces
 from neardup.matching.signature_join import join_signatures
 from neardup.matching.sketch_join import join_set_sketches
-from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged
 from tests.oracles import broder as oracle

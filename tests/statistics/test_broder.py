@@ -12,20 +12,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.sketches.broder import (
-    ModuloScheme,
-    SmallestScheme,
-    sketch_sets,
-    unite_sketches,
-)
-from neardup.sketches.estimates import (
-    estimate_containment,
-    estimate_resemblance,
-    estimate_sizes,
-    wilson_intervals,
-)
+from neardup.sketches.intervals import wilson_intervals
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
+from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.rabin import rabin_shingle_lists
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples.sizes import estimate_sizes
+from neardup.sketches.samples.unions import unite_sketches
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 from neardup.tables import Estimates, ShingleLists, TokenLists
 from neardup.text.shingles import make_shingle_scheme

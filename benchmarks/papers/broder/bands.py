@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.papers.broder.estimates import Sets
-from neardup.sketches.broder import SmallestScheme, sketch_sets
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 
 if TYPE_CHECKING:

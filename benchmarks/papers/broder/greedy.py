@@ -11,7 +11,8 @@ from benchmarks.papers.broder.texts import lists_of
 from neardup.clustering.greedy import Representative, cluster_greedily
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
-from neardup.sketches.broder import SmallestScheme, sketch_sets
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.smallest import SmallestScheme
 
 if TYPE_CHECKING:
     from benchmarks.corpora.lines import Row

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.papers.broder.texts import elements, lists_of, resemblance
-from neardup.sketches.broder import ModuloScheme, SmallestScheme, sketch_sets
-from neardup.sketches.estimates import estimate_resemblance
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.smallest import SmallestScheme
 
 if TYPE_CHECKING:
     from benchmarks.corpora.lines import Row

@@ -11,7 +11,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels import greedy
 from neardup.options.kinds import exact_fraction
-from neardup.sketches.broder import SetScheme, check_sketches, sample_limit
+from neardup.sketches.samples.scheme import SetScheme
 from neardup.tables import GreedyClusters, SetSketches
 
 Representative = Literal["first", "popular"]
@@ -85,7 +85,7 @@ def cluster_greedily(
     if representative not in ("first", "popular"):
         message = f"representative must be first or popular, got {representative!r}"
         raise InvalidParameterError(message)
-    check_sketches(scheme, sketches)
+    scheme.check(sketches)
     n = len(sketches)
     n_values = np.diff(sketches.offsets)
     _, numbers, counts = np.unique(sketches.values, return_inverse=True, return_counts=True)
@@ -107,7 +107,7 @@ def cluster_greedily(
         moduli,
         numbers,
         order,
-        sample_limit(scheme),
+        scheme.sample_limit,
         min_samples,
         least.numerator,
         least.denominator,

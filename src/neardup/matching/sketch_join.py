@@ -9,7 +9,8 @@ import numpy as np
 
 from neardup.matching.measures import Dice, Jaccard
 from neardup.matching.set_join import join_sets
-from neardup.sketches.broder import ModuloScheme, SetScheme
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.scheme import SetScheme
 from neardup.tables import Bytes, Int64s, SetSketches, ShingleSets, Uint64s
 
 Pairs = tuple[Int64s, Int64s]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels import agreement
-from neardup.sketches.estimates import estimate_shares
+from neardup.sketches.intervals import estimate_shares
 from neardup.tables import Estimates, Int64s, Signatures
 
 

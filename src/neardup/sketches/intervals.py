@@ -1,4 +1,4 @@
-"""Intervals of shares that were seen in samples."""
+"""Shares that were seen in samples, and how far from the truth they may lie."""
 
 from __future__ import annotations
 
@@ -6,10 +6,42 @@ from statistics import NormalDist
 
 import numpy as np
 
-from neardup.tables import Floats
+from neardup.tables import Bools, Estimates, Floats, Int64s
 
 # The normal quantile that leaves 2.5 % on either side.
 QUANTILE_95 = 1.959963984540054
+
+
+def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
+    """Estimate the share of marked elements in populations of which samples were drawn.
+
+    Parameters
+    ----------
+    hits
+        Marked elements in each sample.
+    n_samples
+        Elements in each sample, drawn without putting back.
+    left
+        The factor by which the variance is less than with putting back: (N - n) / (N - 1) for n
+        of N elements, or an estimate of it.
+    whole
+        Which samples are the whole population: these shares are exact, 0 where it is empty.
+
+    Returns
+    -------
+    Values v = hits / n. Errors are those of the hypergeometric distribution with the estimate in
+    place of the truth, sqrt(v (1 - v) / n * left); so they are 0 where v is 0 or 1, and the
+    interval tells more. Intervals are Wilson's for n / left samples.
+    """
+    n = n_samples.astype(np.float64)
+    left = np.where(whole, 0.0, left)
+    values = np.where(whole, 0.0, np.nan)
+    np.divide(hits, n, out=values, where=n > 0)
+    errors = np.where(n > 0, np.sqrt(values * (1 - values) * left / np.maximum(n, 1)), values)
+    effective = np.full(len(n), np.inf)
+    np.divide(n, left, out=effective, where=left > 0)
+    low, high = wilson_intervals(values, effective)
+    return Estimates(values, errors, low, high, n_samples)
 
 
 def wilson_intervals(

@@ -9,15 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from neardup.sketches.broder import (
-    ModuloScheme,
-    SmallestScheme,
-    fingerprint_shingles,
-    join_sketches,
-    sketch_sets,
-)
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.unions import join_sketches
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures, Texts
 from neardup.text.normalise import Normalisation

@@ -21,11 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, SketchFormatError
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.minhash import MinHashScheme
+from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.rows import KindScheme, SketchRows
+from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.tables import Bools, EditSignatures, Int64s, SetSketches, Signatures, Uint64s
 from neardup.version import __version__

@@ -3,14 +3,10 @@ from __future__ import annotations
 import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.sketches.broder import (
-    ModuloScheme,
-    SmallestScheme,
-    fingerprint_shingles,
-    sketch_sets,
-    unite_rows,
-    unite_sketches,
-)
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.unions import unite_rows, unite_sketches
+from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme
 from tests.arrays import make_texts, unragged
 from tests.unit.sketches.samples import TEXTS, rows, sketch

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.sketches.broder import (
-    ModuloScheme,
-    SmallestScheme,
-    fingerprint_shingles,
-    sketch_sets,
-    unite_rows,
-)
-from neardup.sketches.estimates import (
-    estimate_containment,
-    estimate_resemblance,
-    estimate_shares,
-    estimate_sizes,
-)
+from neardup.sketches.intervals import estimate_shares
+from neardup.sketches.modulo import ModuloScheme, estimate_containment
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.sizes import estimate_sizes
+from neardup.sketches.samples.unions import unite_rows
+from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme
 from tests.arrays import make_texts
 from tests.unit.sketches.samples import rows, sketch

@@ -14,12 +14,13 @@ from neardup.jobs.sketch.sketch import SketchOptions, make_maker
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
 from neardup.sketches.agreement import estimate_agreement
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.edit.distances import exact_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.signature import EditScheme
-from neardup.sketches.estimates import estimate_containment, estimate_resemblance
+from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.rows import SketchMaker
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import (
     EditSignatures,
     Estimates,

@@ -18,7 +18,8 @@ from neardup.options.choices import Representative
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import check_options
 from neardup.runtime.progress import StageClock
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
+from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import SetSketches
 
 

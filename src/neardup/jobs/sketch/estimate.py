@@ -24,8 +24,9 @@ from neardup.options.option import check_options
 from neardup.runtime.progress import Progress, StageClock, no_progress
 from neardup.runtime.runner import Runner
 from neardup.runtime.threads import map_ordered
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
+from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.rows import join_rows
+from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures
 
 # Without a threshold all pairs are told; more than these are hardly wanted.

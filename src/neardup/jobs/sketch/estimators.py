@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.sketches.agreement import estimate_agreement
-from neardup.sketches.broder import ModuloScheme, SmallestScheme
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
-from neardup.sketches.estimates import estimate_containment, estimate_resemblance
+from neardup.sketches.modulo import ModuloScheme, estimate_containment
+from neardup.sketches.samples.resemblance import estimate_resemblance
+from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import Bools, EditSignatures, Estimates, Floats, Int64s, SetSketches, Signatures
 
 # Fewer samples than this tell too little.

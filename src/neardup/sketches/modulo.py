@@ -1,0 +1,152 @@
+"""The kind modulo: those elements of a permuted set that a modulus divides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.sketches.intervals import QUANTILE_95, estimate_shares
+from neardup.sketches.samples.resemblance import compare_samples
+from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
+from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
+
+# Kernels are imported where they are used, so that a job compiles those of its kind only.
+
+_ALL_ONES = 2**64 - 1
+# More values than any sketch has.
+_NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class ModuloScheme(SetScheme):
+    """Sketches of those elements of a permuted set that a modulus divides.
+
+    Parameters
+    ----------
+    modulus
+        One for all sets, from 1 to 2^32. None: each set has the power of two 2^i for which
+        size * 2^i <= n < size * 2^(i + 1), where n is the number of its distinct elements, and 1 if
+        n < size; so a sketch has ``size`` to twice as many values, as expected.
+    size
+        From 1 to 1,048,576. No effect where a modulus is given.
+    seed
+        From 0 to 2^64 - 1; selects the permutation, and the polynomial of ``rabin``.
+    fingerprint
+        As of ``SmallestScheme``.
+    """
+
+    modulus: int | None = None
+    size: int = 100
+    seed: int = 42
+    fingerprint: Fingerprint = "mixer"
+
+    def __post_init__(self) -> None:
+        if self.modulus is not None and not 1 <= self.modulus <= 2**32:
+            message = f"modulus must lie between 1 and 2^32, got {self.modulus}"
+            raise InvalidParameterError(message)
+        self._check_fields()
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the sketches of given shingles, as plain values."""
+        return {
+            "kind": "modulo",
+            "modulus": self.modulus,
+            "size": self.size if self.modulus is None else None,
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+        }
+
+    @property
+    def sample_limit(self) -> int:
+        """All values of a larger modulus are a sample of the union."""
+        return _NO_LIMIT
+
+    def sample(self, shingles: ShingleLists) -> SetSketches:
+        """Take the multiples of a modulus in every set, and count its distinct elements."""
+        from neardup.kernels import broder
+
+        n = len(shingles)
+        longest = int(np.diff(shingles.offsets).max(initial=0))
+        scratch: Uint64s = np.empty(2 << longest.bit_length(), np.uint64)
+        sizes: Int64s = np.empty(n, np.int64)
+        # A sketch of modulus 1 counts by itself.
+        least = {None: 2 * self.size, 1: longest + 1}.get(self.modulus, 0)
+        broder.count_distinct(
+            shingles.values, shingles.offsets, self.permutation_key, least, scratch, sizes
+        )
+        odd, shifts, moduli = self._moduli_for(sizes)
+        values: Uint64s = np.empty(len(shingles.values) + 1, np.uint64)
+        offsets: Int64s = np.empty(n + 1, np.int64)
+        broder.modulo_sketches(
+            shingles.values,
+            shingles.offsets,
+            self.permutation_key,
+            np.uint64(pow(odd, -1, 2**64)),
+            np.uint64(_ALL_ONES // odd),
+            shifts,
+            scratch,
+            np.empty(longest + 2, np.int64),
+            values,
+            offsets,
+        )
+        sizes = np.where(moduli == 1, np.diff(offsets), sizes)
+        return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
+
+    def _moduli_for(self, sizes: Int64s) -> tuple[int, Int64s, Int64s]:
+        """Return the odd factor of all moduli, their powers of two, and the moduli of sets."""
+        if self.modulus is None:
+            shifts = _fitting_shifts(sizes, self.size)
+            return 1, shifts, 1 << shifts
+        power_of_two = self.modulus & -self.modulus
+        shifts = np.full(len(sizes), power_of_two.bit_length() - 1, np.int64)
+        return self.modulus // power_of_two, shifts, np.full(len(sizes), self.modulus, np.int64)
+
+    def check(self, sketches: SetSketches) -> None:
+        """Raise SketchMismatchError for moduli that are not the scheme's, or no powers of two."""
+        moduli = np.unique(sketches.moduli)
+        if self.modulus is None:
+            unlike = moduli[(moduli < 1) | (moduli & (moduli - 1) != 0)]
+        else:
+            unlike = moduli[moduli != self.modulus]
+        if len(unlike):
+            raise SketchMismatchError({"modulus": (self.modulus, int(unlike[0]))})
+
+    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """Of the union 1 / modulus is seen."""
+        shares: Floats = 1 / moduli
+        return shares
+
+    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
+        """Estimate k m from k values of modulus m."""
+        k = np.diff(sketches.offsets).astype(np.float64)
+        m = sketches.moduli.astype(np.float64)
+        # All N with (k - N / m)^2 at most z^2 N / m (1 - 1 / m).
+        z = QUANTILE_95 * np.sqrt(1 - 1 / m)
+        low, high = (m * ((sign * z + np.sqrt(z * z + 4 * k)) / 2) ** 2 for sign in (-1, 1))
+        return k * m, np.sqrt(k * m * (m - 1)), low, high
+
+
+def estimate_containment(
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
+) -> Estimates:
+    """Estimate |A ∩ B| / |A|, how much of A is in B, for pairs of sets; A is the left one.
+
+    For the other direction exchange the tables and the rows. Arguments, results and errors as of
+    ``estimate_resemblance``; only modulo sketches tell containment. Little is known of a small set
+    in a large one: of A only the multiples of B's modulus count.
+    """
+    compared = compare_samples(sketches, other, left, right, scheme)
+    sizes = sketches.sizes[left]
+    unseen = np.where(
+        sizes < 0, 1 - 1 / compared.moduli, (sizes - compared.own) / np.maximum(sizes - 1, 1)
+    )
+    return estimate_shares(compared.common, compared.own, unseen, compared.whole)
+
+
+def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:
+    """Return for each size the largest i with least * 2^i <= size, 0 where there is none."""
+    bounds = np.array([least << i for i in range(1, 63 - least.bit_length())], np.int64)
+    return np.searchsorted(bounds, sizes, side="right")

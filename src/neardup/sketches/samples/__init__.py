@@ -1,0 +1,1 @@
+"""What the kinds smallest and modulo share: samples of sets that are of the same elements."""

@@ -1,0 +1,46 @@
+"""Broder's sketches: samples of shingle sets that estimate resemblance and containment."""
+
+from __future__ import annotations
+
+from neardup.sketches.rabin import rabin_shingle_lists
+from neardup.sketches.samples.scheme import SetScheme
+from neardup.tables import SetSketches, ShingleLists, Texts
+from neardup.text.shingles import ShingleScheme, shingle_lists
+
+
+def fingerprint_shingles(texts: Texts, shingles: ShingleScheme, scheme: SetScheme) -> ShingleLists:
+    """Hash the shingles of each text as a scheme of sketches wants them."""
+    if scheme.fingerprint == "rabin":
+        return rabin_shingle_lists(texts, shingles, scheme.seed)
+    return shingle_lists(shingles.tokenizer.hash_tokens(texts), shingles)
+
+
+def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
+    """Sample every shingle set, so that samples of two sets are of the same elements.
+
+    Shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold some of
+    these values: the smallest, or the multiples of a modulus.
+
+    Parameters
+    ----------
+    shingles
+        n lists of shingle hashes in any order; repeats change nothing.
+    scheme
+        Which values.
+
+    Returns
+    -------
+    n sketches. The number of distinct shingles stands in ``sizes``; a smallest sketch knows it only
+    where it is less than the scheme's size, and has -1 otherwise.
+
+    Notes
+    -----
+    Time O(shingles), and sorting of what comes into the sketches. Where a modulo sketch does not
+    hold all, distinct shingles are counted in a hash table, with 16 to 32 bytes for each shingle
+    of the longest text: only so is the modulus that of the set, whatever is repeated.
+
+    References
+    ----------
+    Broder (1997), On the resemblance and containment of documents, sections 3 and 4.
+    """
+    return scheme.sample(shingles)

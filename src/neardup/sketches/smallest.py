@@ -1,0 +1,103 @@
+"""The kind smallest: the smallest elements of a permuted set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.errors import SketchMismatchError
+from neardup.sketches.intervals import QUANTILE_95
+from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
+from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
+
+# Kernels are imported where they are used, so that a job compiles those of its kind only.
+
+
+@dataclass(frozen=True)
+class SmallestScheme(SetScheme):
+    """Sketches of the ``size`` smallest elements of a permuted set.
+
+    Parameters
+    ----------
+    size
+        From 1 to 1,048,576. A smaller set is kept whole.
+    seed
+        From 0 to 2^64 - 1; selects the permutation, and the polynomial of ``rabin``.
+    fingerprint
+        What shingles are hashed by: ``mixer``, the hash of all other sketches, or ``rabin``.
+    """
+
+    size: int = 256
+    seed: int = 42
+    fingerprint: Fingerprint = "mixer"
+
+    def __post_init__(self) -> None:
+        self._check_fields()
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the sketches of given shingles, as plain values."""
+        return {
+            "kind": "smallest",
+            "size": self.size,
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+        }
+
+    @property
+    def sample_limit(self) -> int:
+        """The smallest values of two samples are a sample of the union, but no more than these."""
+        return self.size
+
+    def sample(self, shingles: ShingleLists) -> SetSketches:
+        """Take the smallest elements of every set."""
+        from neardup.kernels import broder
+
+        n = len(shingles)
+        room = int(np.minimum(np.diff(shingles.offsets), self.size).sum())
+        values: Uint64s = np.empty(room, np.uint64)
+        offsets: Int64s = np.empty(n + 1, np.int64)
+        sizes: Int64s = np.empty(n, np.int64)
+        broder.smallest_sketches(
+            shingles.values,
+            shingles.offsets,
+            self.permutation_key,
+            self.size,
+            values,
+            offsets,
+            sizes,
+        )
+        return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
+
+    def check(self, sketches: SetSketches) -> None:
+        """Raise SketchMismatchError for any modulus, and for other numbers of values."""
+        unlike = sketches.moduli[sketches.moduli != 1]
+        if len(unlike):
+            raise SketchMismatchError({"modulus": (1, int(unlike.min()))})
+        n_values = np.diff(sketches.offsets)
+        unlike = n_values[(n_values > self.size) | ((sketches.sizes < 0) & (n_values < self.size))]
+        if len(unlike):
+            raise SketchMismatchError({"size": (self.size, int(unlike[0]))})
+
+    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """As much of the union is seen as the largest value is of 2^64."""
+        shares: Floats = largest / 2.0**64
+        return shares
+
+    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
+        """Estimate (s - 1) / u from s values, u being the largest as a share of 2^64."""
+        k = np.diff(sketches.offsets).astype(np.float64)
+        last = np.maximum(sketches.offsets[1:] - 1, 0)
+        largest = np.append(sketches.values, np.uint64(0))[last] if len(last) else last
+        unit = 2.0**64 / (largest + 1.0)
+        values = (k - 1) * unit
+        spread = np.full(len(k), np.inf)
+        # Without bias for the variance: the square of an estimate is too large in the mean.
+        np.divide(values * (values - k + 1), k - 1, out=spread, where=k > 2)
+        s = np.maximum(k, 1)
+        low, high = (
+            unit * s * np.maximum(1 - 1 / (9 * s) + z / (3 * np.sqrt(s)), 0) ** 3
+            for z in (-QUANTILE_95, QUANTILE_95)
+        )
+        return values, np.sqrt(np.maximum(spread, 0)), low, high
