@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from neardup.errors import ResultLimitError
 from neardup.matching import pieces
-from neardup.matching.signature_join import join_signatures
-from neardup.matching.sketch_join import join_set_sketches
+from neardup.runtime.runner import Runner
 from neardup.sketches.modulo import ModuloScheme
+from neardup.sketches.samples.join import join_modulo, join_smallest
 from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.signatures.join import join_signatures
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged
@@ -78,7 +79,7 @@ def test_join_signatures__as_oracle(join, workers, data):
     num_perm, rows, sizes, threshold = join
     n_left = data.draw(st.none() | st.integers(0, len(rows)))
     found = join_signatures(
-        signatures_of(num_perm, rows, sizes), threshold, n_left=n_left, workers=workers
+        signatures_of(num_perm, rows, sizes), threshold, n_left=n_left, runner=Runner(workers)
     )
     triples = zip(found.left.tolist(), found.right.tolist(), found.scores.tolist(), strict=True)
     assert list(triples) == agreeing(num_perm, rows, sizes, threshold, n_left)
@@ -88,10 +89,9 @@ def test_join_signatures__as_oracle(join, workers, data):
 def test_join_signatures__in_pieces(join, workers, piece):
     num_perm, rows, sizes, threshold = join
     seen = []
+    runner = Runner(workers, lambda _stage, done, _total: seen.append(done))
     with patch.object(pieces, "_PIECE", piece), patch.object(pieces, "_FIRST_ROOM", 1):
-        found = join_signatures(
-            signatures_of(num_perm, rows, sizes), threshold, workers=workers, progress=seen.append
-        )
+        found = join_signatures(signatures_of(num_perm, rows, sizes), threshold, runner=runner)
     triples = zip(found.left.tolist(), found.right.tolist(), found.scores.tolist(), strict=True)
     assert list(triples) == agreeing(num_perm, rows, sizes, threshold, None)
     n_filled = sum(size > 0 for size in sizes)
@@ -106,16 +106,16 @@ def test_join_signatures__ties_of_128(equal):
     rows[1, np.argsort((np.arange(128) * 37) % 128)[equal:]] = 1
     signatures = Signatures(rows, np.ones(2, np.int64))
     share = Fraction(equal, 128)
-    assert join_signatures(signatures, share).scores.tolist() == [equal]
+    assert join_signatures(signatures, share, runner=Runner(1)).scores.tolist() == [equal]
     above = min(share + Fraction(1, 10**9), Fraction(1))
-    assert len(join_signatures(signatures, above)) == (equal == 128)
+    assert len(join_signatures(signatures, above, runner=Runner(1))) == (equal == 128)
 
 
 def test_join_signatures__limit():
     signatures = Signatures(np.zeros((4, 8), np.uint32), np.ones(4, np.int64))
-    assert len(join_signatures(signatures, Fraction(1), limit=6)) == 6
+    assert len(join_signatures(signatures, Fraction(1), limit=6, runner=Runner(1))) == 6
     with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
-        join_signatures(signatures, Fraction(1), limit=5)
+        join_signatures(signatures, Fraction(1), limit=5, runner=Runner(1))
 
 
 def random_sets(generator, n):
@@ -155,7 +155,8 @@ def estimates_of(rows, scheme, n_left):
 
 
 def check_join(sketches, rows, scheme, threshold, n_left, workers):
-    left, right = join_set_sketches(sketches, scheme, threshold, n_left=n_left, workers=workers)
+    join = join_smallest if isinstance(scheme, SmallestScheme) else join_modulo
+    left, right = join(sketches, threshold, n_left=n_left, runner=Runner(workers))
     found = list(zip(left.tolist(), right.tolist(), strict=True))
     assert found == sorted(set(found))
     exact = estimates_of(rows, scheme, n_left)
@@ -168,7 +169,7 @@ def check_join(sketches, rows, scheme, threshold, n_left, workers):
 
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: f"{s.describe()}")
-def test_join_set_sketches__misses_none(scheme, n_workers):
+def test_join_samples__misses_none(scheme, n_workers):
     generator = random.Random(scheme.seed)
     for trial in range(40):
         lists = random_sets(generator, trial % 9)
@@ -202,7 +203,7 @@ def level_collections(draw):
 
 
 @given(level_collections(), st.data(), workers)
-def test_join_set_sketches__of_any_moduli(rows, data, workers):
+def test_join_samples__of_any_moduli(rows, data, workers):
     """A sketch of a larger modulus may hold a whole set, if all of it are its multiples."""
     scheme, n_left = ModuloScheme(size=1), data.draw(st.none() | st.integers(0, len(rows)))
     values, offsets = ragged([sorted(values) for values, _, _ in rows])

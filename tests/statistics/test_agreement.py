@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.sketches.agreement import estimate_agreement
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
+from neardup.sketches.signatures.agreement import estimate_agreement
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import ShingleLists, Signatures, WeightedSets
 

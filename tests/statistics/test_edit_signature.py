@@ -11,11 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit.distances import (
-    as_strings,
-    signature_distances,
-    unrelated_distances,
-)
+from neardup.sketches.edit.distances import as_strings, signature_distances, unrelated_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.place import place_inside
 from neardup.sketches.edit.runs import split_runs

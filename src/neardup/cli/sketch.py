@@ -54,10 +54,12 @@ def command(
         raise click.UsageError(message)
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.sketch.sketch import SketchOptions, make_maker, sketch_sources
+    from neardup.jobs.sketch.options import SketchOptions, make_maker
+    from neardup.jobs.sketch.sketch import sketch_sources
     from neardup.jobs.sketch.sketches import check_sketch_name
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file
+    from neardup.runtime.runner import Runner
 
     chosen = SketchOptions(**options, idf_from=idf_from or None)
     make_maker(chosen)
@@ -67,9 +69,8 @@ def command(
     idf_sources = resolve_paths(idf_from, lines=lines) if idf_from else None
     check_apart(output, (source.origin for source in [*sources, *(idf_sources or [])]))
     with Display(quiet=quiet) as display:
-        sketches = sketch_sources(
-            sources, chosen, idf_sources=idf_sources, workers=workers, progress=display.report
-        )
+        runner = Runner(workers, display.report)
+        sketches = sketch_sources(sources, chosen, idf_sources=idf_sources, runner=runner)
         sketches.write(output, overwrite=overwrite)
     if as_json:
         say(json.dumps(_facts(sketches, output), ensure_ascii=False))

@@ -6,24 +6,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Some documents in input order; both columns are large strings without nulls.
+    """Some documents in input order; ids and texts are large strings without nulls.
 
-    ``numbers`` are their rows' numbers in the source; ``skipped`` rows (source, row, reason) are
-    not among them.
+    ``numbers`` are those of the documents' rows; ``skipped`` rows (source, row, reason) are not
+    among them.
     """
 
     ids: pa.Array
     texts: pa.Array
-    numbers: npt.NDArray[np.int64]
+    numbers: Int64s
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ UnicodeForm = Literal["NFC", "NFKC"]
 TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
 InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
-SketchKind = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
+SketchKindName = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
 Fingerprint = Literal["mixer", "rabin"]
 WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]

@@ -18,7 +18,7 @@ from neardup.options.choices import (
     OutputFormat,
     Report,
     Representative,
-    SketchKind,
+    SketchKindName,
     TermFrequency,
     UnicodeForm,
     WindowHash,
@@ -223,7 +223,7 @@ INFO = Option(
 )
 KIND = Option(
     "kind",
-    Choice(SketchKind),
+    Choice(SketchKindName),
     "For Jaccard similarity (minhash; smallest: with less error), weighted Jaccard "
     "similarity, containment too (modulo), or edit distance.",
     "minhash",

@@ -1,16 +1,20 @@
-"""MinHash signatures and the keys of their bands."""
+"""The kind minhash: signatures of sets, and the keys of their bands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import minhash
 from neardup.kernels.hashing import mix_words
-from neardup.tables import ShingleLists, Uint32s, Uint64s
+from neardup.sketches.kind import TextScheme
+from neardup.sketches.signatures.kind import SignatureKind
+from neardup.tables import ShingleLists, Signatures, Texts, Uint32s, Uint64s
+from neardup.text.shingles import shingle_lists, shingle_set_sizes
 
 # The kernel handles whole vectors of lanes; a few lanes more cost nothing and are dropped.
 _LANES_TOGETHER = 16
@@ -39,8 +43,8 @@ class MinHashScheme:
             message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
             raise InvalidParameterError(message)
 
-    def describe(self) -> dict[str, object]:
-        """Give all that decides the functions, as plain values."""
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the functions, as plain values."""
         return {"kind": "minhash", "num_perm": self.num_perm, "seed": self.seed}
 
 
@@ -90,6 +94,20 @@ def band_keys(signatures: Uint32s, bands: int, rows: int) -> Uint64s:
     keys: Uint64s = np.empty((len(signatures), bands), np.uint64)
     minhash.band_keys(np.ascontiguousarray(signatures), bands, rows, keys)
     return keys
+
+
+class MinHashKind(SignatureKind[MinHashScheme]):
+    """Signatures of a fixed number of positions, for Jaccard similarity."""
+
+    name = "minhash"
+    scheme_type = MinHashScheme
+
+    def make(self, texts: Texts, how: TextScheme) -> Signatures:
+        """Sign the set of shingles of each text."""
+        lists = shingle_lists(how.shingles.tokenizer.hash_tokens(texts), how.shingles)
+        # Lanes that were dropped leave gaps, which other kernels do not take.
+        values = np.ascontiguousarray(minhash_signatures(lists, self.scheme))
+        return Signatures(values, shingle_set_sizes(lists))
 
 
 @lru_cache(maxsize=8)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, estimate_shares
-from neardup.sketches.samples.resemblance import compare_samples
+from neardup.sketches.pairs import Pairs, cut_pairs
+from neardup.sketches.samples.kind import SampleKind, read_samples
+from neardup.sketches.samples.resemblance import compare_samples, estimate_resemblance
 from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
+from neardup.sketches.shares import Shares
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Kernels are imported where they are used, so that a job compiles those of its kind only.
 
@@ -144,6 +153,66 @@ def estimate_containment(
         sizes < 0, 1 - 1 / compared.moduli, (sizes - compared.own) / np.maximum(sizes - 1, 1)
     )
     return estimate_shares(compared.common, compared.own, unseen, compared.whole)
+
+
+class ModuloKind(SampleKind[ModuloScheme]):
+    """Samples that grow with their sets, for containment too."""
+
+    name = "modulo"
+    scheme_type = ModuloScheme
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Any]) -> None:
+        """Raise InvalidParameterError for a size beside a modulus, which decides alone."""
+        if given["modulus"] is not None and given["size"] is not None:
+            message = "size has no effect with a modulus; leave it out, or leave out modulus"
+            raise InvalidParameterError(message, "size", "modulus")
+
+    def candidates(
+        self,
+        rows: SetSketches,
+        least: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find the pairs whose samples have enough in common at the larger modulus."""
+        # Compiled when it is imported, and only samples need it.
+        from neardup.sketches.samples.join import join_modulo
+
+        yield from cut_pairs(*join_modulo(rows, least, n_left=n_left, runner=runner))
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
+        """Estimate resemblance, and containment both ways."""
+        return Shares(
+            estimate_resemblance(rows, rows, left, right, self.scheme),
+            estimate_containment(rows, rows, left, right, self.scheme),
+            estimate_containment(rows, rows, right, left, self.scheme),
+        )
+
+    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
+        """Return sizes, null where they are not known, moduli and lists of values."""
+        import pyarrow as pa
+
+        columns = super().to_columns(rows)
+        return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
+
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read multiples of moduli that the scheme may have."""
+        from neardup.sketches.columns import check, read_counts
+
+        rows = read_samples(table)
+        n_values = np.diff(rows.offsets)
+        moduli = read_counts(table, "modulus")
+        check(bool((moduli >= 1).all()))
+        if self.scheme.modulus is None:
+            check(bool((moduli & (moduli - 1) == 0).all()))
+        else:
+            check(bool((moduli == self.scheme.modulus).all()))
+        check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
+        check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
+        return replace(rows, moduli=moduli)
 
 
 def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.errors import SketchMismatchError
+from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
+from neardup.sketches.pairs import Pairs, cut_pairs
+from neardup.sketches.samples.kind import SampleKind, read_samples
 from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Kernels are imported where they are used, so that a job compiles those of its kind only.
 
@@ -101,3 +109,36 @@ class SmallestScheme(SetScheme):
             for z in (-QUANTILE_95, QUANTILE_95)
         )
         return values, np.sqrt(np.maximum(spread, 0)), low, high
+
+
+class SmallestKind(SampleKind[SmallestScheme]):
+    """Samples of a fixed size, for Jaccard similarity with less error than signatures."""
+
+    name = "smallest"
+    scheme_type = SmallestScheme
+
+    def candidates(
+        self,
+        rows: SetSketches,
+        least: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find the pairs whose samples have enough in common for their sizes."""
+        # Compiled when it is imported, and only samples need it.
+        from neardup.sketches.samples.join import join_smallest
+
+        yield from cut_pairs(*join_smallest(rows, least, n_left=n_left, runner=runner))
+
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read samples that are full, or whole sets."""
+        from neardup.sketches.columns import check
+
+        rows = read_samples(table)
+        n_values = np.diff(rows.offsets)
+        check(bool((n_values <= self.scheme.size).all()))
+        is_full = n_values == self.scheme.size
+        check(bool(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all()))
+        return rows

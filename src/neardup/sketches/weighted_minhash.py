@@ -1,15 +1,22 @@
-"""Signatures of weighted sets, whose agreement estimates weighted Jaccard similarity."""
+"""The kind weighted: signatures of weighted sets, for weighted Jaccard similarity."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.kernels import logarithm
 from neardup.kernels.hashing import function_seeds
+from neardup.sketches.kind import TextScheme
 from neardup.sketches.minhash import MinHashScheme
-from neardup.tables import Floats, Uint32s, Uint64s, WeightedSets
+from neardup.sketches.signatures.kind import SignatureKind
+from neardup.tables import Floats, Signatures, Texts, Uint32s, Uint64s, WeightedSets
+from neardup.text.weighted_sets import weighted_sets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Sets signed together; more of them would share draws, and take more memory where they are short.
 _SETS_TOGETHER = 4096
@@ -19,8 +26,8 @@ _SETS_TOGETHER = 4096
 class WeightedMinHashScheme(MinHashScheme):
     """A family of functions of consistent weighted sampling; the parameters of MinHash."""
 
-    def describe(self) -> dict[str, object]:
-        """Give all that decides the functions, as plain values."""
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the functions, as plain values."""
         return super().describe() | {"kind": "weighted"}
 
 
@@ -58,6 +65,40 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
         rows = slice(first, first + _SETS_TOGETHER)
         signatures[rows] = _sign(sets, rows, seeds)
     return signatures
+
+
+class WeightedKind(SignatureKind[WeightedMinHashScheme]):
+    """Signatures of weighted sets, for weighted Jaccard similarity."""
+
+    name = "weighted"
+    scheme_type = WeightedMinHashScheme
+    more_options = ("tf", "idf", "idf_from")
+    missing_options = ("occurrences",)
+    defaults = {"ngram": 1}  # noqa: RUF012 - nobody changes it
+    is_weighted = True
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all that decides a signature, weights included."""
+        return texts.shingles.describe() | texts.weights.describe() | self.scheme.describe()
+
+    def make(self, texts: Texts, how: TextScheme) -> Signatures:
+        """Sign the weighted set of shingles of each text."""
+        tokens = how.shingles.tokenizer.hash_tokens(texts)
+        sets = weighted_sets(tokens, how.shingles, how.weights)
+        return Signatures(weighted_signatures(sets, self.scheme), sets.sizes, sets.totals)
+
+    def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
+        """Return numbers of elements, sums of weights, and lists of a fixed size."""
+        import pyarrow as pa
+
+        columns = super().to_columns(rows)
+        return {"size": columns["size"], "weight": pa.array(rows.totals), **columns}
+
+    def from_columns(self, table: pa.Table) -> Signatures:
+        """Read signatures and the sums of weights."""
+        from neardup.sketches.columns import read_counts
+
+        return replace(super().from_columns(table), totals=read_counts(table, "weight"))
 
 
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:

@@ -20,7 +20,7 @@ from neardup.jobs.drop.drop import DropOptions
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.passages.align import AlignOptions
 from neardup.jobs.passages.search import SearchOptions
-from neardup.jobs.sketch.sketch import SketchOptions
+from neardup.jobs.sketch.options import SketchOptions
 from neardup.options import choices, table
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.sketches.storage import METADATA_KEY, checksum_of
+from neardup.sketches.table_format import METADATA_KEY, checksum_of
 
 KINDS = {
     "minhash": {"kind": "minhash", "num_perm": 16},

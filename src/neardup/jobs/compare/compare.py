@@ -16,7 +16,6 @@ from neardup.jobs.compare.measures import (
     Pair,
     make_makers,
     measure_pair,
-    shingles_of,
 )
 from neardup.jobs.compare.passages import (
     PassageOptions,
@@ -27,7 +26,7 @@ from neardup.jobs.compare.passages import (
 from neardup.jobs.compare.result import CompareResult
 from neardup.jobs.compare.values import Differences
 from neardup.jobs.passages.align import DEFAULT_THRESHOLD
-from neardup.jobs.sketch.sketch import SketchOptions
+from neardup.jobs.sketch.options import SketchOptions
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
@@ -117,7 +116,7 @@ def compare_texts(
     with runner.stage("measure"):
         measures, sizes, significance, spread = measure_pair(pair, makers, options.edit_limit)
     with runner.stage("align"):
-        places = locate(strings, pair, shingles_of(makers.weighted).tokenizer)
+        places = locate(strings, pair, makers.weighted.texts.shingles.tokenizer)
         passages = find_passages(texts, pair, places, of_passages, runner)
     a, share_a = find_differences(places[0], [passage.a for passage in passages])
     b, share_b = find_differences(places[1], [passage.b for passage in passages])
@@ -159,7 +158,7 @@ def _check_text(name: str, text: object) -> None:
 def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
     """Give all that decides the result, as plain values."""
     sets = [maker.describe() for maker in makers.of_shingles["set"]]
-    of_shingles = shingles_of(makers.of_shingles["set"][0]).describe()
+    of_shingles = makers.of_shingles["set"][0].texts.shingles.describe()
     weighted = makers.weighted.describe()
     return {
         **{name: value for name, value in of_shingles.items() if name != "occurrences"},

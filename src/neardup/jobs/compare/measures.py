@@ -1,46 +1,50 @@
-"""Measures of two texts: exact values, and what sketches tell of them."""
+"""Measures of two texts: exact values, and what sketches say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.jobs.compare.values import Elements, Estimated, Measured, TextSize
-from neardup.jobs.sketch.estimators import LEAST_SAMPLES
-from neardup.jobs.sketch.sketch import SketchOptions, make_maker
+from neardup.jobs.sketch.options import SketchOptions, make_maker_of
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
-from neardup.sketches.agreement import estimate_agreement
 from neardup.sketches.edit.distances import exact_distances
 from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.signature import EditScheme
-from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.rows import SketchMaker
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.edit.kind import EditKind, fold_texts
+from neardup.sketches.kind import LEAST_SAMPLES
+from neardup.sketches.maker import SketchMaker
+from neardup.sketches.minhash import MinHashKind
+from neardup.sketches.modulo import ModuloKind
+from neardup.sketches.shares import ShareKind
+from neardup.sketches.smallest import SmallestKind
+from neardup.sketches.weighted_minhash import WeightedKind
 from neardup.tables import (
+    EditEstimates,
     EditSignatures,
     Estimates,
     Int64s,
-    SetSketches,
     ShingleSets,
-    Signatures,
     Texts,
     TokenLists,
-    WeightedSets,
 )
-from neardup.text.shingles import ShingleScheme, shingle_sets
-from neardup.text.weighted_sets import WeightedScheme, frequency_lists, weighted_sets
+from neardup.text.shingles import shingle_sets
+from neardup.text.weighted_sets import frequency_lists, weighted_sets
 from neardup.text.weighting import count_documents
 
 if TYPE_CHECKING:
-    from neardup.options.choices import Occurrences, SketchKind
+    from neardup.options.choices import Occurrences
 
 _UNIT = 2**20
-_SET_KINDS: tuple[SketchKind, ...] = ("minhash", "smallest", "modulo")
+
+# The rows of the two texts, as pairs of rows.
+_A: Int64s = np.zeros(1, np.int64)
+_B: Int64s = _A + 1
+
+SetMaker = SketchMaker[ShareKind[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -60,15 +64,9 @@ class Pair:
 class Makers:
     """Sketches of all kinds: for sets and numbered shingles three each, weighted, and edit."""
 
-    of_shingles: dict[Elements, tuple[SketchMaker, ...]]
-    weighted: SketchMaker
-    edit: SketchMaker
-
-
-def shingles_of(maker: SketchMaker) -> ShingleScheme:
-    """Give how texts become sets, for any kind but ``edit``."""
-    assert maker.shingles is not None
-    return maker.shingles
+    of_shingles: dict[Elements, tuple[SetMaker, ...]]
+    weighted: SketchMaker[WeightedKind]
+    edit: SketchMaker[EditKind]
 
 
 def make_makers(
@@ -86,25 +84,22 @@ def make_makers(
         For the first one that is out of range.
     """
     plain = replace(options, tf=None, idf=None)
+    with_size = replace(plain, size=size)
+    kinds: tuple[tuple[type[ShareKind[Any, Any]], SketchOptions], ...] = (
+        (MinHashKind, replace(plain, num_perm=num_perm)),
+        (SmallestKind, with_size),
+        (ModuloKind, with_size),
+    )
     readings: tuple[Occurrences, ...] = ("set", "numbered")
-    of_shingles: dict[Elements, tuple[SketchMaker, ...]] = {
+    of_shingles: dict[Elements, tuple[SetMaker, ...]] = {
         occurrences: tuple(
-            make_maker(
-                replace(
-                    plain,
-                    kind=kind,
-                    occurrences=occurrences,
-                    num_perm=num_perm if kind == "minhash" else None,
-                    size=None if kind == "minhash" else size,
-                )
-            )
-            for kind in _SET_KINDS
+            make_maker_of(kind, replace(own, occurrences=occurrences)) for kind, own in kinds
         )
         for occurrences in readings
     }
-    weighted = make_maker(replace(options, kind="weighted", num_perm=num_perm))
-    edit = replace(plain, kind="edit", compression=compression, tokenizer=None, ngram=None)
-    return Makers(of_shingles, weighted, make_maker(edit))
+    weighted = make_maker_of(WeightedKind, replace(options, num_perm=num_perm))
+    edit = replace(plain, compression=compression, tokenizer=None, ngram=None)
+    return Makers(of_shingles, weighted, make_maker_of(EditKind, edit))
 
 
 def measure_pair(
@@ -117,17 +112,16 @@ def measure_pair(
     measures: list[Measured] = []
     n_shingles = []
     for elements, of_kinds in makers.of_shingles.items():
-        shingles = shingles_of(of_kinds[0])
-        sets = shingle_sets(pair.texts, shingles)
+        sets = shingle_sets(pair.texts, of_kinds[0].texts.shingles)
         n_shingles.append(sets.sizes.tolist())
         estimates = _estimate_sets(pair.texts, of_kinds)
         measures += [
             Measured(name, elements, exact, tuple(estimates.get(name, ())))
             for name, exact in _score_sets(sets)
         ]
-    tokens = shingles_of(makers.weighted).tokenizer.hash_tokens(pair.texts)
+    tokens = makers.weighted.texts.shingles.tokenizer.hash_tokens(pair.texts)
     weighted, totals = _measure_weights(pair.texts, tokens, makers.weighted)
-    edits, significance, spread = _measure_edits(pair, makers.edit, edit_limit)
+    edits = _measure_edits(pair, makers.edit, edit_limit)
     characters = _count_characters(pair.texts)
     sizes = [
         TextSize(
@@ -139,7 +133,8 @@ def measure_pair(
         )
         for row in (0, 1)
     ]
-    return [*measures, weighted, *edits], (sizes[0], sizes[1]), significance, spread
+    measures += [weighted, *edits.measures]
+    return measures, (sizes[0], sizes[1]), edits.significance, edits.spread
 
 
 def _count_characters(texts: Texts) -> list[int]:
@@ -148,12 +143,11 @@ def _count_characters(texts: Texts) -> list[int]:
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
-    """Give all measures of two sets; an empty one is similar to nothing."""
+    """Yield all measures of two sets; an empty one is similar to nothing."""
     sizes = sets.sizes
-    zero: Int64s = np.zeros(1, np.int64)
-    overlaps = zero
+    overlaps = np.zeros(1, np.int64)
     if sizes.min() > 0:
-        counted = score_pairs(sets, zero, zero + 1, Overlap.lowest())
+        counted = score_pairs(sets, _A, _B, Overlap.lowest())
         overlaps = counted.astype(np.int64)
     sides = ((sizes[:1], sizes[1:]), (sizes[1:], sizes[:1]))
     for kind in SET_MEASURES:
@@ -165,31 +159,19 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
             yield name, score
 
 
-def _estimate_sets(texts: Texts, makers: Sequence[SketchMaker]) -> dict[str, list[Estimated]]:
+def _estimate_sets(texts: Texts, makers: Sequence[SetMaker]) -> dict[str, list[Estimated]]:
     """Estimate what the kinds tell, by name of the measure."""
     found: dict[str, list[Estimated]] = {}
-    zero: Int64s = np.zeros(1, np.int64)
     for maker in makers:
-        rows, scheme = maker.make(texts), maker.scheme
-        pairs = {"jaccard": (zero, zero + 1)}
-        if isinstance(scheme, ModuloScheme):
-            pairs |= {
-                "containment-a-in-b": (zero, zero + 1),
-                "containment-b-in-a": (zero + 1, zero),
-            }
-        for name, (left, right) in pairs.items():
-            if isinstance(rows, Signatures):
-                estimates = estimate_agreement(rows, rows, left, right)
-            else:
-                assert isinstance(rows, SetSketches)
-                assert isinstance(scheme, SmallestScheme | ModuloScheme)
-                if name == "jaccard":
-                    estimates = estimate_resemblance(rows, rows, left, right, scheme)
-                else:
-                    assert isinstance(scheme, ModuloScheme)
-                    estimates = estimate_containment(rows, rows, left, right, scheme)
-            kind = str(scheme.describe()["kind"])
-            found.setdefault(name, []).append(_of_estimates(kind, estimates))
+        shares = maker.kind.shares(maker.make(texts), _A, _B)
+        told = {
+            "jaccard": shares.jaccard,
+            "containment-a-in-b": shares.a_in_b,
+            "containment-b-in-a": shares.b_in_a,
+        }
+        for name, estimates in told.items():
+            if estimates is not None:
+                found.setdefault(name, []).append(_of_estimates(maker.kind.name, estimates))
     return found
 
 
@@ -206,65 +188,81 @@ def _of_estimates(kind: str, estimates: Estimates) -> Estimated:
 
 
 def _measure_weights(
-    texts: Texts, tokens: TokenLists, maker: SketchMaker
+    texts: Texts, tokens: TokenLists, maker: SketchMaker[WeightedKind]
 ) -> tuple[Measured, list[int]]:
     """Work out and estimate weighted similarity; also the sums of the weights."""
     maker = _count_both(tokens, maker)
-    assert maker.weights is not None
-    sets: WeightedSets = weighted_sets(tokens, shingles_of(maker), maker.weights)
-    zero: Int64s = np.zeros(1, np.int64)
+    sets = weighted_sets(tokens, maker.texts.shingles, maker.texts.weights)
     exact = 0.0
     if sets.sizes.min() > 0:
-        exact = float(score_pairs(sets, zero, zero + 1, WeightedJaccard.lowest())[0])
-    rows = maker.make(texts)
-    assert isinstance(rows, Signatures)
-    estimated = _of_estimates("weighted", estimate_agreement(rows, rows, zero, zero + 1))
-    found = Measured(WeightedJaccard.name, "weighted", exact, (estimated,))
-    return found, sets.totals.tolist()
+        exact = float(score_pairs(sets, _A, _B, WeightedJaccard.lowest())[0])
+    shares = maker.kind.shares(maker.make(texts), _A, _B)
+    estimated = _of_estimates(maker.kind.name, shares.jaccard)
+    return Measured(WeightedJaccard.name, "weighted", exact, (estimated,)), sets.totals.tolist()
 
 
-def _count_both(tokens: TokenLists, maker: SketchMaker) -> SketchMaker:
+def _count_both(tokens: TokenLists, maker: SketchMaker[WeightedKind]) -> SketchMaker[WeightedKind]:
     """Count in how many of the two texts each shingle is, where weights depend on it."""
-    weights = maker.weights
-    assert isinstance(weights, WeightedScheme)
-    if not weights.needs_frequencies:
+    how = maker.texts
+    if not how.weights.needs_frequencies:
         return maker
-    frequencies = count_documents([frequency_lists(tokens, shingles_of(maker))])
-    return replace(maker, weights=replace(weights, frequencies=frequencies))
+    frequencies = count_documents([frequency_lists(tokens, how.shingles)])
+    weights = replace(how.weights, frequencies=frequencies)
+    return replace(maker, texts=replace(how, weights=weights))
 
 
-def _measure_edits(
-    pair: Pair, maker: SketchMaker, limit: int
-) -> tuple[list[Measured], float | None, float | None]:
-    """Work out and estimate the edit distance; also significance and spread."""
-    texts = maker.fold(pair.texts)
-    rows, scheme = maker.make(pair.texts), maker.scheme
-    assert isinstance(rows, EditSignatures)
-    assert isinstance(scheme, EditScheme)
+@dataclass(frozen=True)
+class _Edits:
+    """Edit distance and similarity; significance and spread where they are known."""
+
+    measures: list[Measured]
+    significance: float | None
+    spread: float | None
+
+
+def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> _Edits:
+    """Work out and estimate the edit distance."""
+    rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
-    x, y = rows.lengths.tolist()
-    first, second = texts.to_arrow()
-    distance = 0 if first == second else None
-    if x * y <= limit * limit:
-        distance = int(exact_distances(texts, left, right)[0])
-    found = edit_estimates(rows, scheme, left, right)
+    exact = _exact_distance(
+        fold_texts(pair.texts, maker.texts.shingles.normalisation), rows, left, right, limit
+    )
+    found = edit_estimates(rows, maker.kind.scheme, left, right)
     usable = bool(found.is_usable[0])
-    n_symbols = int(np.diff(rows.offsets).min())
-    low, high = float(found.low[0]), float(found.high[0])
-    value = float(found.distances[0]) if usable else None
-    longer = max(x, y)
-    estimated = Estimated("edit", value, None, low, high, n_symbols)
-    shares = [_similarity(edits, longer) for edits in (distance, value, high, low)]
-    likeness = Estimated("edit", shares[1], None, shares[2] or 0.0, shares[3] or 0.0, n_symbols)
+    distance = Measured("edit-distance", "characters", exact, (_estimated_distance(found, rows),))
     spread = float(found.spreads[0])
-    return (
-        [
-            Measured("edit-distance", "characters", distance, (estimated,)),
-            Measured("edit-similarity", "characters", shares[0], (likeness,)),
-        ],
+    return _Edits(
+        [distance, _as_similarity(distance, int(rows.lengths.max()))],
         float(found.significances[0]) if usable else None,
         None if np.isnan(spread) else spread,
     )
+
+
+def _exact_distance(
+    texts: Texts, rows: EditSignatures, left: Int64s, right: Int64s, limit: int
+) -> int | None:
+    """Count the edits; None where the texts are too long and differ."""
+    x, y = rows.lengths.tolist()
+    if x * y <= limit * limit:
+        return int(exact_distances(texts, left, right)[0])
+    first, second = texts.to_arrow()
+    return 0 if first == second else None
+
+
+def _estimated_distance(found: EditEstimates, rows: EditSignatures) -> Estimated:
+    value = float(found.distances[0]) if found.is_usable[0] else None
+    n_symbols = int(np.diff(rows.offsets).min())
+    return Estimated("edit", value, None, float(found.low[0]), float(found.high[0]), n_symbols)
+
+
+def _as_similarity(distance: Measured, longer: int) -> Measured:
+    """Turn a distance and what is told of it into the share that is left of the longer text."""
+    [told] = distance.estimates
+    low, high = (_similarity(edits, longer) or 0.0 for edits in (told.high, told.low))
+    value = _similarity(told.value, longer)
+    likeness = Estimated(told.kind, value, None, low, high, told.samples)
+    exact = _similarity(distance.exact, longer)
+    return Measured("edit-similarity", distance.elements, exact, (likeness,))
 
 
 def _similarity(edits: float | None, longer: int) -> float | None:

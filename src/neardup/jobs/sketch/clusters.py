@@ -1,4 +1,4 @@
-"""Clusters of documents told from their sketches alone."""
+"""Clusters of documents made from their sketches alone."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ import pyarrow as pa
 
 from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
-from neardup.jobs.sketch.sketches import Sketches
+from neardup.jobs.sketch.sketches import Sketches, as_sketches
 from neardup.options.choices import Representative
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import check_options
-from neardup.runtime.progress import StageClock
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.smallest import SmallestScheme
-from neardup.tables import SetSketches
+from neardup.runtime.runner import Runner
+from neardup.sketches.registry import kinds_with
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,15 @@ def cluster_sketches(
     [0, 1, 0]
     """
     check_options(FUNCTIONS["cluster_sketches"], threshold=threshold, representative=representative)
-    own = sketches if isinstance(sketches, Sketches) else Sketches.read(sketches)
-    rows, scheme = own.rows, own.kind_scheme
-    if not isinstance(scheme, SmallestScheme | ModuloScheme) or not isinstance(rows, SetSketches):
-        message = f"clusters are told by sketches of kind smallest or modulo, got {own.kind}"
+    own = as_sketches(sketches)
+    kind = own.kind_object
+    if not kind.has_clusters:
+        kinds = kinds_with("has_clusters")
+        message = f"clusters are told by sketches of kind {kinds}, got {own.kind}"
         raise InvalidParameterError(message, "clusters")
-    clock = StageClock()
-    with clock.stage("cluster"):
-        found = cluster_greedily(rows, scheme, threshold, representative=representative)
+    runner = Runner(workers=1)
+    with runner.stage("cluster"):
+        found = cluster_greedily(own.rows, kind.scheme, threshold, representative=representative)
     sizes = np.bincount(found.clusters, minlength=len(found))
     table = pa.table(
         {
@@ -113,6 +112,6 @@ def cluster_sketches(
         "threshold": float(Fraction(str(threshold))),
         "representative": representative,
         "scheme": own.scheme,
-        "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
+        "seconds": runner.seconds,
     }
     return ClusterResult(table, summary)

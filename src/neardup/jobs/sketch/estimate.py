@@ -13,34 +13,25 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.sketch.estimators import estimate_rows
-from neardup.jobs.sketch.places import add_places, check_places
-from neardup.jobs.sketch.sketches import Sketches, check_same_scheme
+from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
 from neardup.matching.pieces import check_limit
-from neardup.matching.signature_join import join_signatures
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
-from neardup.runtime.progress import Progress, StageClock, no_progress
+from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
-from neardup.runtime.threads import map_ordered
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.rows import join_rows
-from neardup.sketches.smallest import SmallestScheme
-from neardup.tables import EditSignatures, Int64s, SetSketches, Signatures
+from neardup.sketches.kind import AnyKind, SketchRows
+from neardup.sketches.pairs import Pairs, count_pairs, list_pairs
+from neardup.sketches.registry import kinds_with
+from neardup.tables import Int64s
 
-# Without a threshold all pairs are told; more than these are hardly wanted.
+# Without a threshold all pairs are estimated; more than these are hardly wanted.
 MOST_PAIRS = 20_000_000
-
-# Pairs estimated at a time.
-_PIECE = 1 << 16
-
-Pairs = tuple[Int64s, Int64s]
 
 
 @dataclass(frozen=True)
 class EstimateResult:
-    """Pairs of documents and what their sketches tell of them.
+    """Pairs of documents and what their sketches say of them.
 
     ``pairs`` has ``id_a``, ``id_b`` and the estimates with standard errors and 95 % intervals, by
     kind; null where the samples are not enough. ``summary`` has the counts.
@@ -131,165 +122,126 @@ def estimate(
     """
     given = check_options(FUNCTIONS["estimate"], threshold=threshold, places=places, limit=limit)
     limit = given["limit"]
-    own = sketches if isinstance(sketches, Sketches) else Sketches.read(sketches)
-    others = other if isinstance(other, Sketches | None) else Sketches.read(other)
+    own = as_sketches(sketches)
+    others = None if other is None else as_sketches(other)
     if others is not None:
         check_same_scheme(own, others)
     if places:
-        check_places(own)
+        _check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
-    n_workers = Runner(workers, progress).workers
-    clock = StageClock()
+    runner = Runner(workers, progress)
     collection = _Collection.of(own, others)
-    with clock.stage("estimate"):
+    with runner.stage("estimate"):
         # Pairs are estimated as they are found: all of them would fill the memory.
-        parts = collection.pairs(least, limit, n_workers, progress)
-        found, n_seen, n_unusable = _estimate(collection, parts, least, limit, n_workers, progress)
+        pairs = collection.pairs(least, limit, runner)
+        found = _estimate_pairs(collection, pairs, least, limit, runner)
+        table = found.table
         if places:
-            found = add_places(found, collection.sketches)
-    ids = collection.sketches.ids
-    left, right = (ids.take(found[name]).combine_chunks() for name in ("left", "right"))
-    table = found.drop_columns(["left", "right"])
-    table = table.add_column(0, "id_a", left).add_column(1, "id_b", right)
+            table = _add_places(table, collection)
     summary = {
         "kind": own.kind,
         "documents": [len(own)] if others is None else [len(own), len(others)],
         "pairs": len(table),
-        "estimated_pairs": n_seen,
-        "unusable_pairs": n_unusable,
+        "estimated_pairs": found.n_pairs,
+        "unusable_pairs": found.n_unusable,
         "threshold": None if least is None else float(least),
         "scheme": own.scheme,
-        "workers": n_workers,
-        "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
+        "workers": runner.workers,
+        "seconds": runner.seconds,
     }
-    return EstimateResult(table, summary)
+    return EstimateResult(_name_pairs(table, collection.ids), summary)
 
 
 @dataclass(frozen=True)
 class _Collection:
     """All sketches in one table; the first ``n_left`` are one side, None where there is one."""
 
-    sketches: Sketches
+    kind: AnyKind
+    ids: pa.Array
+    rows: SketchRows
     n_left: int | None
 
     @classmethod
     def of(cls, own: Sketches, others: Sketches | None) -> _Collection:
+        kind = own.kind_object
         if others is None:
-            return cls(own, None)
-        rows = join_rows([own.rows, others.rows])
+            return cls(kind, own.ids, own.rows, None)
         ids = pa.concat_arrays([own.ids, others.ids])
-        return cls(Sketches(own.scheme, ids, rows), len(own))
+        return cls(kind, ids, kind.join_rows([own.rows, others.rows]), len(own))
 
-    def pairs(
-        self, least: Fraction | None, limit: int | None, workers: int, progress: Progress
-    ) -> Iterator[Pairs]:
-        """Give all pairs that may be told, in ascending order, some at a time."""
-        rows, scheme = self.sketches.rows, self.sketches.kind_scheme
-        n = len(self.sketches)
-        if least is None:
-            n_pairs = self._count_all()
-            check_limit(limit, n_pairs)
-            if n_pairs > MOST_PAIRS:
-                message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
-                raise InvalidParameterError(message, "threshold")
-            yield from self._all_pairs()
-        elif isinstance(rows, Signatures):
-            joined = join_signatures(
-                rows,
-                least,
-                n_left=self.n_left,
-                workers=workers,
-                limit=limit,
-                progress=lambda done: progress("join", done, n),
+    def pairs(self, least: Fraction | None, limit: int | None, runner: Runner) -> Iterator[Pairs]:
+        """Return all pairs to be estimated, in ascending order, some at a time."""
+        if least is not None:
+            return self.kind.candidates(
+                self.rows, least, n_left=self.n_left, limit=limit, runner=runner
             )
-            yield from _cut(joined.left, joined.right)
-        elif isinstance(rows, SetSketches):
-            # Compiled when it is imported, and only these kinds need it.
-            from neardup.matching.sketch_join import join_set_sketches
-
-            assert isinstance(scheme, SmallestScheme | ModuloScheme)
-            yield from _cut(
-                *join_set_sketches(rows, scheme, least, n_left=self.n_left, workers=workers)
-            )
-        else:
-            yield from self._pairs_by_length(rows, least)
-
-    def _count_all(self) -> int:
-        n = len(self.sketches)
-        return n * (n - 1) // 2 if self.n_left is None else self.n_left * (n - self.n_left)
-
-    def _partners(self, row: int) -> Int64s:
-        first = row + 1 if self.n_left is None else self.n_left
-        return np.arange(first, len(self.sketches), dtype=np.int64)
-
-    def _rows(self) -> range:
-        return range(len(self.sketches) if self.n_left is None else self.n_left)
-
-    def _all_pairs(self) -> Iterator[Pairs]:
-        lists = ((row, self._partners(row)) for row in self._rows())
-        yield from _gather(lists)
-
-    def _pairs_by_length(self, rows: EditSignatures, least: Fraction) -> Iterator[Pairs]:
-        """Give the pairs of which the lengths alone do not say that they are too far apart."""
-        p, q = least.numerator, least.denominator
-        lengths = rows.lengths
-
-        def fitting(row: int) -> Int64s:
-            partners = self._partners(row)
-            shorter = np.minimum(lengths[partners], lengths[row])
-            longer = np.maximum(lengths[partners], lengths[row])
-            # 1 - distance / longer >= p / q, the distance being the difference at least.
-            near: Int64s = partners[shorter * q >= longer * p]
-            return near
-
-        yield from _gather((row, fitting(row)) for row in self._rows())
+        n_pairs = count_pairs(len(self.rows), self.n_left)
+        check_limit(limit, n_pairs)
+        if n_pairs > MOST_PAIRS:
+            message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
+            raise InvalidParameterError(message, "threshold")
+        return list_pairs(len(self.rows), self.n_left)
 
 
-def _gather(lists: Iterator[tuple[int, Int64s]]) -> Iterator[Pairs]:
-    """Put rows and the partners of each into pieces of about the same size."""
-    left: list[Int64s] = []
-    right: list[Int64s] = []
-    held = 0
-    for row, partners in lists:
-        left.append(np.full(len(partners), row, np.int64))
-        right.append(partners)
-        held += len(partners)
-        if held >= _PIECE:
-            yield np.concatenate(left), np.concatenate(right)
-            left, right, held = [], [], 0
-    if held:
-        yield np.concatenate(left), np.concatenate(right)
+@dataclass(frozen=True)
+class _Found:
+    """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all."""
+
+    table: pa.Table
+    n_pairs: int
+    n_unusable: int
 
 
-def _cut(left: Int64s, right: Int64s) -> Iterator[Pairs]:
-    for start in range(0, len(left), _PIECE):
-        yield left[start : start + _PIECE], right[start : start + _PIECE]
-
-
-def _estimate(
+def _estimate_pairs(
     collection: _Collection,
     parts: Iterator[Pairs],
     least: Fraction | None,
     limit: int | None,
-    workers: int,
-    progress: Progress,
-) -> tuple[pa.Table, int, int]:
-    """Estimate pairs; give a table of those that reach the threshold, and counts."""
-    sketches = collection.sketches
+    runner: Runner,
+) -> _Found:
+    """Estimate pairs, and keep those that reach the threshold."""
+
+    def work(pairs: Pairs) -> _Found:
+        left, right = pairs
+        found = collection.kind.estimate(collection.rows, left, right)
+        table = pa.table({"left": pa.array(left), "right": pa.array(right), **found.columns})
+        if least is not None:
+            table = table.filter(pa.array(found.reaching(least)))
+        return _Found(table, len(found), int((~found.is_usable).sum()))
+
     nothing: Int64s = np.empty(0, np.int64)
-    found = [estimate_rows(sketches, nothing, nothing).table]
-    n_found = n_unusable = done = 0
-
-    def work(pairs: Pairs) -> tuple[pa.Table, int, int]:
-        part = estimate_rows(sketches, *pairs)
-        table = part.table if least is None else part.reaching(least)
-        return table, int((~part.is_usable).sum()), len(part)
-
-    for table, n_bad, n_pairs in map_ordered(work, parts, workers):
-        found.append(table)
-        n_found += len(table)
-        n_unusable += n_bad
-        done += n_pairs
+    tables = [work((nothing, nothing)).table]
+    n_found = n_unusable = n_pairs = 0
+    for part in runner.map(work, parts):
+        tables.append(part.table)
+        n_found += len(part.table)
+        n_unusable += part.n_unusable
+        n_pairs += part.n_pairs
         check_limit(limit, n_found)
-        progress("estimate", done, None)
-    return pa.concat_tables(found), done, n_unusable
+        runner.report("estimate", n_pairs)
+    return _Found(pa.concat_tables(tables), n_pairs, n_unusable)
+
+
+def _check_places(sketches: Sketches) -> None:
+    if not sketches.kind_object.has_places:
+        kinds = kinds_with("has_places")
+        message = f"places are told by sketches of kind {kinds}, got {sketches.kind}"
+        raise InvalidParameterError(message, "places")
+
+
+def _add_places(table: pa.Table, collection: _Collection) -> pa.Table:
+    """Add to pairs of rows where the shorter text may lie; null where there is no estimate."""
+    is_known = table["similarity"].is_valid().to_numpy()
+    left, right = (np.array(table[name].to_numpy(), np.int64) for name in ("left", "right"))
+    found = collection.kind.places(collection.rows, left[is_known], right[is_known])
+    numbers = pa.array(np.cumsum(is_known) - 1, mask=~is_known)
+    for name, column in found.items():
+        table = table.append_column(name, column.take(numbers))
+    return table
+
+
+def _name_pairs(table: pa.Table, ids: pa.Array) -> pa.Table:
+    """Return a table with the ids of the pairs in place of their rows."""
+    left, right = (ids.take(table[name]).combine_chunks() for name in ("left", "right"))
+    table = table.drop_columns(["left", "right"])
+    return table.add_column(0, "id_a", left).add_column(1, "id_b", right)

@@ -2,116 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.files.texts import TextBlock, read_text_block
-from neardup.jobs.document_options import DocumentOptions
+from neardup.jobs.sketch.options import SketchOptions, make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import (
     Fingerprint,
     InverseFrequency,
     Occurrences,
     OnError,
-    SketchKind,
+    SketchKindName,
     TermFrequency,
     UnicodeForm,
     WindowHash,
 )
-from neardup.options.jobs import FUNCTIONS
-from neardup.options.option import no_effect
 from neardup.reading.frequencies import count_shingles
-from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
+from neardup.reading.ids import check_unique
+from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
-from neardup.runtime.threads import map_ordered
-from neardup.sketches.edit.signature import EditScheme
-from neardup.sketches.rows import SketchMaker, SketchRows, join_rows
-from neardup.sketches.storage import KIND_SCHEMES
+from neardup.sketches.kind import AnyKind, SketchRows
+from neardup.sketches.maker import SketchMaker
 from neardup.tables import Texts
-from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import Weighting
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
 
-_WEIGHTS = ("tf", "idf", "idf_from")
-_OF_SETS = ("tokenizer", "ngram")
 
+@dataclass(frozen=True)
+class _SketchedBlock:
+    """Some documents of a source and their sketches; of ``documents`` the texts are gone."""
 
-@dataclass(frozen=True, kw_only=True)
-class SketchOptions(DocumentOptions):
-    """Everything that decides sketches; see ``sketch`` for the meanings.
-
-    None stands for the default of a kind, so that an option that it does not have is noticed.
-    """
-
-    known = FUNCTIONS["sketch"]
-
-    kind: SketchKind = "minhash"
-    num_perm: int | None = None
-    size: int | None = None
-    modulus: int | None = None
-    fingerprint: Fingerprint | None = None
-    tf: TermFrequency | None = None
-    idf: InverseFrequency | None = None
-    idf_from: Any = None
-    compression: int | None = None
-    neighbourhood: int | None = None
-    hash: WindowHash | None = None
-    letters: int | None = None
-    residue: int | None = None
-    seed: int | None = None
-
-
-def make_maker(options: SketchOptions) -> SketchMaker:
-    """Check what goes with what, before any work starts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that has no effect on sketches of this kind, or a residue out of range.
-    """
-    own = KIND_SCHEMES[options.kind]
-    _check_own(options, tuple(own.__dataclass_fields__))
-    given = {name: getattr(options, name, None) for name in own.__dataclass_fields__}
-    scheme = own(**{name: value for name, value in given.items() if value is not None})
-    if isinstance(scheme, EditScheme):
-        plan = replace(options, tokenizer="characters", ngram=1).sketch_plan()
-        return SketchMaker(scheme, None, plan.shingles.normalisation)
-    weights = None
-    if options.kind == "weighted":
-        options = replace(options, ngram=options.ngram or 1)
-        weights = WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary"))
-        if options.idf_from is not None and not weights.needs_frequencies:
-            raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
-    shingles = options.sketch_plan().shingles
-    return SketchMaker(scheme, shingles, shingles.normalisation, weights)
-
-
-def _check_own(options: SketchOptions, names: tuple[str, ...]) -> None:
-    """Raise if an option was given that sketches of this kind do not have."""
-    where = f"on sketches of kind {options.kind}"
-    weights = _WEIGHTS if options.kind == "weighted" else ()
-    known = {option.name for option in fields(DocumentOptions)} | {"kind", *names, *weights}
-    unknown = [option.name for option in fields(SketchOptions) if option.name not in known]
-    if options.kind == "edit":
-        unknown += _OF_SETS
-    for name in unknown:
-        if getattr(options, name) is not None:
-            raise no_effect(name, where, "choose another kind", "kind")
-    if options.kind in ("edit", "weighted") and options.occurrences != "set":
-        raise no_effect("occurrences", where, "choose another kind", "kind")
-    if options.modulus is not None and options.size is not None:
-        raise no_effect("size", "with a modulus", "leave out modulus", "modulus")
+    source: str
+    documents: TextBlock
+    rows: SketchRows
 
 
 def sketch_sources(
@@ -119,58 +52,72 @@ def sketch_sources(
     options: SketchOptions,
     *,
     idf_sources: Sequence[Source] | None = None,
-    workers: int | None = None,
-    progress: Progress = no_progress,
+    runner: Runner,
 ) -> Sketches:
     """Sketch all documents of some sources; those of ``idf_sources`` are counted, if there are any.
 
     The rest as of ``sketch``.
     """
-    maker = make_maker(options)
-    n_workers = Runner(workers, progress).workers
-    plan = options.sketch_plan()
-    if maker.weights and maker.weights.needs_frequencies:
-        reference = sources if idf_sources is None else idf_sources
-        counted = replace(plan, shingles=maker.shingles or plan.shingles)
-        frequencies = count_shingles([reference], counted, Runner(n_workers, progress))
-        maker = replace(maker, weights=replace(maker.weights, frequencies=frequencies))
-    slice_bytes = WEIGHTED_SLICE_BYTES if maker.weights else SLICE_BYTES
+    maker, plan = make_maker(options), options.sketch_plan()
+    if maker.texts.weights.needs_frequencies:
+        with runner.stage("count"):
+            reference = sources if idf_sources is None else idf_sources
+            maker = _count_frequencies(maker, reference, plan, runner)
+    with runner.stage("sketch"):
+        blocks = list(_sketch_blocks(sources, maker, plan, runner))
+        nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
+        rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
+        of_blocks = [block.documents.ids for block in blocks]
+        ids = pa.concat_arrays([pa.array([], pa.large_string()), *of_blocks])
+        check_unique(ids, lambda document: _place(blocks, document))
+    skipped = tuple(row for block in blocks for row in block.documents.skipped)
+    return Sketches(maker.describe(), ids, rows, skipped)
 
-    def sign_block(item: tuple[Source, RowBlock]) -> tuple[TextBlock, SketchRows]:
-        rows = read_text_block(*item, plan.columns, skip_bad=plan.skip_bad)
-        texts = Texts.from_arrow(rows.texts)
-        parts = [maker.make(part) for part in texts.slices(slice_bytes)]
+
+def _count_frequencies(
+    maker: SketchMaker[AnyKind], reference: Sequence[Source], plan: ReadingPlan, runner: Runner
+) -> SketchMaker[AnyKind]:
+    """Count in how many documents each shingle is, and weigh by that."""
+    texts = maker.texts
+    frequencies = count_shingles([reference], replace(plan, shingles=texts.shingles), runner)
+    weights = replace(texts.weights, frequencies=frequencies)
+    return replace(maker, texts=replace(texts, weights=weights))
+
+
+def _sketch_blocks(
+    sources: Sequence[Source], maker: SketchMaker[AnyKind], plan: ReadingPlan, runner: Runner
+) -> Iterator[_SketchedBlock]:
+    """Read all documents and sketch them, block by block."""
+    slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
+
+    def sketch_block(item: tuple[Source, RowBlock]) -> _SketchedBlock:
+        source, block = item
+        documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
+        texts = Texts.from_arrow(documents.texts)
+        rows = maker.kind.join_rows([maker.make(part) for part in texts.slices(slice_bytes)])
         # Texts are not kept: they would fill the memory.
-        return replace(rows, texts=rows.texts.slice(0, 0)), join_rows(parts)
+        documents = replace(documents, texts=documents.texts.slice(0, 0))
+        return _SketchedBlock(source.name, documents, rows)
 
-    done = 0
-    blocks: list[TextBlock] = []
-    parts: list[SketchRows] = [maker.make(Texts.from_arrow(pa.array([], pa.large_string())))]
+    add = runner.counter("sketch")
     work = ((source, block) for source in sources for block in source.blocks())
-    for block, part in map_ordered(sign_block, work, n_workers):
-        blocks.append(block)
-        parts.append(part)
-        done += len(block)
-        progress("sketch", done, None)
-    ids = pa.concat_arrays([pa.array([], pa.large_string()), *(block.ids for block in blocks)])
-    _check_unique(ids)
-    skipped = tuple(row for block in blocks for row in block.skipped)
-    return Sketches(maker.describe(), ids, join_rows(parts), skipped)
+    for sketched in runner.map(sketch_block, work):
+        add(len(sketched.rows))
+        yield sketched
 
 
-def _check_unique(ids: pa.Array) -> None:
-    if pc.count_distinct(ids).as_py() == len(ids):
-        return
-    counts = pc.value_counts(ids)
-    repeated = pc.filter(counts.field("values"), pc.greater(counts.field("counts"), 1))
-    message = f"id {repeated[0].as_py()!r} comes twice; ids must differ, choose another id_column"
-    raise InvalidInputError(message)
+def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
+    """Return the source of a document, and its row there."""
+    starts = np.cumsum([0, *(len(block.rows) for block in blocks)])
+    number = int(np.searchsorted(starts, document, side="right")) - 1
+    block = blocks[number]
+    return block.source, int(block.documents.numbers[document - starts[number]])
 
 
 def sketch(
     data: Any,
     *,
-    kind: SketchKind = "minhash",
+    kind: SketchKindName = "minhash",
     num_perm: int | None = None,
     size: int | None = None,
     modulus: int | None = None,
@@ -289,6 +236,5 @@ def sketch(
         resolve_inputs(data, lines=lines),
         options,
         idf_sources=None if idf_from is None else resolve_inputs(idf_from, lines=lines),
-        workers=workers,
-        progress=progress,
+        runner=Runner(workers, progress),
     )

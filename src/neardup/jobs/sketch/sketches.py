@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 
 from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
 from neardup.outputs.table_files import write_table
-from neardup.sketches import storage
-from neardup.sketches.rows import KindScheme, SketchRows
+from neardup.results import SkippedRow
+from neardup.sketches import table_format
+from neardup.sketches.kind import AnyKind, KindScheme
+from neardup.sketches.registry import kind_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,13 +30,14 @@ class Sketches:
     rows
         A table of ``neardup.tables``, by kind.
     skipped
-        Bad rows that were left out: source, row and reason.
+        Bad rows that were left out: source, row and reason; none are known of a file.
     """
 
     scheme: dict[str, Any]
     ids: pa.Array
-    rows: SketchRows
-    skipped: tuple[tuple[str, int, str], ...] = ()
+    # Of the type that the kind says; only the kind looks into it.
+    rows: Any
+    skipped: tuple[SkippedRow, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,11 +54,17 @@ class Sketches:
     @property
     def kind_scheme(self) -> KindScheme:
         """The scheme of the kind."""
-        return storage.scheme_of(self.scheme)
+        scheme: KindScheme = self.kind_object.scheme
+        return scheme
+
+    @property
+    def kind_object(self) -> AnyKind:
+        """What is done with sketches of the kind."""
+        return kind_of(self.scheme)
 
     def to_arrow(self) -> pa.Table:
-        """Give a table with a row a document, and the scheme in its metadata."""
-        return storage.to_arrow(self.scheme, self.ids, self.rows)
+        """Return a table with a row a document, and the scheme in its metadata."""
+        return table_format.to_arrow(self.scheme, self.ids, self.rows)
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
@@ -66,7 +75,7 @@ class Sketches:
         SketchFormatError
             If it is anything else.
         """
-        return cls(*storage.from_arrow(table))
+        return cls(*table_format.from_arrow(table))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file; it appears when it is complete.
@@ -98,6 +107,11 @@ class Sketches:
             raise SketchFormatError(str(error), path=str(path)) from None
 
 
+def as_sketches(source: Sketches | str | Path) -> Sketches:
+    """Return sketches, read if they are named by a path; errors as of ``Sketches.read``."""
+    return source if isinstance(source, Sketches) else Sketches.read(source)
+
+
 def check_sketch_name(path: Path) -> None:
     """Raise unless a name ends in .parquet.
 
@@ -121,7 +135,7 @@ def read_info(path: str | Path) -> dict[str, Any]:
     """
     with _opened(path) as file:
         try:
-            about = storage.read_about(file.schema_arrow.metadata)
+            about = table_format.read_about(file.schema_arrow.metadata)
         except SketchFormatError as error:
             raise SketchFormatError(str(error), path=str(path)) from None
         return {

@@ -11,7 +11,6 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs.sketch import estimate as pipeline
-from neardup.jobs.sketch.estimators import estimate_rows
 
 
 @pytest.mark.parametrize(
@@ -98,7 +97,7 @@ def test_estimate__enough_samples(n):
     assert result.summary["unusable_pairs"] == (n < 20)
 
 
-def test_estimate_rows__every_share_reaches_itself():
+def test_estimate__every_share_reaches_itself():
     """Also where a quotient times its divisor is less than the dividend, as 1 / 49 * 49."""
     for num_perm in (49, 98, 103, 107, 128):
         sketches = neardup.sketch(["x"] * (num_perm + 1), num_perm=num_perm)
@@ -106,9 +105,9 @@ def test_estimate_rows__every_share_reaches_itself():
         for row in range(num_perm + 1):
             values[row, row:] += 1
         first = np.full(num_perm + 1, num_perm)
-        found = estimate_rows(sketches, first, np.arange(num_perm + 1))
+        found = sketches.kind_object.estimate(sketches.rows, first, np.arange(num_perm + 1))
         for equal in range(1, num_perm + 1):
-            reaching = found.reaching(Fraction(equal, num_perm))["right"].to_pylist()
+            reaching = np.flatnonzero(found.reaching(Fraction(equal, num_perm))).tolist()
             assert reaching == list(range(equal, num_perm + 1))
 
 

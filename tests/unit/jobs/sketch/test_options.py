@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.jobs.sketch.sketch import KINDS
+from neardup.sketches.registry import KINDS
 
 # For each option the kinds that have it, and a value of it.
 OWN = {

@@ -1,4 +1,4 @@
-"""Pairs of sketches whose estimate may reach a threshold, found without looking at all pairs."""
+"""Pairs of samples whose estimate may reach a threshold, found without looking at all pairs."""
 
 from __future__ import annotations
 
@@ -9,33 +9,28 @@ import numpy as np
 
 from neardup.matching.measures import Dice, Jaccard
 from neardup.matching.set_join import join_sets
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.scheme import SetScheme
+from neardup.runtime.runner import Runner
+from neardup.sketches.pairs import Pairs
 from neardup.tables import Bytes, Int64s, SetSketches, ShingleSets, Uint64s
-
-Pairs = tuple[Int64s, Int64s]
 
 _LEFT, _RIGHT = 1, 2
 
 
-def join_set_sketches(
-    sketches: SetSketches,
-    scheme: SetScheme,
-    threshold: Fraction,
-    *,
-    n_left: int | None = None,
-    workers: int = 1,
+def join_smallest(
+    sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find all pairs of rows whose estimated resemblance may reach a threshold.
+    """Find all pairs of smallest sketches whose estimated resemblance may reach a threshold.
 
     Parameters
     ----------
     sketches
-        n sketches made by ``scheme``.
+        n sketches made by one scheme.
     threshold
         Of the estimate, in (0, 1].
     n_left
         So many rows at the start are the first of two collections, of which pairs have one each.
+    runner
+        Runs the join.
 
     Returns
     -------
@@ -43,23 +38,32 @@ def join_set_sketches(
 
     Notes
     -----
-    Of smallest sketches with o common values, sizes x and y, the estimate is o / max(x, y) at most,
-    so that Dice's measure of the sketches reaches the threshold if it does. Of modulo sketches the
-    estimate is the Jaccard similarity at the larger modulus: a join for each modulus, of all rows
-    up to it.
+    With o common values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that
+    Dice's measure of the sketches reaches the threshold if it does.
     """
-    sides: Bytes = np.full(len(sketches), _LEFT | _RIGHT, np.uint8)
-    if n_left is not None:
-        sides[:n_left], sides[n_left:] = _LEFT, _RIGHT
-    own_sides = None if n_left is None else sides
-    if not isinstance(scheme, ModuloScheme):
-        sets = _sets(sketches.values, sketches.offsets)
-        pairs, _ = join_sets(sets, Dice(threshold), sides=own_sides, workers=workers)
-        return pairs.left, pairs.right
+    sets = _sets(sketches.values, sketches.offsets)
+    sides = None if n_left is None else _sides(len(sketches), n_left)
+    pairs, _ = join_sets(sets, Dice(threshold), sides=sides, workers=runner.workers)
+    return pairs.left, pairs.right
+
+
+def join_modulo(
+    sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
+) -> Pairs:
+    """Find all pairs of modulo sketches whose estimated resemblance may reach a threshold.
+
+    Parameters and results are those of ``join_smallest``.
+
+    Notes
+    -----
+    The estimate is the Jaccard similarity at the larger modulus: a join for each modulus, of all
+    rows up to it.
+    """
+    sides = None if n_left is None else _sides(len(sketches), n_left)
     found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for modulus, rows, sets in _levels(sketches):
-        chosen = None if n_left is None else sides[rows]
-        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, workers=workers)
+        chosen = None if sides is None else sides[rows]
+        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, workers=runner.workers)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
         found.append((left[at_level], right[at_level]))
@@ -69,7 +73,7 @@ def join_set_sketches(
 
 
 def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
-    """Give for each modulus the rows of no larger one, as sets of the values that it divides."""
+    """Yield for each modulus the rows of no larger one, as sets of the values that it divides."""
     owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
     values = sketches.values
     for modulus in np.unique(sketches.moduli).tolist():
@@ -78,6 +82,12 @@ def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
         counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
         offsets: Int64s = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         yield modulus, rows, _sets(values[stays], offsets)
+
+
+def _sides(n: int, n_left: int) -> Bytes:
+    sides: Bytes = np.full(n, _RIGHT, np.uint8)
+    sides[:n_left] = _LEFT
+    return sides
 
 
 def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:

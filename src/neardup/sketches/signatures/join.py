@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -21,9 +20,8 @@ def join_signatures(
     threshold: Fraction,
     *,
     n_left: int | None = None,
-    workers: int = 1,
     limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    runner: Runner,
 ) -> ScoredPairs:
     """Find all pairs of signatures that agree in at least a share of their positions.
 
@@ -35,12 +33,10 @@ def join_signatures(
         The share, in (0, 1].
     n_left
         So many rows at the start are the first of two collections, of which pairs have one each.
-    workers
-        Threads.
     limit
         Most pairs.
-    progress
-        Called with the number of rows done so far.
+    runner
+        Runs the work, and reports it as the stage ``join``.
 
     Returns
     -------
@@ -64,7 +60,7 @@ def join_signatures(
     minhash_kernels.band_keys(signatures.values, bands, num_perm // bands, keys)
     filled = np.flatnonzero(signatures.sizes > 0)
     places: Int64s = filled.astype(np.int64)
-    buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), Runner(workers))
+    buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), runner)
     starts: Int64s = np.zeros(len(buckets.sizes) + 1, np.int64)
     np.cumsum(buckets.sizes, out=starts[1:])
     members: Int32s = np.empty(int(starts[-1]), np.int32)
@@ -90,14 +86,13 @@ def join_signatures(
     found: list[Columns] = []
     n_results = 0
     pieces = probe_pieces(
-        len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, workers
+        len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, runner.workers
     )
     for stop, columns in pieces:
         found.append(columns)
         n_results += len(columns[0])
         check_limit(limit, n_results, stop / len(places))
-        if progress is not None:
-            progress(stop)
+        runner.report("join", stop, n)
     left, right, equal = (column.astype(np.int64) for column in join_columns(found, 3))
     order = np.lexsort((right, left))
     return ScoredPairs(places[left[order]], places[right[order]], equal[order])

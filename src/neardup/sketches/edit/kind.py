@@ -1,0 +1,179 @@
+"""The kind edit as one of the kinds of sketches."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.runtime.runner import Runner
+from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.letters import pack_letters, unpack_letters
+from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme, edit_signatures
+from neardup.sketches.kind import PairEstimates, SketchKind, TextScheme, where_known
+from neardup.sketches.pairs import Pairs, list_pairs
+from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
+from neardup.text.normalise import Normalisation
+from neardup.text.shingles import HASH_VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class EditKind(SketchKind[EditScheme, EditSignatures]):
+    """Symbols of some windows, for edit distance."""
+
+    name = "edit"
+    scheme_type = EditScheme
+    missing_options = ("tokenizer", "ngram", "occurrences")
+    # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
+    defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
+    has_places = True
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all that decides a signature: of texts only what is folded away."""
+        return (
+            vars(texts.shingles.normalisation)
+            | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
+            | self.scheme.describe()
+        )
+
+    def make(self, texts: Texts, how: TextScheme) -> EditSignatures:
+        """Sign texts after what does not count was folded away."""
+        return edit_signatures(fold_texts(texts, how.shingles.normalisation), self.scheme)
+
+    def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
+        """Put signatures one after another."""
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return EditSignatures(
+            np.concatenate([part.symbols for part in parts]),
+            offsets,
+            np.concatenate([part.lengths for part in parts]),
+        )
+
+    def candidates(
+        self,
+        rows: EditSignatures,
+        least: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find the pairs of which the lengths alone do not say that they are too far apart."""
+        p, q = least.numerator, least.denominator
+        lengths = rows.lengths
+
+        def fitting(row: int, partners: Int64s) -> Int64s:
+            shorter = np.minimum(lengths[partners], lengths[row])
+            longer = np.maximum(lengths[partners], lengths[row])
+            # 1 - distance / longer >= p / q, the distance being the difference at least.
+            near: Int64s = partners[shorter * q >= longer * p]
+            return near
+
+        return list_pairs(len(rows), n_left, fitting)
+
+    def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
+        """Estimate edit distances; similarity is what they leave of the longer text."""
+        import pyarrow as pa
+
+        align = self.scheme.letters >= LEAST_ALIGNED_LETTERS
+        found = edit_estimates(rows, self.scheme, left, right, align=align)
+        lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
+        longer = lengths.astype(np.float64)
+        hits = longer - found.distances
+        columns = {
+            "distance": where_known(found.is_usable, found.distances),
+            "low": pa.array(found.low),
+            "high": pa.array(found.high),
+            "similarity": where_known(found.is_usable, hits / longer),
+            "significance": where_known(found.is_usable, found.significances),
+            "spread": where_known(~np.isnan(found.spreads), found.spreads),
+        }
+        return PairEstimates(columns, hits, longer, found.is_usable)
+
+    def places(self, rows: EditSignatures, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
+        """Find where the shorter text of each pair lies in the longer one.
+
+        ``inner`` is a or b, the shorter one (a where both are as long); ``place_start`` and
+        ``place_end`` are characters of the other one, and ``place_share`` is the part of the inner
+        one's symbols that was found there in order.
+        """
+        import pyarrow as pa
+
+        is_left = rows.lengths[left] <= rows.lengths[right]
+        inner, outer = np.where(is_left, left, right), np.where(is_left, right, left)
+        places = place_inside(rows, self.scheme, inner, outer)
+        return {
+            "inner": pa.array(np.where(is_left, "a", "b")),
+            "place_start": pa.array(places.starts),
+            "place_end": pa.array(places.stops),
+            "place_share": pa.array(places.shares),
+        }
+
+    def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
+        """Return lengths, and lists of symbols; as bits and their numbers if there are two."""
+        import pyarrow as pa
+
+        lengths = pa.array(rows.lengths)
+        if self.scheme.letters == 2:
+            packed, starts = pack_letters(rows)
+            buffers = [None, pa.py_buffer(starts), pa.py_buffer(packed)]
+            return {
+                "length": lengths,
+                "symbols": pa.array(np.diff(rows.offsets)),
+                "sketch": pa.Array.from_buffers(pa.large_binary(), len(rows), buffers),
+            }
+        sketches = pa.LargeListArray.from_arrays(rows.offsets, rows.symbols)
+        return {"length": lengths, "sketch": sketches}
+
+    def from_columns(self, table: pa.Table) -> EditSignatures:
+        """Read symbols, no more than characters."""
+        from neardup.sketches.columns import check, read_counts
+
+        lengths = read_counts(table, "length")
+        read = _read_bits if self.scheme.letters == 2 else self._read_symbols
+        rows = EditSignatures(*read(table), lengths)
+        check(bool((np.diff(rows.offsets) <= lengths).all()))
+        return rows
+
+    def _read_symbols(self, table: pa.Table) -> tuple[Uint32s, Int64s]:
+        import pyarrow as pa
+
+        from neardup.sketches.columns import check, read_lists
+
+        column, offsets = read_lists(table, pa.uint32())
+        symbols = np.array(column.to_numpy(), np.uint32)
+        check(int(symbols.max(initial=0)) < self.scheme.letters)
+        return symbols, offsets
+
+
+def fold_texts(texts: Texts, normalisation: Normalisation) -> Texts:
+    """Fold away what does not count from texts that are not cut into tokens."""
+    if normalisation == Normalisation(casefold=False):
+        return texts
+    import pyarrow as pa
+
+    strings = normalisation.apply_form(texts.to_arrow())
+    folded = [normalisation.fold_text(text) for text in strings.to_pylist()]
+    return Texts.from_arrow(pa.array(folded, pa.large_string()))
+
+
+def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from neardup.sketches.columns import check, read_column, read_counts
+
+    sizes = read_counts(table, "symbols")
+    packed = read_column(table, "sketch").cast(pa.large_binary())
+    check(packed.null_count == 0)
+    check(bool((pc.binary_length(packed).to_numpy() == -(-sizes // 8)).all()))
+    data = b"".join(packed.to_pylist())
+    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return unpack_letters(np.frombuffer(data, np.uint8), offsets), offsets

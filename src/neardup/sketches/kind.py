@@ -1,0 +1,205 @@
+"""What every kind of sketches offers: one small protocol, whatever the sketches are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from neardup.runtime.runner import Runner
+from neardup.sketches.pairs import Pairs
+from neardup.tables import Bools, Floats, Int64s, Texts
+from neardup.text.shingles import ShingleScheme
+from neardup.text.weighted_sets import WeightedScheme
+from neardup.text.weighting import Weighting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Estimates that rest on fewer samples say too little.
+LEAST_SAMPLES = 20
+
+
+class KindScheme(Protocol):
+    """What decides the sketches of given texts: a frozen dataclass that checks its own ranges.
+
+    Its fields are the options of the kind.
+    """
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides a sketch, as plain values; ``kind`` is one of them."""
+
+
+class SketchRows(Protocol):
+    """Sketches of some documents, a row each: a table of ``neardup.tables``."""
+
+    def __len__(self) -> int: ...
+
+
+SchemeT = TypeVar("SchemeT", bound=KindScheme)
+RowsT = TypeVar("RowsT", bound=SketchRows)
+
+
+@dataclass(frozen=True)
+class TextScheme:
+    """How texts become what is sketched.
+
+    Parameters
+    ----------
+    shingles
+        How texts become sets; a kind that cuts texts into none takes the normalisation only.
+    weights
+        What shingles weigh, for kinds of weighted sets only.
+    """
+
+    shingles: ShingleScheme
+    weights: WeightedScheme = field(
+        default_factory=lambda: WeightedScheme(Weighting("raw", "unary"))
+    )
+
+
+@dataclass(frozen=True)
+class PairEstimates:
+    """Estimates of pairs of rows.
+
+    ``columns`` are the columns to be reported, an Arrow array each. The similarity is ``hits /
+    samples``, in whole numbers for samples of sets; it means something where ``is_usable``.
+    """
+
+    columns: dict[str, pa.Array]
+    hits: Int64s | Floats
+    samples: Int64s | Floats
+    is_usable: Bools
+
+    def __len__(self) -> int:
+        return len(self.is_usable)
+
+    def reaching(self, threshold: Fraction) -> Bools:
+        """Mark the usable estimates that reach a threshold."""
+        # Samples are less than 2^33 and the threshold's numbers 2^30: whole products are exact.
+        p, q = threshold.numerator, threshold.denominator
+        reached: Bools = self.is_usable & (self.hits * q >= self.samples * p)
+        return reached
+
+
+class SketchKind(ABC, Generic[SchemeT, RowsT]):
+    """A kind of sketches with its scheme: how they are made, joined, compared and stored.
+
+    A kind is a subclass in a module of its own, and a line in ``sketches.registry``.
+
+    Parameters
+    ----------
+    scheme
+        That of the sketches.
+    """
+
+    name: ClassVar[str]
+    scheme_type: ClassVar[type[Any]]
+    #: Options besides the scheme's, and those of documents that sketches of this kind do not have.
+    more_options: ClassVar[tuple[str, ...]] = ()
+    missing_options: ClassVar[tuple[str, ...]] = ()
+    #: What options of documents are where they are not given.
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    #: Whether shingles are weighed, and documents may have to be counted before.
+    is_weighted: ClassVar[bool] = False
+    #: Whether ``places`` finds texts inside others, and greedy clustering takes the rows.
+    has_places: ClassVar[bool] = False
+    has_clusters: ClassVar[bool] = False
+
+    def __init__(self, scheme: SchemeT) -> None:
+        self.scheme = scheme
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Any]) -> None:
+        """Check options that were given, None for others, beyond what the scheme can see.
+
+        Raises
+        ------
+        InvalidParameterError
+            If one has no effect beside another.
+        """
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all that decides a sketch, as plain values: sketches are compared if it is equal.
+
+        ``kind`` is the kind's name.
+        """
+        return texts.shingles.describe() | self.scheme.describe()
+
+    @abstractmethod
+    def make(self, texts: Texts, how: TextScheme) -> RowsT:
+        """Sketch texts, one after another in the order given."""
+
+    @abstractmethod
+    def join_rows(self, parts: Sequence[RowsT]) -> RowsT:
+        """Put sketches one after another; there is at least one part."""
+
+    @abstractmethod
+    def candidates(
+        self, rows: RowsT, least: Fraction, *, n_left: int | None, limit: int | None, runner: Runner
+    ) -> Iterator[Pairs]:
+        """Find pairs of rows; none is missed whose estimate reaches a threshold.
+
+        Parameters
+        ----------
+        rows
+            n sketches.
+        least
+            The threshold, in (0, 1].
+        n_left
+            So many rows at the start are the first of two collections, of which pairs have one
+            each. None: one collection.
+        limit
+            Most pairs that are wanted.
+        runner
+            Runs the work.
+
+        Returns
+        -------
+        Some pairs at a time, the lesser row first, in ascending order.
+
+        Raises
+        ------
+        ResultLimitError
+            If more than ``limit`` pairs are sure to reach the threshold; others may be noticed
+            later, by those who estimate.
+        """
+
+    @abstractmethod
+    def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
+        """Estimate how similar pairs of rows are."""
+
+    def places(self, rows: RowsT, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
+        """Find where the shorter text of each pair lies in the longer one, as columns.
+
+        Only for kinds that ``has_places``.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def to_columns(self, rows: RowsT) -> dict[str, pa.Array]:
+        """Return the columns of a stored table, ``sketch`` and what the kind knows of sizes."""
+
+    @abstractmethod
+    def from_columns(self, table: pa.Table) -> RowsT:
+        """Read the columns of a stored table back, and check every number.
+
+        Raises
+        ------
+        DamagedColumnError, KeyError, pyarrow.ArrowException
+            If they are not what ``to_columns`` writes.
+        """
+
+
+AnyKind = SketchKind[Any, Any]
+
+
+def where_known(is_known: Bools, values: Floats) -> pa.Array:
+    """Return values as a column, null where nothing is known."""
+    import pyarrow as pa
+
+    return pa.array(values, mask=~np.asarray(is_known))

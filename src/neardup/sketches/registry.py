@@ -1,0 +1,55 @@
+"""The kinds of sketches there are; whoever needs one of them by its name asks here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neardup.errors import InvalidParameterError, SketchFormatError
+from neardup.sketches.edit.kind import EditKind
+from neardup.sketches.kind import AnyKind
+from neardup.sketches.minhash import MinHashKind
+from neardup.sketches.modulo import ModuloKind
+from neardup.sketches.smallest import SmallestKind
+from neardup.sketches.weighted_minhash import WeightedKind
+
+KINDS: dict[str, type[AnyKind]] = {
+    kind.name: kind for kind in (MinHashKind, WeightedKind, SmallestKind, ModuloKind, EditKind)
+}
+
+
+def kinds_with(feature: str) -> str:
+    """Return the names of the kinds that have a feature, such as ``has_places``, for a message."""
+    return " or ".join(name for name, kind in KINDS.items() if getattr(kind, feature))
+
+
+def kind_of(fields: dict[str, Any]) -> AnyKind:
+    """Return the kind of sketches that a scheme, as plain values, describes.
+
+    Raises
+    ------
+    SketchFormatError
+        For an unknown kind, and fields that are missing or out of range.
+    """
+    name = fields.get("kind")
+    if not isinstance(name, str) or name not in KINDS:
+        message = f"unknown kind of sketches {name!r}; it may come from a newer version of neardup"
+        raise SketchFormatError(message)
+    own = KINDS[name].scheme_type
+    # A modulo scheme with a modulus has no size.
+    given = {
+        field: fields[field] for field in own.__dataclass_fields__ if fields.get(field) is not None
+    }
+    if any(type(value) not in (int, str) for value in given.values()):
+        message = f"the scheme of kind {name} has fields that are neither whole numbers nor names"
+        raise SketchFormatError(message)
+    try:
+        scheme = own(**given)
+    except (InvalidParameterError, TypeError) as error:
+        message = f"the scheme is not valid: {error}"
+        raise SketchFormatError(message) from None
+    if any(
+        field not in fields or fields[field] != value for field, value in scheme.describe().items()
+    ):
+        message = f"the scheme of kind {name} is not complete; make the sketches again"
+        raise SketchFormatError(message)
+    return KINDS[name](scheme)

@@ -1,0 +1,1 @@
+"""What the kinds minhash and weighted share: signatures whose positions agree or not."""

@@ -1,0 +1,96 @@
+"""Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
+
+Columns are ``id``, what the kind knows of the document's size, and ``sketch``:
+
+- minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
+- weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
+- smallest: ``size``, null where it is not known, a list of ascending uint64.
+- modulo: ``size``, ``modulus``, a list of ascending uint64.
+- edit: ``length`` in characters, a list of uint32; with two letters ``symbols``, their number, and
+  their bits as bytes, eight to a byte, the first one highest.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import SketchFormatError
+from neardup.sketches.columns import DamagedColumnError, check, read_column
+from neardup.sketches.kind import SketchRows
+from neardup.sketches.registry import kind_of
+from neardup.version import __version__
+
+FORMAT_VERSION = 1
+METADATA_KEY = b"neardup.sketches"
+
+
+def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: SketchRows) -> pa.Table:
+    """Return sketches as a table."""
+    columns = {"id": ids, **kind_of(scheme).to_columns(rows)}
+    about = {
+        "format": FORMAT_VERSION,
+        "neardup": __version__,
+        "scheme": scheme,
+        "scheme_checksum": checksum_of(scheme),
+    }
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(about)})
+
+
+def checksum_of(scheme: dict[str, Any]) -> int:
+    """Return the CRC-32 of a scheme as JSON: checksums of pages do not cover metadata."""
+    return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
+
+
+def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
+    """Read what the metadata say: ``format``, ``neardup`` and ``scheme``.
+
+    Raises
+    ------
+    SketchFormatError
+        If they are not those of sketches, damaged, or of a newer format.
+    """
+    try:
+        about = json.loads((metadata or {})[METADATA_KEY])
+        version, scheme = about["format"], about["scheme"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        message = "not a file of sketches; make one with neardup sketch"
+        raise SketchFormatError(message) from None
+    if version != FORMAT_VERSION or not isinstance(scheme, dict):
+        message = (
+            f"sketches of format {version}, this neardup reads {FORMAT_VERSION}; use a newer "
+            "neardup, or make the sketches again"
+        )
+        raise SketchFormatError(message)
+    kind_of(scheme)
+    if about.pop("scheme_checksum", None) != checksum_of(scheme):
+        message = "the scheme is damaged; make the sketches again, or get another copy"
+        raise SketchFormatError(message)
+    return dict(about)
+
+
+def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows]:
+    """Read sketches back: scheme, ids and rows, checked in every number.
+
+    Raises
+    ------
+    SketchFormatError
+        If anything is not as ``to_arrow`` writes it.
+    """
+    scheme: dict[str, Any] = read_about(table.schema.metadata)["scheme"]
+    try:
+        table.validate(full=True)
+        ids = read_column(table, "id").cast(pa.large_string())
+        check(ids.null_count == 0)
+        rows: SketchRows = kind_of(scheme).from_columns(table)
+    except (KeyError, pa.ArrowException, DamagedColumnError):
+        message = "the columns are not those of sketches of this kind; make the sketches again"
+        raise SketchFormatError(message) from None
+    if pc.count_distinct(ids).as_py() != len(ids):
+        message = "an id comes twice; ids must differ, make the sketches again"
+        raise SketchFormatError(message)
+    return scheme, ids, rows
