@@ -17,12 +17,13 @@ from neardup.jobs.sketch.sketches import Sketches, as_sketches
 from neardup.options.choices import Representative
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import check_options
+from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.registry import kinds_with
 
 
-@dataclass(frozen=True)
-class ClusterResult:
+@dataclass(frozen=True, repr=False)
+class ClusterResult(TableResult):
     """Clusters of documents.
 
     ``clusters`` has a row a document: ``id``, ``cluster_id`` (from 0, in the order of first
@@ -32,10 +33,14 @@ class ClusterResult:
     clusters: pa.Table
     summary: dict[str, Any]
 
-    def __repr__(self) -> str:
-        """Tell the counts."""
-        n_clusters = self.summary["clusters"]
-        return f"ClusterResult({len(self.clusters):,} documents: {n_clusters:,} clusters)"
+    @property
+    def table(self) -> pa.Table:
+        """The clusters."""
+        return self.clusters
+
+    def headline(self) -> str:
+        """Return the numbers of documents and of clusters."""
+        return f"{len(self.clusters):,} documents: {self.summary['clusters']:,} clusters"
 
 
 def cluster_sketches(

@@ -18,6 +18,7 @@ from neardup.matching.pieces import check_limit
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
+from neardup.results import TableResult
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows
@@ -29,8 +30,8 @@ from neardup.tables import Int64s
 MOST_PAIRS = 20_000_000
 
 
-@dataclass(frozen=True)
-class EstimateResult:
+@dataclass(frozen=True, repr=False)
+class EstimateResult(TableResult):
     """Pairs of documents and what their sketches say of them.
 
     ``pairs`` has ``id_a``, ``id_b`` and the estimates with standard errors and 95 % intervals, by
@@ -40,9 +41,14 @@ class EstimateResult:
     pairs: pa.Table
     summary: dict[str, Any]
 
-    def __repr__(self) -> str:
-        """Tell the counts."""
-        return f"EstimateResult({self.summary['kind']}: {len(self.pairs):,} pairs)"
+    @property
+    def table(self) -> pa.Table:
+        """The pairs."""
+        return self.pairs
+
+    def headline(self) -> str:
+        """Return kind and number of pairs."""
+        return f"{self.summary['kind']}: {len(self.pairs):,} pairs"
 
 
 def estimate(

@@ -71,7 +71,7 @@ def sketch_sources(
         ids = pa.concat_arrays([pa.array([], pa.large_string()), *of_blocks])
         check_unique(ids, lambda document: _place(blocks, document))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
-    return Sketches(maker.describe(), ids, rows, skipped)
+    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds)
 
 
 def _count_frequencies(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ import pyarrow.parquet as pq
 
 from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
 from neardup.outputs.table_files import write_table
-from neardup.results import SkippedRow
+from neardup.results import Result, SkippedRow, skipped_rows
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
 
 
 @dataclass(frozen=True, repr=False)
-class Sketches:
+class Sketches(Result):
     """Sketches of documents, and the scheme that decides what they may be compared with.
 
     Parameters
@@ -31,6 +32,8 @@ class Sketches:
         A table of ``neardup.tables``, by kind.
     skipped
         Bad rows that were left out: source, row and reason; none are known of a file.
+    seconds
+        What each stage took where sketches were made; None for those from a file.
     """
 
     scheme: dict[str, Any]
@@ -38,13 +41,30 @@ class Sketches:
     # Of the type that the kind says; only the kind looks into it.
     rows: Any
     skipped: tuple[SkippedRow, ...] = ()
+    seconds: Mapping[str, float] | None = None
+    summary: dict[str, Any] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        summary = {"kind": self.kind, "documents": len(self), "scheme": self.scheme}
+        if self.seconds is not None:
+            summary |= {
+                "skipped_rows": len(self.skipped),
+                **skipped_rows(self.skipped),
+                "seconds": dict(self.seconds),
+            }
+        object.__setattr__(self, "summary", summary)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __repr__(self) -> str:
-        """Tell kind and number."""
-        return f"Sketches({self.kind}: {len(self):,} documents)"
+    def headline(self) -> str:
+        """Return kind and number."""
+        return f"{self.kind}: {len(self):,} documents"
+
+    @property
+    def table(self) -> pa.Table:
+        """As ``to_arrow``."""
+        return self.to_arrow()
 
     @property
     def kind(self) -> str:

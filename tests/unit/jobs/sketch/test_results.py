@@ -1,0 +1,93 @@
+"""Results of sketch, estimate and cluster_sketches: what each shows, sums up and writes."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.results import Result, TableResult
+
+ROWS = [
+    {"id": "<b>a</b>", "text": "one two three four five six"},
+    {"id": "b", "text": None},
+    {"id": "c", "text": "one two three four five six"},
+]
+
+
+@pytest.fixture
+def sketches():
+    return neardup.sketch(ROWS, kind="smallest", id_column="id", on_error="skip")
+
+
+def test_sketches__summary(sketches, tmp_path):
+    assert isinstance(sketches, Result)
+    summary = dict(sketches.summary)
+    assert set(summary.pop("seconds")) == {"sketch"}
+    [skipped] = summary.pop("skipped")
+    assert (skipped["file"], skipped["row"]) == ("data.parquet", 1)
+    assert summary == {
+        "kind": "smallest",
+        "documents": 2,
+        "scheme": sketches.scheme,
+        "skipped_rows": 1,
+    }
+    json.dumps(sketches.summary)
+    sketches.write(tmp_path / "a.parquet")
+    # A file does not say what was left out when it was made, nor how long that took.
+    read = neardup.Sketches.read(tmp_path / "a.parquet")
+    assert read.summary == {"kind": "smallest", "documents": 2, "scheme": sketches.scheme}
+
+
+def test_sketches__seconds_of_counting():
+    counted = neardup.sketch(["a b", "b c"], kind="weighted", idf="smooth")
+    assert set(counted.summary["seconds"]) == {"count", "sketch"}
+
+
+def test_sketches__are_an_arrow_stream(sketches):
+    table = pa.table(sketches)
+    assert table == sketches.to_arrow() == sketches.table
+    assert neardup.Sketches.from_arrow(table).ids.equals(sketches.ids)
+
+
+def test_sketches__in_a_notebook(sketches):
+    shown = sketches._repr_html_()
+    assert "Sketches(smallest: 2 documents)" in shown
+    assert "&lt;b&gt;a&lt;/b&gt;" in shown
+    assert "<b>" not in shown
+
+
+def test_estimate_result__is_a_table(sketches, tmp_path):
+    result = neardup.estimate(sketches)
+    assert isinstance(result, TableResult)
+    assert repr(result) == "EstimateResult(smallest: 1 pairs)"
+    assert len(result) == 1
+    assert pa.table(result) == result.table == result.pairs
+    result.write(tmp_path / "pairs.parquet")
+    assert pq.read_table(tmp_path / "pairs.parquet") == result.pairs
+    with pytest.raises(neardup.OutputExistsError):
+        result.write(tmp_path / "pairs.parquet")
+    assert set(result.summary) == {
+        "kind",
+        "documents",
+        "pairs",
+        "estimated_pairs",
+        "unusable_pairs",
+        "threshold",
+        "scheme",
+        "workers",
+        "seconds",
+    }
+
+
+def test_cluster_result__is_a_table(sketches, tmp_path):
+    result = neardup.cluster_sketches(sketches)
+    assert isinstance(result, TableResult)
+    assert repr(result) == "ClusterResult(2 documents: 1 clusters)"
+    assert pa.table(result) == result.table == result.clusters
+    result.write(tmp_path / "clusters.csv")
+    assert (tmp_path / "clusters.csv").read_text().count("\n") == 3
+    assert set(result.summary["seconds"]) == {"cluster"}
