@@ -16,6 +16,7 @@ from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser
 from benchmarks.measuring.clocks import Memory
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, join_sets
+from neardup.runtime.runner import Runner
 from neardup.tables import ShingleSets
 
 WARM_UP_RECORDS = 200
@@ -30,12 +31,14 @@ def main() -> None:
     options = parser.parse_args()
     measure = make_join_measure("jaccard", options.threshold)
     how = {"algorithm": options.algorithm, "workers": options.workers}
-    join_sets(_read(options.sets, WARM_UP_RECORDS), measure, **how)
+    runner = Runner(options.workers)
+    warm_up = _read(options.sets, WARM_UP_RECORDS)
+    join_sets(warm_up, measure, algorithm=options.algorithm, runner=runner)
     memory = Memory()
     sets = _read(options.sets, options.records)
     report = {"records": len(sets), "elements": int(sets.sizes.sum()), **how}
     report |= time_join(
-        lambda: join_sets(sets, measure, **how),
+        lambda: join_sets(sets, measure, algorithm=options.algorithm, runner=runner),
         options.passes,
         memory,
         lambda pairs: describe_pairs(pairs, options.pairs),

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.kernels import edit_join as kernels
+from neardup.kernels.postings import Postings
+from neardup.kernels.types import sealed
 from neardup.matching.postings import group_records
 from tests.kernels.edit_strings import QGRAMS, SIMILARITIES, random_strings
 from tests.oracles import edits, joins
@@ -104,29 +106,28 @@ class Probe:
     def n_hits(self):
         return sum(len(self.met(x)) for x in range(len(self.lengths)))
 
-    def arrays(self):
-        """What the kernels take of q-grams, groups and the index, by name."""
-        groups, rows = self.groups(), self.postings()
+    def ranked_grams(self):
+        """The q-grams as the kernels take them."""
         sizes = [len(row) for row in self.grams]
+        return sealed(
+            kernels.Grams(
+                np.array([token for row in self.grams for token, _ in row], np.int32),
+                np.array([place for row in self.grams for _, place in row], np.int32),
+                np.cumsum([0, *sizes])[:-1].astype(np.int64),
+                np.array(sizes, np.int64),
+                np.array(self.probing, np.int64),
+                self.n_tokens,
+                self.qgram,
+            )
+        )
+
+    def index(self):
+        """The index as the kernels take it, and the rests behind its places."""
+        groups, rows = self.groups(), self.postings()
         n_keys = (self.n_tokens + 1) * groups.n_groups
-        posting_starts = [sum(row[0] < key for row in rows) for key in range(n_keys + 1)]
-        return {
-            "first_partner": np.array(self.first_partner, np.int64),
-            "gram_tokens": np.array([token for row in self.grams for token, _ in row], np.int32),
-            "gram_places": np.array([place for row in self.grams for _, place in row], np.int32),
-            "gram_starts": np.cumsum([0, *sizes])[:-1].astype(np.int64),
-            "gram_sizes": np.array(sizes, np.int64),
-            "n_tokens": self.n_tokens,
-            "n_groups": groups.n_groups,
-            "first_group": groups.first,
-            "last_group": groups.last,
-            "posting_starts": np.array(posting_starts, np.int64),
-            **{
-                name: np.array([row[i] for row in rows], np.int32)
-                for i, name in enumerate(("records", "places", "rests"), 1)
-                for name in [f"posting_{name}"]
-            },
-        }
+        starts = [sum(row[0] < key for row in rows) for key in range(n_keys + 1)]
+        records, places, rests = (np.array([row[i] for row in rows], np.int32) for i in (1, 2, 3))
+        return sealed(Postings(np.array(starts, np.int64), records, places)), rests
 
     def with_common_gram(self, is_fitting=lambda x, y, place, other: True):
         """Fitting pairs that have a q-gram of x's prefix in y's, at places that are fitting."""
@@ -141,7 +142,13 @@ class Probe:
     def run(self, room=1000):
         """Candidates (x, y), with the output full after ``room`` of them, and counts."""
         n = len(self.lengths)
-        given = self.arrays()
+        strings = kernels.Strings(
+            np.array(self.lengths, np.int64),
+            np.array(self.allowed, np.int64),
+            np.array(self.first_partner, np.int64),
+            np.array(self.parities, np.uint64).reshape(-1, 2),
+        )
+        grams, groups, (index, rests) = self.ranked_grams(), self.groups(), self.index()
         last_seen = np.full(n, -1, np.int32)
         counts = np.zeros(kernels.N_COUNTS, np.int64)
         found, start = [], 0
@@ -150,24 +157,11 @@ class Probe:
             reached, n_pairs = kernels.probe_strings(
                 start,
                 n,
-                np.array(self.lengths, np.int64),
-                np.array(self.allowed, np.int64),
-                given["first_partner"],
-                np.array(self.parities, np.uint64).reshape(-1, 2),
-                given["gram_tokens"],
-                given["gram_places"],
-                given["gram_starts"],
-                given["gram_sizes"],
-                given["n_tokens"],
-                self.qgram,
-                np.array(self.probing, np.int64),
-                given["n_groups"],
-                given["first_group"],
-                given["last_group"],
-                given["posting_starts"],
-                given["posting_records"],
-                given["posting_places"],
-                given["posting_rests"],
+                sealed(strings),
+                grams,
+                groups,
+                index,
+                rests,
                 last_seen,
                 left,
                 right,

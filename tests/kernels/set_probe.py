@@ -11,6 +11,9 @@ from itertools import accumulate, count, product
 import numpy as np
 
 from neardup.kernels import set_join
+from neardup.kernels.overlap import Matches
+from neardup.kernels.postings import Postings
+from neardup.kernels.types import sealed
 from neardup.matching.measures import MEASURES
 from neardup.matching.postings import group_records
 from neardup.matching.set_join import ALGORITHMS
@@ -172,6 +175,21 @@ class Probe:
         n_keys = (max(tokens, default=-1) + 1) * groups.n_groups
         # A token in front that no record has.
         starts = [*accumulate(lengths, initial=1)][:-1]
+        records = set_join.Records(
+            np.array([-9, *tokens], np.int32),
+            np.array(starts, np.int64),
+            np.array(self.sizes, np.int64),
+            np.array(lengths, np.int64),
+            np.array(self.probing, np.int64),
+            np.array(self.indexing, np.int64),
+            np.array(self.first_partner, np.int64),
+            np.array(self.last_partner, np.int64),
+        )
+        index = Postings(
+            np.array([sum(row[0] < k for row in rows) for k in range(n_keys + 1)], np.int64),
+            np.array([row[1] for row in rows], np.int32),
+            np.array([row[2] for row in rows], np.int32),
+        )
         shared, touched = np.zeros(n, np.int32), np.full(n, -9, np.int32)
         counts = np.zeros(set_join.N_COUNTS, np.int64)
         found, start = [], 0
@@ -181,24 +199,13 @@ class Probe:
                 start,
                 n,
                 ALGORITHMS[algorithm],
-                *MEASURES[self.measure](self.threshold).in_kernels,
-                np.array([-9, *tokens], np.int32),
-                np.array(starts, np.int64),
-                np.array(self.sizes, np.int64),
-                np.array(lengths, np.int64),
-                np.array(self.probing, np.int64),
-                np.array(self.indexing, np.int64),
-                np.array(self.first_partner, np.int64),
-                np.array(self.last_partner, np.int64),
-                groups.n_groups,
-                groups.first,
-                groups.last,
-                np.array([sum(row[0] < k for row in rows) for k in range(n_keys + 1)], np.int64),
-                np.array([row[1] for row in rows], np.int32),
-                np.array([row[2] for row in rows], np.int32),
+                MEASURES[self.measure](self.threshold).in_kernels,
+                sealed(records),
+                groups,
+                sealed(index),
                 shared,
                 touched,
-                *columns,
+                Matches(*columns),
                 counts,
             )
             assert start <= reached <= n

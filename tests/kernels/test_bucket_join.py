@@ -9,8 +9,11 @@ import pytest
 
 from neardup.errors import ResultLimitError
 from neardup.kernels import bucket_join as kernels
+from neardup.kernels.overlap import Matches, Sets
+from neardup.kernels.types import sealed
 from neardup.matching import bucket_join, pieces
 from neardup.matching.measures import MEASURES, Dice
+from neardup.runtime.runner import Runner
 from tests.arrays import make_buckets, make_sets, random_labels, random_sets
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES
@@ -70,18 +73,13 @@ def probed_in_calls(sets, bands, measure, threshold, *, sides=None, room=100, st
             reached, n_pairs = kernels.probe_buckets(
                 start,
                 stop,
-                buckets.numbers,
-                starts,
-                members,
-                table.values,
-                table.starts,
-                table.sizes,
-                exact.code,
-                threshold.numerator,
-                threshold.denominator,
+                sealed(kernels.BucketLists(buckets.numbers, starts, members)),
+                sealed(Sets(table.values, table.starts, table.sizes)),
+                exact.in_kernels,
+                int(exact.is_directed),
                 np.array([] if sides is None else sides, np.uint8),
                 last_seen,
-                *columns,
+                Matches(*columns),
                 counts,
             )
             n_calls += 1
@@ -195,13 +193,13 @@ def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
             make_sets(sets),
             MEASURES[measured[0]](measured[1]),
             sides=None if sides is None else np.array(sides, np.uint8),
-            workers=2,
-            progress=seen.append,
+            runner=Runner(2, lambda *report, seen=seen: seen.append(report)),
         )
         rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
         assert list(rows) == expected
         assert counts == bucket_join.BucketJoinCounts(n_compared, len(expected))
-        assert seen == sorted({*range(piece, len(sets), piece), len(sets)})
+        steps = sorted({*range(piece, len(sets), piece), len(sets)})
+        assert seen == [("join", done, len(sets)) for done in steps]
 
 
 def test_join_buckets__limit():
@@ -210,14 +208,15 @@ def test_join_buckets__limit():
         make_sets([{1}] * 4),
         Dice(Fraction(1)),
     )
-    assert len(bucket_join.join_buckets(buckets, sets, measure, limit=6)[0]) == 6
+    runner = Runner(1)
+    assert len(bucket_join.join_buckets(buckets, sets, measure, limit=6, runner=runner)[0]) == 6
     with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
-        bucket_join.join_buckets(buckets, sets, measure, limit=5)
+        bucket_join.join_buckets(buckets, sets, measure, limit=5, runner=runner)
 
 
 def test_join_buckets__no_buckets():
     nothing = bucket_join.BucketJoinCounts(0, 0)
     for bands in ([[]], [[0, 1]]):
         buckets, sets = make_buckets(bands), make_sets([{1}] * len(bands[0]))
-        pairs, counts = bucket_join.join_buckets(buckets, sets, Dice(Fraction(1)))
+        pairs, counts = bucket_join.join_buckets(buckets, sets, Dice(Fraction(1)), runner=Runner(1))
         assert (len(pairs), counts) == (0, nothing)

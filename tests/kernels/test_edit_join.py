@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError, ResultLimitError
-from neardup.matching import edit_join, pieces
+from neardup.matching import edit_distances, edit_join, pieces
+from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
 from tests.kernels.edit_strings import (
@@ -20,11 +21,12 @@ from tests.kernels.edit_strings import (
 from tests.oracles import edits
 
 
-def joined(strings, threshold, *, sides=None, **options):
+def joined(strings, threshold, *, sides=None, runner=None, **options):
     pairs, counts = edit_join.join_strings(
         token_lists(strings),
         threshold_of(threshold),
         sides=None if sides is None else np.array(sides, np.uint8),
+        runner=runner or Runner(1),
         **options,
     )
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
@@ -125,16 +127,16 @@ def test_join_strings__tokens_of_all_sizes():
                 new[generator.randrange(len(new) + 1) :][:1] = [generator.choice(letters)]
             strings.append(new)
         tokens = TokenLists(*ragged(strings))
-        pairs, _ = edit_join.join_strings(tokens, threshold_of(threshold))
+        pairs, _ = edit_join.join_strings(tokens, threshold_of(threshold), runner=Runner(1))
         found = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
         assert list(found) == edits.join(strings, threshold)
 
 
-def test_as_python_strings__beyond_the_surrogates():
+def test_as_characters__beyond_the_surrogates():
     """Different tokens stay different characters, none of them half of another one."""
-    n = edit_join._FIRST_SURROGATE + 3
+    n = edit_distances._FIRST_SURROGATE + 3
     offsets = np.array([0, 2, n, n], np.int64)
-    one, other, empty = edit_join._as_python_strings(
+    one, other, empty = edit_distances.as_characters(
         TokenLists(np.arange(n, dtype=np.uint64), offsets)
     )
     assert (len(one), len(other), empty) == (2, n - 2, "")
@@ -142,13 +144,13 @@ def test_as_python_strings__beyond_the_surrogates():
     assert (one + other).encode().decode() == one + other
 
 
-def test_as_python_strings__up_to_the_last_character():
-    most = edit_join._MOST_TOKENS
-    assert chr(most - 1 + edit_join._N_SURROGATES) == "\U0010ffff"
+def test_as_characters__up_to_the_last_character():
+    most = edit_distances._MOST_TOKENS
+    assert chr(most - 1 + edit_distances._N_SURROGATES) == "\U0010ffff"
 
 
 def test_join_strings__too_many_tokens(monkeypatch):
-    monkeypatch.setattr(edit_join, "_MOST_TOKENS", 3)
+    monkeypatch.setattr(edit_distances, "_MOST_TOKENS", 3)
     assert joined(["abc", "abcc"], 1)[0] == [(0, 1, 1)]
     with pytest.raises(InvalidParameterError, match="3 different tokens at most, got 4"):
         joined(["abc", "abcd"], 1)
@@ -180,5 +182,6 @@ def test_join_strings__only_strings_of_fitting_length(qgram):
 def test_join_strings__progress(monkeypatch):
     monkeypatch.setattr(pieces, "_PIECE", 2)
     seen = []
-    joined(["abc", "", "abd", "x", "xyz", "q"], 1, progress=seen.append)
-    assert seen == [2, 4, 5]
+    runner = Runner(1, lambda *report: seen.append(report))
+    joined(["abc", "", "abd", "x", "xyz", "q"], 1, runner=runner)
+    assert seen == [("join", 2, 6), ("join", 4, 6), ("join", 5, 6)]

@@ -175,12 +175,10 @@ def test_drop_long_lookups__by_definition(two_sided):
             if prefix:
                 outcomes[is_long, len(probe.met(x)) > len(fitting)] += 1
             outcomes["as many"] += prefix > 0 and n_read == len(fitting) > 0
-        probing = np.array(probe.probing, np.int64)
-        given = probe.arrays()
-        for name in ("gram_places", "gram_sizes", "posting_places", "posting_rests"):
-            del given[name]
-        kernels.drop_long_lookups(*given.values(), probing)
-        assert probing.tolist() == expected
+        grams, (index, _) = probe.ranked_grams(), probe.index()
+        first_partner = np.array(probe.first_partner, np.int64)
+        kernels.drop_long_lookups(first_partner, grams, probe.groups(), index)
+        assert grams.probing.tolist() == expected
     assert outcomes.keys() == {(True, True), (False, True), (False, False), "as many"}
     assert min(outcomes.values()) > 0
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import overlap
+from neardup.kernels.types import sealed
 from tests.arrays import CODES, make_sets
 from tests.oracles import measures as oracle
 
@@ -150,14 +151,10 @@ def score(sets, pairs, measure, threshold):
     overlaps = np.full(len(pairs), -9, np.int64)
     similarities = np.full(len(pairs), -9.0)
     overlap.score_pairs(
-        table.values,
-        table.starts,
-        table.sizes,
+        sealed(overlap.Sets(table.values, table.starts, table.sizes)),
         left,
         right,
-        CODES[measure],
-        threshold.numerator,
-        threshold.denominator,
+        overlap.Threshold(CODES[measure], threshold.numerator, threshold.denominator),
         overlaps,
         similarities,
     )

@@ -9,6 +9,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import postings as kernels
+from neardup.kernels.types import sealed
 from neardup.matching import postings
 from tests.arrays import make_sets, ragged, random_sets, random_words
 from tests.oracles import joins
@@ -120,15 +121,12 @@ def test_sort_records__equal_tokens_keep_their_order():
     posting_starts = [sum(row[0] < token for row in ordered) for token in range(4)]
     fill = np.zeros(3, np.int64)
     tokens, places = np.full(8, -9, np.int32), np.full(8, -9, np.int32)
-    kernels.sort_records(
+    index = kernels.Postings(
         np.array(posting_starts, np.int64),
         np.array([r for _, r, _ in ordered], np.int32),
         np.array([place for _, _, place in ordered], np.int32),
-        starts,
-        fill,
-        tokens,
-        places,
     )
+    kernels.sort_records(sealed(index), starts, fill, tokens, places)
     assert tokens.tolist() == [-9, 1, 1, 0, 0, 1, 2, 2]
     assert places.tolist() == [-9, 0, 1, 1, 4, 3, 0, 2]
     assert fill.tolist() == [5, 0, 2]

@@ -8,6 +8,7 @@ import pytest
 
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import ALGORITHMS, JoinCounts, join_sets
+from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
 from tests.kernels.set_probe import random_sets, threshold_of
 from tests.oracles import joins
@@ -15,7 +16,9 @@ from tests.oracles.measures import JOIN_MEASURES
 
 
 def joined(sets, measure, threshold, **options):
-    pairs, counts = join_sets(make_sets(sets), make_join_measure(measure, threshold), **options)
+    pairs, counts = join_sets(
+        make_sets(sets), make_join_measure(measure, threshold), runner=Runner(1), **options
+    )
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup.kernels import edit_join as kernels
 from neardup.matching import edit_join, pieces
-from neardup.matching.edit_join import EditThreshold
+from neardup.matching.edit_threshold import EditThreshold
+from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 from tests.oracles import edits
@@ -36,12 +38,13 @@ def edited_strings(draw):
     return chosen
 
 
-def joined(strings, threshold, *, sides=None, **options):
+def joined(strings, threshold, *, sides=None, workers=1, **options):
     is_share = isinstance(threshold, Fraction)
     pairs, counts = edit_join.join_strings(
         TokenLists(*ragged([[ord(c) for c in string] for string in strings])),
         EditThreshold(None, threshold) if is_share else EditThreshold(threshold),
         sides=None if sides is None else np.array(sides, np.uint8),
+        runner=Runner(workers),
         **options,
     )
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
@@ -61,13 +64,12 @@ def test_join_strings__as_oracle(strings, threshold, qgram, data):
     # Some of those that are looked up could as well be compared with all.
     compared = data.draw(st.none() | st.lists(st.booleans(), min_size=n, max_size=n))
 
-    def drop(*arguments):
-        probing = arguments[-1]
-        probing[np.array(compared[: len(probing)], bool)] = 0
+    def drop(first_partner, grams, groups, index):
+        grams.probing[np.array(compared[: len(grams.probing)], bool)] = 0
 
     with pytest.MonkeyPatch.context() as patch:
         if compared is not None:
-            patch.setattr(edit_join.edit_join, "drop_long_lookups", drop)
+            patch.setattr(kernels, "drop_long_lookups", drop)
         found, counts = joined(strings, threshold, sides=sides, qgram=qgram)
     assert found == edits.join(strings, threshold, sides)
     assert counts.results == len(found) <= counts.verified

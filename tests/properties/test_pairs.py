@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.matching import pieces, set_join
 from neardup.matching.measures import make_join_measure
+from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets, value
@@ -38,6 +39,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
         make_join_measure(measure, threshold),
         algorithm=algorithm,
         sides=None if sides is None else np.array(sides, np.uint8),
+        runner=Runner(1),
     )
     found = list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True))
     assert found == joins.join(sets, measure, threshold, sides)
@@ -83,12 +85,12 @@ def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
     generator = np.random.default_rng(3)
     sets = [set(generator.integers(0, 30, generator.integers(1, 20)).tolist()) for _ in range(300)]
     measure = make_join_measure("jaccard", "0.4")
-    first, first_counts = set_join.join_sets(make_sets(sets), measure)
+    first, first_counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(1))
     assert len(first) > 1000
     for workers, piece, room in ((2, 7, 1), (5, 64, 3), (1, 1000, 10)):
         monkeypatch.setattr(pieces, "_PIECE", piece)
         monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
-        pairs, counts = set_join.join_sets(make_sets(sets), measure, workers=workers)
+        pairs, counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(workers))
         for column in ("left", "right", "scores"):
             assert np.array_equal(getattr(pairs, column), getattr(first, column))
         assert counts == first_counts

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from benchmarks.papers.ppjoin.data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
 from neardup.matching.measures import make_measure
-from neardup.matching.set_join import Algorithm, join_sets
+from neardup.matching.set_join import join_sets
+from neardup.options.choices import Algorithm
+from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +76,9 @@ def measure_joins(
     counts: dict[str, dict[str, int]] = {}
 
     def join(algorithm: Algorithm) -> None:
-        counts[algorithm] = asdict(join_sets(sets, wanted, algorithm=algorithm)[1])
+        counts[algorithm] = asdict(
+            join_sets(sets, wanted, algorithm=algorithm, runner=Runner(1))[1]
+        )
 
     seconds = time_each({name: partial(join, name) for name in ALGORITHMS}, quick=quick)
     if len({found["results"] for found in counts.values()}) != 1:

@@ -19,12 +19,14 @@ from benchmarks.papers.ppjoin.data import grams, page_corpora, read_texts, stati
 from benchmarks.papers.ppjoin.joins import THRESHOLDS, time_each
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import ShingleSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists, shingle_sets
 
 if TYPE_CHECKING:
-    from neardup.matching.set_join import Algorithm, JoinCounts
+    from neardup.matching.set_join import JoinCounts
+    from neardup.options.choices import Algorithm
     from neardup.tables import Floats, Int64s, ScoredPairs, Texts
     from neardup.text.shingles import ShingleScheme
 
@@ -109,7 +111,9 @@ def _compare(
 
     def join(way: str) -> None:
         joined, measure, algorithm = ways[way]
-        found[way] = join_sets(joined, make_measure(measure, threshold), algorithm=algorithm)
+        found[way] = join_sets(
+            joined, make_measure(measure, threshold), algorithm=algorithm, runner=Runner(1)
+        )
 
     seconds = time_each({way: partial(join, way) for way in ways}, quick=quick)
     truth = found["qp"][0]
@@ -122,7 +126,8 @@ def _compare(
     entry["sp"]["expected_recall"] = float(expected.mean()) if len(expected) else None
     wanted = make_measure("jaccard", threshold)
     entry["sp"]["recalls"] = [
-        quality(join_sets(other, wanted)[0], truth, len(sets))["recall"] for other in others
+        quality(join_sets(other, wanted, runner=Runner(1))[0], truth, len(sets))["recall"]
+        for other in others
     ]
     entry["qp"]["median_similarity"] = float(np.median(similarity)) if len(truth) else None
     return entry

@@ -20,15 +20,17 @@ import numpy as np
 from benchmarks.papers.ppjoin.data import collections, statistics
 from benchmarks.papers.ppjoin.joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
 from neardup.kernels import set_join as kernels
-from neardup.kernels.overlap import required_overlap
+from neardup.kernels.overlap import Matches, required_overlap
 from neardup.kernels.postings import count_common
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import JoinCounts, join_sets
+from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from neardup.matching.set_join import Algorithm
+    from neardup.kernels.overlap import Threshold
+    from neardup.options.choices import Algorithm
     from neardup.tables import Int32s, Int64s, ShingleSets
 
 LOWEST = "0.80"
@@ -38,8 +40,8 @@ LONG_INDEX_THRESHOLDS = ("0.95", "0.90", "0.80")
 ORIGINAL_PREFIXES, ORIGINAL_PROBE = kernels.prefix_lengths, kernels.probe_records
 # The kernel's parameters after ``start`` and ``stop``.
 PARAMETERS = list(inspect.signature(ORIGINAL_PROBE).parameters)[2:]
-OUTPUTS = ("left", "right", "overlaps")
 NOTHING: Int32s = np.empty(0, np.int32)
+NO_MATCHES = Matches(NOTHING, NOTHING, NOTHING)
 
 F = TypeVar("F", bound="Callable[..., Any]")
 compiled: Callable[[F], F] = numba.njit(nogil=True)
@@ -65,13 +67,8 @@ def _generate_and_merge(
     stop: int,
     rest: tuple[Any, ...],
     every: int,
-    measure: int,
-    p: int,
-    q: int,
-    tokens: Int32s,
-    starts: Int64s,
-    sizes: Int64s,
-    lengths: Int64s,
+    threshold: Threshold,
+    records: kernels.Records,
     touched: Int32s,
     counts: Int64s,
 ) -> None:
@@ -80,6 +77,8 @@ def _generate_and_merge(
     The loop is that of the joins; with nothing required it does not stop early. Those of each
     ``every``-th record are verified.
     """
+    measure, p, q = threshold
+    tokens, starts, sizes, lengths = records[:4]
     touched[:] = -1
     for x in range(start, stop):
         ORIGINAL_PROBE(x, x + 1, *rest)
@@ -118,8 +117,7 @@ def generate_only(start: int, stop: int, *rest: Any) -> tuple[int, int]:
 def merge_whole(every: int, start: int, stop: int, *rest: Any) -> tuple[int, int]:
     """Take the place of the kernel, for All-Pairs, and verify without shortcuts."""
     given = dict(zip(PARAMETERS, rest, strict=True))
-    names = ("measure", "p", "q", "tokens", "starts", "sizes", "lengths", "touched", "counts")
-    values = (given[name] for name in names)
+    values = (given[name] for name in ("threshold", "records", "touched", "counts"))
     _generate_and_merge(start, stop, _without_room(rest), every, *values)
     return stop, 0
 
@@ -133,7 +131,8 @@ def long_prefixes(*arguments: Any) -> None:
 
 def _without_room(rest: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
-        NOTHING if name in OUTPUTS else value for name, value in zip(PARAMETERS, rest, strict=True)
+        NO_MATCHES if name == "matches" else value
+        for name, value in zip(PARAMETERS, rest, strict=True)
     )
 
 
@@ -142,7 +141,8 @@ def join_with(
 ) -> JoinCounts:
     """Join by Jaccard similarity with some kernels replaced."""
     with patch.multiple(kernels, **replaced):
-        return join_sets(sets, make_measure("jaccard", threshold), algorithm=algorithm)[1]
+        measure = make_measure("jaccard", threshold)
+        return join_sets(sets, measure, algorithm=algorithm, runner=Runner(1))[1]
 
 
 def run_jaccard(*, quick: bool) -> dict[str, Any]:

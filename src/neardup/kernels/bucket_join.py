@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.overlap import CONTAINMENT, overlap_at_least, required_overlap
+from neardup.kernels.overlap import Matches, Sets, Threshold, overlap_at_least, required_overlap
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32Rows,
     ConstInt32s,
     ConstInt64s,
-    ConstUint64s,
     Int,
     Int32s,
     Int64s,
@@ -20,6 +21,17 @@ from neardup.kernels.types import (
 # What is counted.
 CANDIDATES = 0
 N_COUNTS = 1
+
+
+class BucketLists(NamedTuple):
+    """Documents by bucket: bucket b's are ``members[starts[b] :]``, ascending.
+
+    ``numbers`` (n_bands, n) is each document's bucket in each band, -1 for none.
+    """
+
+    numbers: ConstInt32Rows
+    starts: ConstInt64s
+    members: ConstInt32s
 
 
 @kernel
@@ -47,42 +59,38 @@ def _is_left_to_right(left: Int, right: Int) -> bool:
 def probe_buckets(
     start: int,
     stop: int,
-    buckets: ConstInt32Rows,
-    bucket_starts: ConstInt64s,
-    members: ConstInt32s,
-    values: ConstUint64s,
-    set_starts: ConstInt64s,
-    set_sizes: ConstInt64s,
-    measure: int,
-    p: int,
-    q: int,
+    buckets: BucketLists,
+    sets: Sets,
+    threshold: Threshold,
+    is_directed: int,
     sides: ConstBytes,
     last_seen: Int32s,
-    left: Int32s,
-    right: Int32s,
-    overlaps: Int32s,
+    matches: Matches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
     """Compare sets ``start`` to ``stop`` with the earlier ones that share a bucket with each.
 
     ``sides`` tells where two collections are joined (1 left, 2 right, 3 both), it is empty for a
-    self-join. ``last_seen`` (n, all -1 at first) is this worker's own. Of a directed measure both
-    directions are tried; ``left`` is then the contained set, else the earlier one.
+    self-join. ``last_seen`` (n, all -1 at first) is this worker's own. Where the measure
+    ``is_directed``, both directions are tried; the left one is then the contained set, else the
+    earlier one.
 
     Returns the first set not probed, which is below ``stop`` if the next one's pairs might not fit
     into the output, and the number of pairs.
     """
     n_pairs = np.int64(0)
+    measure, p, q = threshold
+    members = buckets.members
+    left, right, overlaps = matches
     room = left.shape[0]
     two_sided = sides.shape[0] > 0
-    is_directed = measure == CONTAINMENT
     for x in range(start, stop):
         before, n_candidates = n_pairs, np.int64(0)
-        for band in range(buckets.shape[0]):
-            bucket = buckets[band, x]
+        for band in range(buckets.numbers.shape[0]):
+            bucket = buckets.numbers[band, x]
             if bucket < 0:
                 continue
-            k = bucket_starts[bucket]
+            k = buckets.starts[bucket]
             while members[k] < x:
                 y = np.int64(members[k])
                 k += 1
@@ -96,20 +104,20 @@ def probe_buckets(
                     if not forth and not back:
                         continue
                     # Undirected pairs have the earlier set first, wherever it is.
-                    forth = forth or not is_directed
+                    forth = forth or is_directed == 0
                 n_candidates += 1
-                x_size, y_size = set_sizes[x], set_sizes[y]
+                x_size, y_size = sets.sizes[x], sets.sizes[y]
                 y_required = required_overlap(measure, y_size, x_size, p, q)
                 x_required = required_overlap(measure, x_size, y_size, p, q)
                 required = min(x_required, y_required)
                 overlap = overlap_at_least(
-                    values, set_starts[x], x_size, set_starts[y], y_size, required
+                    sets.values, sets.starts[x], x_size, sets.starts[y], y_size, required
                 )
                 if forth and overlap >= y_required:
                     if n_pairs < room:
                         left[n_pairs], right[n_pairs], overlaps[n_pairs] = y, x, overlap
                     n_pairs += 1
-                if is_directed and back and overlap >= x_required:
+                if is_directed != 0 and back and overlap >= x_required:
                     if n_pairs < room:
                         left[n_pairs], right[n_pairs], overlaps[n_pairs] = x, y, overlap
                     n_pairs += 1

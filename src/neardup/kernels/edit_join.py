@@ -16,14 +16,15 @@ Gravano et al. (2001), Approximate string joins in a database (almost) for free.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import mix64
 from neardup.kernels.parities import count_ones, turn_bit
-from neardup.kernels.postings import count_common, first_at_least
+from neardup.kernels.postings import Groups, Postings, count_common, first_at_least
 from neardup.kernels.types import (
-    ConstBytes,
     ConstInt32s,
     ConstInt64s,
     ConstUint64Rows,
@@ -42,6 +43,35 @@ N_COUNTS = 5
 _SHORT = 24
 
 _1 = np.uint64(1)
+
+
+class Strings(NamedTuple):
+    """Strings by length, and how far each looks for partners.
+
+    String x may differ from a partner y < x in ``allowed[x]`` edits, so its partners start at
+    ``first_partner[x]``. ``parities`` (n, 2) are those of ``string_parities``.
+    """
+
+    lengths: ConstInt64s
+    allowed: ConstInt64s
+    first_partner: ConstInt64s
+    parities: ConstUint64Rows
+
+
+class Grams(NamedTuple):
+    """The q-grams of strings, the rarest first: those of string x are at ``starts[x]``.
+
+    ``tokens`` are their ranks, ``places`` where they stand. The first ``probing[x]`` are looked up,
+    or, where that is 0, the token ``n_tokens``, which all strings have in front of all others.
+    """
+
+    tokens: ConstInt32s
+    places: ConstInt32s
+    starts: ConstInt64s
+    sizes: ConstInt64s
+    probing: Int64s
+    n_tokens: int
+    qgram: int
 
 
 @kernel
@@ -128,93 +158,56 @@ def prefix_lengths(
 
 
 @inlined
-def _count_between(
-    posting_starts: ConstInt64s,
-    posting_records: ConstInt32s,
-    first_key: Int,
-    last_key: Int,
-    lowest: Int,
-    x: Int,
-) -> Int:
+def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, x: Int) -> Int:
     """Count the postings of some keys, the last one exclusive, of strings ``lowest`` to ``x``."""
     n_postings = np.int64(0)
     for key in range(first_key, last_key):
-        end = posting_starts[key + 1]
-        k = first_at_least(posting_records, posting_starts[key], end, lowest)
-        n_postings += first_at_least(posting_records, k, end, x) - k
+        end = index.starts[key + 1]
+        k = first_at_least(index.records, index.starts[key], end, lowest)
+        n_postings += first_at_least(index.records, k, end, x) - k
     return n_postings
 
 
 @kernel
 def drop_long_lookups(
-    first_partner: ConstInt64s,
-    gram_tokens: ConstInt32s,
-    gram_starts: ConstInt64s,
-    n_tokens: int,
-    n_groups: int,
-    first_group: ConstBytes,
-    last_group: ConstBytes,
-    posting_starts: ConstInt64s,
-    posting_records: ConstInt32s,
-    probing: Int64s,
+    first_partner: ConstInt64s, grams: Grams, groups: Groups, index: Postings
 ) -> None:
     """Set ``probing[x]`` to 0 where x's lookups would read more postings than strings.
 
     That is, than there are strings of fitting length in the groups where x looks. A string costs
     about as much as a posting: with a quarter or four times as many strings as the limit, joins of
-    10,000 names took 3 to 31 % longer (4 and 8 edits). Arguments are those of ``probe_strings``.
+    10,000 names took 3 to 31 % longer (4 and 8 edits).
     """
     for x in range(first_partner.shape[0]):
-        first, last = np.int64(first_group[x]), np.int64(last_group[x])
+        first, last = np.int64(groups.first[x]), np.int64(groups.last[x])
         lowest = first_partner[x]
-        n_strings = _count_between(
-            posting_starts,
-            posting_records,
-            n_tokens * n_groups + first,
-            n_tokens * n_groups + last,
-            lowest,
-            x,
-        )
+        of_all = grams.n_tokens * groups.n_groups
+        n_strings = _count_between(index, of_all + first, of_all + last, lowest, x)
         # Mostly there are so few postings that it does not matter which strings they are of.
-        grams = range(gram_starts[x], gram_starts[x] + probing[x])
+        prefix = range(grams.starts[x], grams.starts[x] + grams.probing[x])
         n_postings = np.int64(0)
-        for i in grams:
-            key = np.int64(gram_tokens[i]) * n_groups
-            n_postings += posting_starts[key + last] - posting_starts[key + first]
+        for i in prefix:
+            key = np.int64(grams.tokens[i]) * groups.n_groups
+            n_postings += index.starts[key + last] - index.starts[key + first]
         if n_postings <= n_strings:
             continue
         n_postings = np.int64(0)
-        for i in grams:
-            key = np.int64(gram_tokens[i]) * n_groups
-            n_postings += _count_between(
-                posting_starts, posting_records, key + first, key + last, lowest, x
-            )
+        for i in prefix:
+            key = np.int64(grams.tokens[i]) * groups.n_groups
+            n_postings += _count_between(index, key + first, key + last, lowest, x)
         if n_postings > n_strings:
-            probing[x] = 0
+            grams.probing[x] = 0
 
 
 @kernel
 def probe_strings(
     start: int,
     stop: int,
-    lengths: ConstInt64s,
-    allowed: ConstInt64s,
-    first_partner: ConstInt64s,
-    parities: ConstUint64Rows,
-    gram_tokens: ConstInt32s,
-    gram_places: ConstInt32s,
-    gram_starts: ConstInt64s,
-    gram_sizes: ConstInt64s,
-    n_tokens: int,
-    qgram: int,
-    probing: ConstInt64s,
-    n_groups: int,
-    first_group: ConstBytes,
-    last_group: ConstBytes,
-    posting_starts: ConstInt64s,
-    posting_records: ConstInt32s,
-    posting_places: ConstInt32s,
-    posting_rests: ConstInt32s,
+    strings: Strings,
+    grams: Grams,
+    groups: Groups,
+    index: Postings,
+    rests: ConstInt32s,
     last_seen: Int32s,
     left: Int32s,
     right: Int32s,
@@ -222,41 +215,37 @@ def probe_strings(
 ) -> tuple[Int, Int]:
     """Find the candidates of strings ``start`` to ``stop`` among those before each.
 
-    String x may differ from a partner y < x in ``allowed[x]`` edits, so its partners start at
-    ``first_partner[x]``; they are in the groups ``first_group[x]`` to ``last_group[x]``, exclusive.
-    It is looked up by its first ``probing[x]`` q-grams, or, where that is 0, by the token
-    ``n_tokens``, which all strings have in front of all others. A token's postings in a group have
-    the key ``token * n_groups + group``; ``posting_places`` are places in the string, as
-    ``gram_places`` are, ``posting_rests`` how long the string is from there. ``last_seen`` (n, all
-    -1 at first) is this worker's own.
+    The places of the index are those in the strings, ``rests`` how long the string is from there.
+    ``last_seen`` (n, all -1 at first) is this worker's own.
 
     Returns the first string not probed, which is below ``stop`` if the next one's candidates might
     not fit into ``left`` (y) and ``right`` (x), and the number of candidates.
     """
+    lengths, parities, probing = strings.lengths, strings.parities, grams.probing
     n_pairs = np.int64(0)
     room = left.shape[0]
     for x in range(start, stop):
         before = n_pairs
         hits, after_length = np.int64(0), np.int64(0)
         after_position, after_parity, verified = np.int64(0), np.int64(0), np.int64(0)
-        x_length, most = lengths[x], allowed[x]
-        x_start, x_stop = gram_starts[x], gram_starts[x] + gram_sizes[x]
+        x_length, most = lengths[x], strings.allowed[x]
+        x_start, x_stop = grams.starts[x], grams.starts[x] + grams.sizes[x]
         # So many q-grams no edit touches, so that they are in both.
-        untouched = gram_sizes[x] - qgram * most
+        untouched = grams.sizes[x] - grams.qgram * most
         for i in range(x_start, x_start + max(probing[x], 1)):
-            token, place = np.int64(n_tokens), np.int64(0)
+            token, place = np.int64(grams.n_tokens), np.int64(0)
             if probing[x] > 0:
-                token, place = np.int64(gram_tokens[i]), np.int64(gram_places[i])
+                token, place = np.int64(grams.tokens[i]), np.int64(grams.places[i])
             rest = x_length - place
-            first_key = token * n_groups
-            for key in range(first_key + first_group[x], first_key + last_group[x]):
-                end = posting_starts[key + 1]
-                k = first_at_least(posting_records, posting_starts[key], end, first_partner[x])
-                hits += end - posting_starts[key]
-                while k < end and posting_records[k] < x:
-                    y = np.int64(posting_records[k])
+            first_key = token * groups.n_groups
+            for key in range(first_key + groups.first[x], first_key + groups.last[x]):
+                end = index.starts[key + 1]
+                k = first_at_least(index.records, index.starts[key], end, strings.first_partner[x])
+                hits += end - index.starts[key]
+                while k < end and index.records[k] < x:
+                    y = np.int64(index.records[k])
                     # Edits in front of the common token, and behind it.
-                    apart = abs(place - posting_places[k]) + abs(rest - posting_rests[k])
+                    apart = abs(place - index.places[k]) + abs(rest - rests[k])
                     k += 1
                     after_length += 1
                     if apart > most or last_seen[y] == x:
@@ -266,9 +255,9 @@ def probe_strings(
                     if not _may_be_within(parities, x, y, most, x_length - lengths[y]):
                         continue
                     after_parity += 1
-                    y_start, y_stop = gram_starts[y], gram_starts[y] + gram_sizes[y]
+                    y_start, y_stop = grams.starts[y], grams.starts[y] + grams.sizes[y]
                     if untouched > 0 and untouched > count_common(
-                        gram_tokens, x_start, x_stop, y_start, y_stop, untouched
+                        grams.tokens, x_start, x_stop, y_start, y_stop, untouched
                     ):
                         continue
                     verified += 1

@@ -8,11 +8,12 @@ p, q < 2^30 and sizes < 2^31 keep every product below within 63 bits, or 128 whe
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Floats, Int, Int64s
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Floats, Int, Int32s, Int64s
 from neardup.kernels.wide import compare_products
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
@@ -20,6 +21,30 @@ from neardup.kernels.wide import compare_products
 JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD = range(7)
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+class Threshold(NamedTuple):
+    """The code of a measure, and the similarity p / q that a pair has to reach."""
+
+    measure: int
+    p: int
+    q: int
+
+
+class Sets(NamedTuple):
+    """Sets of sorted values: set k is ``values[starts[k] :][: sizes[k]]``."""
+
+    values: ConstUint64s
+    starts: ConstInt64s
+    sizes: ConstInt64s
+
+
+class Matches(NamedTuple):
+    """Room for pairs and their overlaps."""
+
+    left: Int32s
+    right: Int32s
+    overlaps: Int32s
 
 
 @inlined
@@ -133,21 +158,19 @@ def overlap_at_least(
 
 @kernel
 def score_pairs(
-    values: ConstUint64s,
-    starts: ConstInt64s,
-    sizes: ConstInt64s,
+    sets: Sets,
     left: ConstInt64s,
     right: ConstInt64s,
-    measure: int,
-    p: int,
-    q: int,
+    threshold: Threshold,
     overlaps: Int64s,
     similarities: Floats,
 ) -> None:
     """Count the overlap of each pair of sets (left[k], right[k]) and work out its similarity.
 
-    A pair below p / q gets overlap -1 and similarity NaN; p = 0 scores every pair.
+    A pair below the threshold gets overlap -1 and similarity NaN; p = 0 scores every pair.
     """
+    values, starts, sizes = sets
+    measure, p, q = threshold
     for k in range(left.shape[0]):
         x, y = left[k], right[k]
         required = required_overlap(measure, sizes[x], sizes[y], p, q)

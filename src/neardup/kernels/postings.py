@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.types import (
+    ConstBytes,
     ConstInt32s,
     ConstInt64s,
     ConstUint64s,
@@ -14,6 +17,32 @@ from neardup.kernels.types import (
     Int64s,
     Uint64s,
 )
+
+
+class Groups(NamedTuple):
+    """Records by collection: those of the left one only, of both, and of the right one only.
+
+    Record r is in group ``of_records[r]``, its partners are in ``first[r]`` to ``last[r]``,
+    exclusive. A collection that is joined with itself is one group.
+    """
+
+    n_groups: int
+    of_records: ConstBytes
+    first: ConstBytes
+    last: ConstBytes
+
+
+class Postings(NamedTuple):
+    """Inverted index: key k is in ``records[starts[k] : starts[k + 1]]``, ascending.
+
+    Keys are ``token * n_groups + group``, so that a token's postings in adjacent groups have
+    adjacent keys; with one group the key is the token. ``places`` is where in the record's run the
+    token stands.
+    """
+
+    starts: ConstInt64s
+    records: ConstInt32s
+    places: ConstInt32s
 
 
 @kernel
@@ -151,25 +180,19 @@ def fill_postings(
 
 @kernel
 def sort_records(
-    posting_starts: ConstInt64s,
-    posting_records: ConstInt32s,
-    posting_places: ConstInt32s,
-    starts: ConstInt64s,
-    fill: Int64s,
-    tokens: Int32s,
-    places: Int32s,
+    index: Postings, starts: ConstInt64s, fill: Int64s, tokens: Int32s, places: Int32s
 ) -> None:
     """Turn an index of whole records back into records whose tokens ascend.
 
     Record r's run begins at ``starts[r]``; ``fill`` (n, zero) counts what is written of it.
     ``places`` gets where each token stood before; equal tokens keep their order.
     """
-    for token in range(posting_starts.shape[0] - 1):
-        for k in range(posting_starts[token], posting_starts[token + 1]):
-            record = posting_records[k]
+    for token in range(index.starts.shape[0] - 1):
+        for k in range(index.starts[token], index.starts[token + 1]):
+            record = index.records[k]
             to = starts[record] + fill[record]
             tokens[to] = token
-            places[to] = posting_places[k]
+            places[to] = index.places[k]
             fill[record] += 1
 
 

@@ -16,20 +16,14 @@ Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detect
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.overlap import required_overlap
-from neardup.kernels.postings import count_common, first_at_least
-from neardup.kernels.types import (
-    ConstBytes,
-    ConstInt32s,
-    ConstInt64s,
-    Int,
-    Int32s,
-    Int64s,
-)
+from neardup.kernels.overlap import Matches, Threshold, required_overlap
+from neardup.kernels.postings import Groups, Postings, count_common, first_at_least
+from neardup.kernels.types import ConstInt32s, ConstInt64s, Int, Int32s, Int64s
 
 ALL_PAIRS, PPJOIN, PPJOIN_PLUS = 0, 1, 2
 
@@ -40,15 +34,28 @@ N_COUNTS = 6
 _PRUNED = np.int32(-1)
 
 
+class Records(NamedTuple):
+    """Records by size, and how far each looks for partners.
+
+    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
+    ``starts[x]`` in ``tokens``, and prefixes are counted in those. It looks up the first
+    ``probing[x]`` and is indexed under the first ``indexing[x]``. Its partners lie in
+    ``first_partner[x]`` to ``last_partner[x]``, exclusive.
+    """
+
+    tokens: ConstInt32s
+    starts: ConstInt64s
+    sizes: ConstInt64s
+    lengths: ConstInt64s
+    probing: ConstInt64s
+    indexing: ConstInt64s
+    first_partner: ConstInt64s
+    last_partner: ConstInt64s
+
+
 @kernel
 def prefix_lengths(
-    sizes: ConstInt64s,
-    measure: int,
-    p: int,
-    q: int,
-    least: Int64s,
-    probing: Int64s,
-    indexing: Int64s,
+    sizes: ConstInt64s, threshold: Threshold, least: Int64s, probing: Int64s, indexing: Int64s
 ) -> None:
     """Work out least partner sizes and prefix lengths for sets of ascending sizes.
 
@@ -57,6 +64,7 @@ def prefix_lengths(
     A set that can have no partner at all has prefixes of length 0. For measures that bound the
     sizes of both sets by each other.
     """
+    measure, p, q = threshold
     for k in range(sizes.shape[0]):
         n = sizes[k]
         if k > 0 and sizes[k - 1] == n:
@@ -146,43 +154,26 @@ def probe_records(
     start: int,
     stop: int,
     algorithm: int,
-    measure: int,
-    p: int,
-    q: int,
-    tokens: ConstInt32s,
-    starts: ConstInt64s,
-    sizes: ConstInt64s,
-    lengths: ConstInt64s,
-    probing: ConstInt64s,
-    indexing: ConstInt64s,
-    first_partner: ConstInt64s,
-    last_partner: ConstInt64s,
-    n_groups: int,
-    first_group: ConstBytes,
-    last_group: ConstBytes,
-    posting_starts: ConstInt64s,
-    posting_records: ConstInt32s,
-    posting_places: ConstInt32s,
+    threshold: Threshold,
+    records: Records,
+    groups: Groups,
+    index: Postings,
     shared: Int32s,
     touched: Int32s,
-    left: Int32s,
-    right: Int32s,
-    overlaps: Int32s,
+    matches: Matches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
     """Find the partners of records ``start`` to ``stop``.
 
-    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
-    ``starts[x]`` in ``tokens``, and prefixes are counted in those. Partners of x lie in
-    ``first_partner[x]`` to ``last_partner[x]`` and in the groups ``first_group[x]`` to
-    ``last_group[x]``, all exclusive; the postings of a token in a group have the key
-    ``token * n_groups + group``. ``shared`` (n, all zero, and zero again afterwards) and
-    ``touched`` (n) are this worker's own. Pairs go to ``right`` (x), ``left`` (its partner) and
-    ``overlaps``.
+    ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are this worker's own.
+    Of a match the right one is the record that looked, the left one its partner.
 
     Returns the first record not probed, which is below ``stop`` if the next one's partners might
     not fit into the output, and the number of pairs.
     """
+    measure, p, q = threshold
+    tokens, starts, sizes, lengths, probing, indexing, first_partner, last_partner = records
+    left, right, overlaps = matches
     n_pairs = np.int64(0)
     for x in range(start, stop):
         x_size, x_start, x_stop = sizes[x], starts[x], starts[x] + lengths[x]
@@ -193,14 +184,14 @@ def probe_records(
         y_size = np.int64(-1)
         required: Int = 0
         for i in range(probing[x]):
-            first_key = np.int64(tokens[x_start + i]) * n_groups
-            for key in range(first_key + first_group[x], first_key + last_group[x]):
-                end = posting_starts[key + 1]
-                k = first_at_least(posting_records, posting_starts[key], end, first_partner[x])
-                hits += end - posting_starts[key]
-                while k < end and posting_records[k] < last_partner[x]:
-                    y = np.int64(posting_records[k])
-                    place = np.int64(posting_places[k])
+            first_key = np.int64(tokens[x_start + i]) * groups.n_groups
+            for key in range(first_key + groups.first[x], first_key + groups.last[x]):
+                end = index.starts[key + 1]
+                k = first_at_least(index.records, index.starts[key], end, first_partner[x])
+                hits += end - index.starts[key]
+                while k < end and index.records[k] < last_partner[x]:
+                    y = np.int64(index.records[k])
+                    place = np.int64(index.places[k])
                     k += 1
                     if y == x:
                         continue

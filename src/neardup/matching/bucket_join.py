@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 
 from neardup.kernels import bucket_join
+from neardup.kernels.overlap import Matches, Sets
+from neardup.kernels.types import sealed
+from neardup.matching.join import FilterCounts
 from neardup.matching.measures import Measure
-from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
+from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
+from neardup.matching.set_join import OfSets
+from neardup.runtime.runner import Runner
 from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
 
 
 @dataclass(frozen=True)
-class BucketJoinCounts:
+class BucketJoinCounts(FilterCounts):
     """``verified`` pairs share a bucket and were compared; ``results`` reach the threshold."""
 
     verified: int
     results: int
+
+
+@dataclass(frozen=True)
+class BucketJoin(OfSets):
+    """Sets, of which those are compared that share a bucket."""
+
+    buckets: Buckets
+
+    def run(
+        self, sides: Bytes | None, limit: int | None, runner: Runner
+    ) -> tuple[ScoredPairs, BucketJoinCounts]:
+        """Compare the sets of each bucket."""
+        return join_buckets(
+            self.buckets, self.sets, self.measure, sides=sides, limit=limit, runner=runner
+        )
 
 
 def join_buckets(
@@ -28,9 +46,8 @@ def join_buckets(
     measure: Measure,
     *,
     sides: Bytes | None = None,
-    workers: int = 1,
     limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    runner: Runner,
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find the pairs of sets that share a bucket and reach the threshold.
 
@@ -40,52 +57,42 @@ def join_buckets(
     Notes
     -----
     Time is that of comparing all sets of a bucket with each other. Memory 4 bytes for each set in
-    each bucket, and for each worker 4 bytes a set.
+    each bucket, and for each thread 4 bytes a set.
     """
     n = len(sets)
-    starts: Int64s = np.zeros(len(buckets.sizes), np.int64)
-    np.cumsum(buckets.sizes[:-1], out=starts[1:])
-    members: Int32s = np.empty(int(buckets.sizes.sum()), np.int32)
-    bucket_join.list_members(buckets.numbers, starts.copy(), members)
+    lists = list_members(buckets)
+    table = sealed(Sets(sets.values, sets.starts, sets.sizes))
     own_sides: Bytes = np.empty(0, np.uint8) if sides is None else sides
-    counts: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
-    lock = Lock()
+    tally = Tally(bucket_join.N_COUNTS)
 
     def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
-        left, right, overlaps = columns
-        more: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
+        counts: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
         reached, n_pairs = bucket_join.probe_buckets(
             start,
             stop,
-            buckets.numbers,
-            starts,
-            members,
-            sets.values,
-            sets.starts,
-            sets.sizes,
-            measure.code,
-            measure.threshold.numerator,
-            measure.threshold.denominator,
+            lists,
+            table,
+            measure.in_kernels,
+            int(measure.is_directed),
             own_sides,
             last_seen,
-            left,
-            right,
-            overlaps,
-            more,
+            Matches(*columns),
+            counts,
         )
-        with lock:
-            counts[:] += more
+        tally.add(counts)
         return int(reached), int(n_pairs)
 
-    found: list[Columns] = []
-    n_results = 0
-    for stop, columns in probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, workers):
-        found.append(columns)
-        n_results += len(columns[0])
-        check_limit(limit, n_results, stop / n)
-        if progress is not None:
-            progress(stop)
-    left, right, overlaps = (column.astype(np.int64) for column in join_columns(found, 3))
+    pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner)
+    found = collect_pieces(pieces, n, 3, limit, lambda done: runner.report("join", done, n))
+    left, right, overlaps = (column.astype(np.int64) for column in found)
     order = np.lexsort((right, left))
     pairs = ScoredPairs(left[order], right[order], overlaps[order])
-    return pairs, BucketJoinCounts(int(counts[bucket_join.CANDIDATES]), n_results)
+    return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
+
+
+def list_members(buckets: Buckets) -> bucket_join.BucketLists:
+    """List the documents of each bucket, as kernels take them."""
+    starts: Int64s = np.cumsum(buckets.sizes) - buckets.sizes
+    members: Int32s = np.empty(int(buckets.sizes.sum()), np.int32)
+    bucket_join.list_members(buckets.numbers, starts.copy(), members)
+    return sealed(bucket_join.BucketLists(buckets.numbers, starts, members))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
 
 from neardup.errors import ResultLimitError
-from neardup.runtime.threads import map_ordered
-from neardup.tables import Int32s
+from neardup.runtime.runner import Runner
+from neardup.tables import Int32s, Int64s
 
 S = TypeVar("S")
 Columns = tuple[Int32s, ...]
@@ -20,12 +21,25 @@ _PIECE = 2048
 _FIRST_ROOM = 1 << 16
 
 
+class Tally:
+    """Counts of what filters did, added up over pieces."""
+
+    def __init__(self, n_counts: int) -> None:
+        self.counts: Int64s = np.zeros(n_counts, np.int64)
+        self._lock = Lock()
+
+    def add(self, counts: Int64s) -> None:
+        """Add the counts of a piece; threads may."""
+        with self._lock:
+            self.counts += counts
+
+
 def probe_pieces(
     n_records: int,
     n_columns: int,
     make_scratch: Callable[[], S],
     probe: Callable[[int, int, S, Columns], tuple[int, int]],
-    workers: int,
+    runner: Runner,
 ) -> Iterator[tuple[int, Columns]]:
     """Probe all records piece by piece; yield for each piece where it stops and what it found.
 
@@ -36,12 +50,12 @@ def probe_pieces(
     n_columns
         Of the output, each an int32 array.
     make_scratch
-        Makes what one worker needs for itself; ``probe`` leaves it as it was.
+        Makes what one thread needs for itself; ``probe`` leaves it as it was.
     probe
-        Takes start, stop, scratch and output columns; gives the first record not probed, which is
+        Takes start, stop, scratch and output columns; returns the first record not probed, which is
         below stop where the next one's output might not fit, and the number of rows written.
-    workers
-        Pieces probed at the same time.
+    runner
+        A piece is a block of its work.
     """
     idle: SimpleQueue[S] = SimpleQueue()
 
@@ -63,7 +77,33 @@ def probe_pieces(
         idle.put(scratch)
         return stop, tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
-    return map_ordered(work, range(0, n_records, _PIECE), workers)
+    return runner.map(work, range(0, n_records, _PIECE))
+
+
+def collect_pieces(
+    pieces: Iterable[tuple[int, Columns]],
+    n_records: int,
+    n_columns: int,
+    limit: int | None,
+    report: Callable[[int], None],
+) -> Columns:
+    """Put together what was found in all pieces.
+
+    ``report`` is called with the number of records probed so far.
+
+    Raises
+    ------
+    ResultLimitError
+        As soon as there are more than ``limit`` results.
+    """
+    found: list[Columns] = []
+    n_results = 0
+    for stop, columns in pieces:
+        found.append(columns)
+        n_results += len(columns[0])
+        check_limit(limit, n_results, stop / n_records)
+        report(stop)
+    return join_columns(found, n_columns)
 
 
 def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import postings, shingles
+from neardup.kernels.postings import Groups, Postings
+from neardup.kernels.types import sealed
 from neardup.tables import Bytes, Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12
@@ -33,34 +35,6 @@ class RankedRecords:
         return shortened
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Records by collection: those of the left one only, of both, and of the right one only.
-
-    Record r is in group ``of_records[r]``, its partners are in ``first[r]`` to ``last[r]``,
-    exclusive. A collection that is joined with itself is one group.
-    """
-
-    n_groups: int
-    of_records: Bytes
-    first: Bytes
-    last: Bytes
-
-
-@dataclass(frozen=True)
-class Postings:
-    """Inverted index: key k is in ``records[starts[k] : starts[k + 1]]``, ascending.
-
-    Keys are ``token * n_groups + group``, so that a token's postings in adjacent groups have
-    adjacent keys; with one group the key is the token. ``places`` tells where in the record's run
-    the token stands.
-    """
-
-    starts: Int64s
-    records: Int32s
-    places: Int32s
-
-
 def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
     """Group records by their sides: 1 for left, 2 for right, 3 for both; None for a self-join.
 
@@ -68,11 +42,11 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
     """
     if sides is None:
         zeros: Bytes = np.zeros(n_records, np.uint8)
-        return Groups(1, zeros, zeros, zeros + np.uint8(1))
+        return sealed(Groups(1, zeros, zeros, zeros + np.uint8(1)))
     is_left, is_right = sides & np.uint8(1), sides >> np.uint8(1)
     if is_directed:
-        return Groups(3, 1 + is_right - is_left, np.ones_like(sides), 1 + 2 * is_left)
-    return Groups(3, 1 + is_right - is_left, 1 - is_right, 2 + is_left)
+        return sealed(Groups(3, 1 + is_right - is_left, np.ones_like(sides), 1 + 2 * is_left))
+    return sealed(Groups(3, 1 + is_right - is_left, 1 - is_right, 2 + is_left))
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
@@ -122,7 +96,7 @@ def _rank_numbers(
     index = index_prefixes(tokens, starts, sizes, len(packed))
     places: Int32s = np.empty(len(tokens), np.int32)
     fill: Int64s = np.zeros(len(starts), np.int64)
-    postings.sort_records(index.starts, index.records, index.places, starts, fill, tokens, places)
+    postings.sort_records(index, starts, fill, tokens, places)
     return RankedRecords(tokens, places, starts, sizes, len(packed))
 
 
@@ -160,7 +134,7 @@ def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: i
     records: Int32s = np.empty(int(posting_starts[-1]), np.int32)
     places: Int32s = np.empty(int(posting_starts[-1]), np.int32)
     postings.fill_postings(tokens, starts, prefixes, posting_starts.copy(), records, places)
-    return Postings(posting_starts, records, places)
+    return sealed(Postings(posting_starts, records, places))
 
 
 def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Postings:

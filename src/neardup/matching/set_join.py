@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from threading import Lock
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
 from neardup.kernels import set_join
+from neardup.kernels.overlap import Matches
+from neardup.kernels.postings import Groups, Postings
+from neardup.kernels.types import sealed
+from neardup.matching.join import FilterCounts, Join
 from neardup.matching.measures import Measure
-from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
+from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.postings import group_records, index_groups, rank_sets
-from neardup.tables import Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
+from neardup.options.choices import Algorithm
+from neardup.runtime.runner import Runner
+from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets
 
-Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
 ALGORITHMS: dict[str, int] = {
     "allpairs": set_join.ALL_PAIRS,
     "ppjoin": set_join.PPJOIN,
@@ -25,7 +29,7 @@ DEFAULT_ALGORITHM: Algorithm = "ppjoin"
 
 
 @dataclass(frozen=True)
-class JoinCounts:
+class JoinCounts(FilterCounts):
     """What each filter let through.
 
     ``hits`` postings under the tokens of probing prefixes, of two collections those of the other
@@ -43,15 +47,73 @@ class JoinCounts:
     results: int
 
 
+@dataclass(frozen=True)
+class OfSets(Join):
+    """Sets of shingles, whose pairs a measure of sets judges by their overlap."""
+
+    sets: ShingleSets
+    measure: Measure
+    score_name: ClassVar[str] = "overlap"
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the measure is."""
+        return self.measure.is_directed
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Sizes."""
+        return self.sets.sizes
+
+    @property
+    def twins(self) -> Int64s:
+        """Sets that reach the threshold with themselves."""
+        return self.measure.twins(self.sets.sizes)
+
+    def similarities(self, pairs: ScoredPairs) -> Floats:
+        """Return the values of the measure."""
+        sizes = self.sets.sizes
+        return self.measure.similarities(pairs.scores, sizes[pairs.left], sizes[pairs.right])
+
+    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
+        """Return what the measure ranks pairs by."""
+        sizes = self.sets.sizes
+        return self.measure.fractions(pairs.scores, sizes[pairs.left], sizes[pairs.right])
+
+    def steps(self) -> Iterator[Self]:
+        """Lower the threshold."""
+        for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
+            yield replace(self, measure=measure)
+
+
+@dataclass(frozen=True)
+class SetJoin(OfSets):
+    """Sets, joined exactly."""
+
+    algorithm: Algorithm
+
+    def run(
+        self, sides: Bytes | None, limit: int | None, runner: Runner
+    ) -> tuple[ScoredPairs, JoinCounts]:
+        """Join by prefixes."""
+        return join_sets(
+            self.sets,
+            self.measure,
+            sides=sides,
+            algorithm=self.algorithm,
+            limit=limit,
+            runner=runner,
+        )
+
+
 def join_sets(
     sets: ShingleSets,
     measure: Measure,
     *,
     sides: Bytes | None = None,
     algorithm: Algorithm = DEFAULT_ALGORITHM,
-    workers: int = 1,
     limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    runner: Runner,
 ) -> tuple[ScoredPairs, JoinCounts]:
     """Find all pairs of sets that reach the threshold.
 
@@ -67,17 +129,15 @@ def join_sets(
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
         suffix. All find the same pairs.
-    workers
-        Blocks of records probed at the same time.
     limit
         Stop with an error at more pairs than this.
-    progress
-        Called with the number of records probed so far.
+    runner
+        Blocks of records are probed at the same time; reports those probed as stage ``join``.
 
     Returns
     -------
     The pairs in ascending order, and what the filters did. Left is less than right, but for
-    containment, where both (a, b) and (b, a) may be pairs.
+    directed measures, where both (a, b) and (b, a) may be pairs.
 
     Raises
     ------
@@ -88,25 +148,14 @@ def join_sets(
     -----
     Memory: 20 bytes an element while they are ranked, then 8; 8 bytes a posting (the indexing
     prefixes), 8 a distinct element that several sets have (24 if two collections are joined), 12 a
-    pair found, and for each worker 8 bytes a set. Results do not depend on ``workers``.
+    pair found, and for each thread 8 bytes a set. Results do not depend on the number of threads.
     """
     is_wanted = sets.sizes > 0 if sides is None else (sets.sizes > 0) & (sides > 0)
     order = np.flatnonzero(is_wanted)
     order = order[np.argsort(sets.sizes[order], kind="stable")]
-    records = rank_sets(sets, order)
-    sizes = sets.sizes[order]
+    prepared = _prepare(sets, order, measure, None if sides is None else sides[order])
+    tally = Tally(set_join.N_COUNTS)
     n = len(order)
-    least, probing, indexing = measure.size_bounds(sizes)
-    first_partner, last_partner = measure.partner_ranges(sizes, least)
-    # Prefixes start with the tokens that no other record has, which are not in the runs.
-    probing, indexing = (records.shorten(prefixes, sizes) for prefixes in (probing, indexing))
-    is_directed = measure.is_directed
-    # Of a containment the one that looks is the one contained.
-    groups = group_records(n, None if sides is None else sides[order], is_directed=is_directed)
-    index = index_groups(records, indexing, groups)
-
-    counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
-    lock = Lock()
 
     def make_scratch() -> tuple[Int32s, Int32s]:
         return np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -114,56 +163,65 @@ def join_sets(
     def probe(
         start: int, stop: int, scratch: tuple[Int32s, Int32s], columns: Columns
     ) -> tuple[int, int]:
-        shared, touched = scratch
-        left, right, overlaps = columns
-        more: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
+        counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
         reached, n_pairs = set_join.probe_records(
             start,
             stop,
             ALGORITHMS[algorithm],
-            *measure.in_kernels,
-            records.tokens,
-            records.starts,
-            sizes,
-            records.sizes,
-            probing,
-            indexing,
-            first_partner,
-            last_partner,
-            groups.n_groups,
-            groups.first,
-            groups.last,
-            index.starts,
-            index.records,
-            index.places,
-            shared,
-            touched,
-            left,
-            right,
-            overlaps,
-            more,
+            measure.in_kernels,
+            prepared.records,
+            prepared.groups,
+            prepared.index,
+            *scratch,
+            Matches(*columns),
+            counts,
         )
-        with lock:
-            counts[:] += more
+        tally.add(counts)
         return int(reached), int(n_pairs)
 
-    found: list[Columns] = []
-    n_results = 0
-    for stop, columns in probe_pieces(n, 3, make_scratch, probe, workers):
-        found.append(columns)
-        n_results += len(columns[0])
-        check_limit(limit, n_results, stop / n)
-        if progress is not None:
-            progress(stop)
-    counts[set_join.RESULTS] = n_results
-    pairs = _pairs(found, order, is_directed=is_directed)
-    return pairs, JoinCounts(*(int(count) for count in counts))
+    pieces = probe_pieces(n, 3, make_scratch, probe, runner)
+    found = collect_pieces(pieces, n, 3, limit, lambda done: runner.report("join", done, len(sets)))
+    tally.counts[set_join.RESULTS] = len(found[0])
+    pairs = _pairs(found, order, is_directed=measure.is_directed)
+    return pairs, JoinCounts(*tally.counts.tolist())
 
 
-def _pairs(found: list[Columns], order: Int64s, *, is_directed: bool) -> ScoredPairs:
+@dataclass(frozen=True)
+class _Prepared:
+    """Sets in order of size as the kernel takes them: their tokens ranked, and indexed."""
+
+    records: set_join.Records
+    groups: Groups
+    index: Postings
+
+
+def _prepare(sets: ShingleSets, order: Int64s, measure: Measure, sides: Bytes | None) -> _Prepared:
+    """Rank and index the sets; ``sides`` are in the same order."""
+    ranked = rank_sets(sets, order)
+    sizes = sets.sizes[order]
+    bounds = measure.size_bounds(sizes)
+    first_partner, last_partner = measure.partner_ranges(sizes, bounds.least)
+    # Prefixes start with the tokens that no other record has, which are not in the runs.
+    probing, indexing = (ranked.shorten(p, sizes) for p in (bounds.probing, bounds.indexing))
+    records = set_join.Records(
+        tokens=ranked.tokens,
+        starts=ranked.starts,
+        sizes=sizes,
+        lengths=ranked.sizes,
+        probing=probing,
+        indexing=indexing,
+        first_partner=first_partner,
+        last_partner=last_partner,
+    )
+    # Of a directed pair the first one looks.
+    groups = group_records(len(order), sides, is_directed=measure.is_directed)
+    return _Prepared(sealed(records), groups, index_groups(ranked, indexing, groups))
+
+
+def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
     """Give the sets of pairs their numbers in the input, and sort the pairs."""
-    left, right, overlaps = join_columns(found, 3)
-    # The record that probed is the right one; in a containment it is the one contained.
+    left, right, overlaps = found
+    # The record that looked is the right one; it is the first of a directed pair.
     low, high = order[right], order[left]
     if not is_directed:
         low, high = np.minimum(low, high), np.maximum(low, high)

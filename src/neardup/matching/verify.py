@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.kernels import overlap, parities
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets, Uint64s, WeightedSets
 
@@ -40,8 +41,7 @@ def overlaps_at_threshold(
 
     -1 for the other pairs. ``left[k]`` is the set that would go, ``right[k]`` the one that stays.
     """
-    threshold = measure.threshold
-    return _score(sets, left, right, measure, threshold.numerator, threshold.denominator)[0]
+    return _score(sets, left, right, measure.in_kernels)[0]
 
 
 def score_pairs(
@@ -67,24 +67,14 @@ def score_pairs(
             similarities,
         )
         return similarities
-    return _score(sets, left, right, measure, 0, 1)[1]
+    return _score(sets, left, right, measure.in_kernels._replace(p=0, q=1))[1]
 
 
 def _score(
-    sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure, p: int, q: int
+    sets: ShingleSets, left: Int64s, right: Int64s, threshold: overlap.Threshold
 ) -> tuple[Int64s, Floats]:
     overlaps: Int64s = np.empty(len(left), np.int64)
     similarities: Floats = np.empty(len(left), np.float64)
-    overlap.score_pairs(
-        sets.values,
-        sets.starts,
-        sets.sizes,
-        left,
-        right,
-        measure.code,
-        p,
-        q,
-        overlaps,
-        similarities,
-    )
+    table = sealed(overlap.Sets(sets.values, sets.starts, sets.sizes))
+    overlap.score_pairs(table, left, right, threshold, overlaps, similarities)
     return overlaps, similarities

@@ -15,10 +15,13 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.options import PairOptions, PairPlan, plan_pairs
 from neardup.jobs.pairs.result import PairResult, pair_table, summarise_pairs
 from neardup.jobs.pairs.spelling import Speller
-from neardup.jobs.pairs.top import add_counts, most_similar_pairs, most_similar_partners
+from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
+from neardup.matching.bucket_join import BucketJoin
 from neardup.matching.buckets import bucket_keys
-from neardup.matching.joins import BucketJoin, EditJoin, Join, SetJoin
+from neardup.matching.edit_join import EditJoin
+from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join
 from neardup.matching.pieces import check_limit
+from neardup.matching.set_join import SetJoin
 from neardup.options.choices import (
     Algorithm,
     Occurrences,
@@ -38,9 +41,6 @@ from neardup.text.shingles import digest_sets
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
-
-# Sides of a join of two collections, as the kernel knows them.
-_LEFT, _RIGHT = 1, 2
 
 
 def find_pairs_in_sources(
@@ -71,18 +71,15 @@ def find_pairs_in_sources(
     )
     sides = None if n_left is None else _sides(documents, n_records, n_left)
 
-    def report(done: int) -> None:
-        progress("join", done, n_records)
-
     options = plan.options
     with clock.stage("join"):
         if options.top is None:
-            joined, counts = join.run(sides, options.limit, report)
+            joined, counts = join.run(sides, options.limit, runner)
             pairs = speller.spell_out(joined, options.limit)
         else:
             best = most_similar_partners if options.per_document else most_similar_pairs
-            pairs, step_counts = best(join, speller, sides, options.top, report)
-            counts = add_counts(step_counts)
+            pairs, step_counts = best(join, speller, sides, options.top, runner)
+            counts = FilterCounts.total(step_counts)
             check_limit(options.limit, len(pairs))
     summary = summarise_pairs(catalogues, plan, counts, n_records, len(pairs), clock)
     if plan.sketch.minhash:
@@ -121,7 +118,7 @@ def _make_join(
     documents[filled] = numbers[contents[filled]]
     if plan.edit:
         strings = read_token_lists(catalogues, parts, plan.sketch, runner)
-        return EditJoin(strings, plan.edit, plan.options.ngram, plan.workers), documents
+        return EditJoin(strings, plan.edit, plan.options.ngram), documents
     algorithm = plan.options.algorithm
     assert plan.measure is not None
     assert algorithm is not None
@@ -131,8 +128,8 @@ def _make_join(
     sets = sets.take(firsts)
     if buckets:
         buckets = Buckets(buckets.numbers.take(firsts, axis=1), buckets.sizes)
-        return BucketJoin(sets, plan.measure, algorithm, plan.workers, buckets), documents
-    return SetJoin(sets, plan.measure, algorithm, plan.workers), documents
+        return BucketJoin(sets, plan.measure, buckets), documents
+    return SetJoin(sets, plan.measure, algorithm), documents
 
 
 def _first_documents(contents: Int64s, places: Int64s) -> Int64s:
@@ -155,8 +152,8 @@ def _find_equal(sets: ShingleSets) -> tuple[Int64s, Int64s]:
 def _sides(documents: Int64s, n_sets: int, n_left: int) -> Bytes:
     """Tell for each set whether it occurs in the left collection, the right one, or both."""
     sides: Bytes = np.zeros(n_sets, np.uint8)
-    sides[documents[:n_left][documents[:n_left] >= 0]] |= _LEFT
-    sides[documents[n_left:][documents[n_left:] >= 0]] |= _RIGHT
+    sides[documents[:n_left][documents[:n_left] >= 0]] |= LEFT
+    sides[documents[n_left:][documents[n_left:] >= 0]] |= RIGHT
     return sides
 
 

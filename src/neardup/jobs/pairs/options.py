@@ -10,7 +10,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import DocumentOptions
 from neardup.matching.bands import Banding
-from neardup.matching.edit_join import EditThreshold
+from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.measures import MEASURES, Measure
 from neardup.matching.measures.thresholds import LEAST_SHARE
 from neardup.matching.set_join import DEFAULT_ALGORITHM

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.jobs.pairs.options import PairPlan
-from neardup.matching.joins import Join
+from neardup.matching.join import Join
 from neardup.reading.catalogue import Catalogue
 from neardup.results import skipped_rows
 from neardup.runtime.progress import StageClock

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from neardup.jobs.pairs.spelling import Members, Speller, join_pairs
-from neardup.matching.joins import Join, ReportDone
+from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join
 from neardup.matching.ranks import rank_fractions
+from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Int64s, ScoredPairs
 
 # Pairs of documents spelled out at once where only the best are kept.
 _AT_ONCE = 1 << 22
 
 # Sides of a join of two collections: a record of this bit looks for partners.
-_LOOKS = 1
+_LOOKS = LEFT
 
 
 def most_similar_pairs(
-    join: Join, speller: Speller, sides: Bytes | None, most: int, report: ReportDone
-) -> tuple[ScoredPairs, list[Any]]:
+    join: Join, speller: Speller, sides: Bytes | None, most: int, runner: Runner
+) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar pairs of documents, the most similar first, ties ascending.
 
     Thresholds fall step by step until there are enough pairs, so that the rest is never looked at.
@@ -30,7 +29,7 @@ def most_similar_pairs(
     """
     step_counts = []
     for step in join.steps():
-        joined, counts = step.run(sides, None, report)
+        joined, counts = step.run(sides, None, runner)
         step_counts.append(counts)
         speller = replace(speller, twins=step.twins)
         if speller.count(joined) >= most:
@@ -52,22 +51,22 @@ def most_similar_pairs(
 
 
 def most_similar_partners(
-    join: Join, speller: Speller, sides: Bytes | None, most: int, report: ReportDone
-) -> tuple[ScoredPairs, list[Any]]:
+    join: Join, speller: Speller, sides: Bytes | None, most: int, runner: Runner
+) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar partners of each left document, the most similar first.
 
     Thresholds fall step by step; a record that has partners enough looks no further. The list has
     what the filters did in each step.
     """
     n_records = len(join.own_scores)
-    base: Bytes = np.full(n_records, 3, np.uint8) if sides is None else sides
+    base: Bytes = np.full(n_records, LEFT | RIGHT, np.uint8) if sides is None else sides
     looking = (base & _LOOKS) != 0
     found: list[ScoredPairs] = []
     step_counts = []
     steps = list(join.steps())
     for step in steps:
         sides_now = np.where(looking, base, base & ~np.uint8(_LOOKS))
-        joined, counts = step.run(sides_now, None, report)
+        joined, counts = step.run(sides_now, None, runner)
         step_counts.append(counts)
         rows = _partner_rows(joined, step, speller)
         n_documents = speller.right.counts[rows.right]
@@ -81,12 +80,6 @@ def most_similar_partners(
             break
     rows = join_pairs(found)
     return _best_of_each(rows, rank_fractions(*join.fractions(rows)), speller, most), step_counts
-
-
-def add_counts(parts: Sequence[Any]) -> Any:
-    """Add up what the filters did in several steps; pairs met in two steps count twice."""
-    sums = {name: sum(getattr(part, name) for part in parts) for name in vars(parts[0])}
-    return replace(parts[0], **sums)
 
 
 def _partner_rows(joined: ScoredPairs, step: Join, speller: Speller) -> ScoredPairs:

@@ -99,9 +99,9 @@ class Measure(ABC):
         """
 
     @property
-    def in_kernels(self) -> tuple[int, int, int]:
-        """Measure and threshold as kernels take them: code, numerator, denominator."""
-        return self.code, self.threshold.numerator, self.threshold.denominator
+    def in_kernels(self) -> overlap.Threshold:
+        """Measure and threshold as kernels take them."""
+        return overlap.Threshold(self.code, self.threshold.numerator, self.threshold.denominator)
 
     def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
         """Return the value of each pair of sets of sizes x and y, rounded to a float."""
@@ -133,7 +133,7 @@ class Measure(ABC):
         from neardup.kernels import set_join
 
         least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))
-        set_join.prefix_lengths(sizes, *self.in_kernels, least, probing, indexing)
+        set_join.prefix_lengths(sizes, self.in_kernels, least, probing, indexing)
         return SizeBounds(least, probing, indexing)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:

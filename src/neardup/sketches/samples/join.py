@@ -43,7 +43,7 @@ def join_smallest(
     """
     sets = _sets(sketches.values, sketches.offsets)
     sides = None if n_left is None else _sides(len(sketches), n_left)
-    pairs, _ = join_sets(sets, Dice(threshold), sides=sides, workers=runner.workers)
+    pairs, _ = join_sets(sets, Dice(threshold), sides=sides, runner=runner)
     return pairs.left, pairs.right
 
 
@@ -63,7 +63,7 @@ def join_modulo(
     found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for modulus, rows, sets in _levels(sketches):
         chosen = None if sides is None else sides[rows]
-        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, workers=runner.workers)
+        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, runner=runner)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
         found.append((left[at_level], right[at_level]))

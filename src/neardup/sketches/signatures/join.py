@@ -85,9 +85,7 @@ def join_signatures(
 
     found: list[Columns] = []
     n_results = 0
-    pieces = probe_pieces(
-        len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, runner.workers
-    )
+    pieces = probe_pieces(len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, runner)
     for stop, columns in pieces:
         found.append(columns)
         n_results += len(columns[0])

@@ -1,0 +1,164 @@
+"""What every join promises, against looking at all pairs."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.errors import ResultLimitError
+from neardup.matching import pieces
+from neardup.matching.join import FilterCounts
+from neardup.runtime.runner import Runner
+from neardup.tables import ScoredPairs
+from tests.protocols.join_cases import CASES
+
+pytestmark = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def rows_of(pairs):
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True))
+
+
+def run(join, sides=None, limit=None, runner=None):
+    sides = None if sides is None else np.array(sides, np.uint8)
+    pairs, counts = join.run(sides, limit, runner or Runner(1))
+    return rows_of(pairs), counts
+
+
+def random_records(case, n=12, seed=1):
+    generator = random.Random(f"{case.name} {seed}")
+    return generator, case.records(generator, n)
+
+
+def twin_pairs(join):
+    """Every record that reaches the threshold with itself, as a pair."""
+    return ScoredPairs(join.twins, join.twins, join.own_scores[join.twins])
+
+
+def test_run__as_by_looking_at_all_pairs(case):
+    for seed in range(4):
+        generator, records = random_records(case, seed=seed)
+        join = case.make(records)
+        for sides in (None, [generator.randrange(4) for _ in records]):
+            found, counts = run(join, sides)
+            assert found == case.expected(records, sides)
+            # A pair that is verified may be one in both directions.
+            n_verified = counts.verified * (2 if join.is_directed else 1)
+            assert counts.results == len(found) <= n_verified
+
+
+def test_run__same_in_any_order_of_records(case):
+    generator, records = random_records(case)
+    shuffled = generator.sample(records, len(records))
+    found = []
+    for order in (records, shuffled):
+        join = case.make(order)
+        pairs = ((order[a], order[b], score) for a, b, score in run(join)[0])
+        as_pair = tuple if join.is_directed else frozenset
+        found.append({(as_pair((x, y)), score) for x, y, score in pairs})
+    assert found[0] == found[1]
+
+
+def test_run__one_collection_is_two_equal_ones(case):
+    """Records that are in both collections: the pairs of a self-join."""
+    _, records = random_records(case)
+    join = case.make(records)
+    assert run(join, [3] * len(records))[0] == run(join)[0]
+    assert run(join, [1] * len(records))[0] == []
+    assert run(join, [0] * len(records))[0] == []
+
+
+def test_run__limit(case):
+    _, records = random_records(case)
+    join = case.make(records)
+    found, _ = run(join)
+    assert run(join, limit=max(len(found), 1))[0] == found
+    if len(found) > 1:
+        with pytest.raises(ResultLimitError):
+            run(join, limit=len(found) - 1)
+
+
+def test_run__threads_and_pieces_change_nothing(case, monkeypatch):
+    _, records = random_records(case, 20)
+    join = case.make(records)
+    expected = run(join)
+    for workers, piece, room in ((2, 3, 1), (3, 1, 2), (1, 7, 1)):
+        monkeypatch.setattr(pieces, "_PIECE", piece)
+        monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+        assert run(join, runner=Runner(workers)) == expected
+
+
+def test_run__reports_records_probed(case):
+    _, records = random_records(case)
+    reports = []
+    run(case.make(records), runner=Runner(1, lambda *report: reports.append(report)))
+    assert reports == [("join", len(records), len(records))]
+
+
+def test_twins__pairs_that_equal_records_make(case):
+    """What a record has with itself is what it has with an equal one."""
+    _, records = random_records(case)
+    n = len(records)
+    expected = [
+        (a, a, score) for a, b, score in case.expected([*records, *records], None) if b == a + n
+    ]
+    assert rows_of(twin_pairs(case.make(records))) == expected
+
+
+def test_similarities__as_defined(case):
+    _, records = random_records(case)
+    join = case.make(records)
+    pairs = join.run(None, None, Runner(1))[0]
+    for found in (pairs, twin_pairs(join)):
+        expected = [case.similarity(records[a], records[b], s) for a, b, s in rows_of(found)]
+        assert join.similarities(found).tolist() == pytest.approx(expected, rel=1e-15)
+
+
+def test_fractions__order_pairs_as_defined(case):
+    """Those of pairs ranked together: equal where pairs are, higher where one is more similar."""
+    _, records = random_records(case)
+    join = case.make(records)
+    pairs = join.run(None, None, Runner(1))[0]
+    above, below = (column.tolist() for column in join.fractions(pairs))
+    ranks = [case.rank(records[a], records[b], score) for a, b, score in rows_of(pairs)]
+    for i, one in enumerate(ranks):
+        for j, other in enumerate(ranks):
+            assert (one > other) == (above[i] * below[j] > above[j] * below[i])
+
+
+def test_steps__fall_and_end_with_the_join_itself(case):
+    """Each finds what the one before it found, and the last one all."""
+    _, records = random_records(case)
+    join = case.make(records)
+    steps = list(join.steps())
+    assert steps[-1] == join
+    before = set()
+    for step in steps:
+        found = {*run(step)[0], *rows_of(twin_pairs(step))}
+        assert before <= found
+        before = found
+    assert before == {*case.expected(records, None), *rows_of(twin_pairs(join))}
+
+
+def test_steps__what_a_step_leaves_out_is_less_similar(case):
+    _, records = random_records(case)
+    join = case.make(records)
+    everything = run(join)[0]
+    for step in join.steps():
+        found = run(step)[0]
+        left_out = set(everything) - set(found)
+        ranks = [
+            [case.rank(records[a], records[b], score) for a, b, score in rows]
+            for rows in (found, left_out)
+        ]
+        assert not (all(ranks) and min(ranks[0]) <= max(ranks[1]))
+
+
+def test_counts__add_up(case):
+    _, records = random_records(case)
+    counts = run(case.make(records))[1]
+    total = FilterCounts.total([counts, counts, counts])
+    assert type(total) is type(counts)
+    assert vars(total) == {name: 3 * number for name, number in vars(counts).items()}
