@@ -46,22 +46,26 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
-    from neardup.jobs.pairs.options import PairOptions, plan_pairs
+    from neardup.jobs.pairs.options import PairOptions
+    from neardup.jobs.pairs.plan import plan_pairs
+    from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart
-    from neardup.outputs.table_files import check_table_file, write_table
+    from neardup.outputs.table_files import check_table_file
+    from neardup.runtime.runner import Runner
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    plan = plan_pairs(PairOptions(**options), workers)
+    plan = plan_pairs(PairOptions(**options))
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display.report)
     check_table_file(output, overwrite=overwrite)
     left = resolve_paths(inputs, lines=lines)
     right = resolve_paths(against, lines=lines) if against else None
     check_apart(output, (source.origin for source in [*left, *(right or [])]))
-    with Display(quiet=quiet) as display:
-        result = find_pairs_in_sources(left, right, plan, display.report)
-        write_table(result.pairs, output, overwrite=overwrite)
+    with display:
+        result = find_pairs_in_sources(left, right, plan, runner)
+        result.write(output, overwrite=overwrite)
     if as_json:
         say(json.dumps(result.summary, ensure_ascii=False))
     elif not quiet:

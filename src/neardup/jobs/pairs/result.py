@@ -1,4 +1,4 @@
-"""What a search for pairs gives: the table, and the account of the run."""
+"""The result of a search for pairs."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.pairs.options import PairPlan
-from neardup.matching.join import Join
+from neardup.jobs.pairs.records import Records
+from neardup.matching.join import FilterCounts
 from neardup.reading.catalogue import Catalogue
-from neardup.results import skipped_rows
-from neardup.runtime.progress import StageClock
-from neardup.tables import Int64s, ScoredPairs
+from neardup.results import TableResult
+from neardup.tables import ScoredPairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class PairResult:
+@dataclass(frozen=True, repr=False)
+class PairResult(TableResult):
     """Pairs of similar documents and how they were found.
 
     ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap``, the number of
@@ -30,77 +29,32 @@ class PairResult:
     """
 
     pairs: pa.Table
-    counts: Any
+    counts: FilterCounts
     summary: dict[str, Any]
 
-    def __repr__(self) -> str:
-        """Tell the counts."""
+    @property
+    def table(self) -> pa.Table:
+        """The pairs."""
+        return self.pairs
+
+    def headline(self) -> str:
+        """Return how many documents there are, of each collection, and how many pairs."""
         documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
-        return f"PairResult({documents} documents: {len(self.pairs):,} pairs)"
+        return f"{documents} documents: {len(self.pairs):,} pairs"
 
 
-def pair_table(
-    pairs: ScoredPairs, join: Join, documents: Int64s, catalogues: Sequence[Catalogue]
-) -> pa.Table:
-    """Give pairs of documents as rows of ids, with the similarity and score of their records."""
+def pair_table(pairs: ScoredPairs, records: Records, catalogues: Sequence[Catalogue]) -> pa.Table:
+    """Return pairs of documents as rows of ids, with the similarity and score of their records."""
     import pyarrow as pa
 
+    join, of_documents = records.join, records.of_documents
     ids = pa.concat_arrays([catalogue.document_ids() for catalogue in catalogues])
-    records = ScoredPairs(documents[pairs.left], documents[pairs.right], pairs.scores)
+    joined = ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
     return pa.table(
         {
             "id_a": ids.take(pairs.left),
             "id_b": ids.take(pairs.right),
-            "similarity": join.similarities(records),
+            "similarity": join.similarities(joined),
             join.score_name: pairs.scores,
         }
     )
-
-
-def summarise_pairs(
-    catalogues: Sequence[Catalogue],
-    plan: PairPlan,
-    counts: object,
-    n_records: int,
-    n_pairs: int,
-    clock: StageClock,
-) -> dict[str, Any]:
-    """Put together what a search for pairs tells about itself."""
-    options = plan.options
-    scheme = plan.sketch.shingles.describe()
-    summary: dict[str, Any] = {
-        "documents": [int((catalogue.n_tokens >= 0).sum()) for catalogue in catalogues],
-        "empty_documents": sum(int((c.n_tokens == 0).sum()) for c in catalogues),
-        "short_documents": _count_short(catalogues, plan),
-        "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
-        "distinct_records": n_records,
-        "pairs": n_pairs,
-        "filters": vars(counts),
-        "measure": plan.measure_name,
-        "threshold": plan.threshold,
-        "method": options.method,
-    }
-    if plan.edit:
-        summary["max_distance"] = plan.edit.max_distance
-        del scheme["ngram"], scheme["occurrences"]
-    if plan.banding and plan.measure:
-        least = float(plan.measure.least_jaccard)
-        summary["predicted_recall"] = plan.banding.candidate_probability(least)
-        summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
-    elif plan.measure:
-        summary["algorithm"] = options.algorithm
-    if options.top is not None:
-        summary["top"], summary["per_document"] = options.top, options.per_document
-    return {**summary, **skipped_rows(*(c.skipped for c in catalogues))} | {
-        "scheme": scheme,
-        "workers": plan.workers,
-        "seconds": {name: round(seconds, 3) for name, seconds in clock.seconds.items()},
-    }
-
-
-def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
-    """Count the documents that have one shingle only, because they have fewer tokens than that."""
-    if plan.edit:
-        return 0
-    ngram = plan.sketch.shingles.ngram
-    return sum(int(((c.n_tokens > 0) & (c.n_tokens < ngram)).sum()) for c in catalogues)

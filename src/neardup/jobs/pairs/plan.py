@@ -1,0 +1,152 @@
+"""The plan of a search for pairs: its options, checked before any work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from neardup.errors import InvalidParameterError
+from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.matching.bands import Banding
+from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching.measures import MEASURES, Measure
+from neardup.matching.measures.thresholds import LEAST_SHARE
+from neardup.matching.set_join import DEFAULT_ALGORITHM
+from neardup.options.choices import Algorithm
+from neardup.options.kinds import exact_fraction
+from neardup.options.option import no_effect
+from neardup.reading.plan import ReadingPlan
+
+_DEFAULT_THRESHOLD = "0.8"
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """Checked options: ``measure`` of sets, or ``edit`` distances of strings.
+
+    ``banding`` is there where candidates come from MinHash bands.
+    """
+
+    options: PairOptions
+    measure: Measure | None
+    edit: EditThreshold | None
+    algorithm: Algorithm
+    banding: Banding | None
+    sketch: ReadingPlan
+
+    @property
+    def threshold(self) -> float | None:
+        """The least similarity, None where any will do or distances are limited."""
+        if self.options.top is not None and self.options.threshold is None:
+            return None
+        if self.measure:
+            return float(self.measure.threshold)
+        similarity = self.edit.similarity if self.edit else None
+        return None if similarity is None else float(similarity)
+
+    @property
+    def measure_name(self) -> str:
+        """Name of the measure, of whichever kind."""
+        return self.measure.name if self.measure else EDIT
+
+
+def plan_pairs(options: PairOptions) -> PairPlan:
+    """Check what goes with what.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that does not go with another, and a threshold out of range.
+    """
+    name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
+    # Of sets; None for edit distances.
+    kind = MEASURES.get(name)
+    _check_exclusive(options, kind)
+    _check_effects(options, kind)
+    algorithm = options.algorithm or DEFAULT_ALGORITHM
+    if kind is None:
+        return PairPlan(
+            options, None, _edit_threshold(options), algorithm, None, _read_strings(options)
+        )
+    measure = _measure(options, kind)
+    sketch = options.sketch_plan()
+    banding = None
+    if options.method == "minhash":
+        banding, minhash = options.choose_bands(measure)
+        sketch = replace(sketch, banding=banding, minhash=minhash)
+    return PairPlan(options, measure, None, algorithm, banding, sketch)
+
+
+def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
+    """Return the measure with its threshold; without one the most similar come from all pairs."""
+    if options.threshold is not None:
+        return kind.parse(options.threshold)
+    return kind.parse(_DEFAULT_THRESHOLD) if options.top is None else kind.lowest()
+
+
+def _edit_threshold(options: PairOptions) -> EditThreshold:
+    if options.max_distance is not None:
+        return EditThreshold(options.max_distance)
+    if options.threshold is None and options.top is not None:
+        return EditThreshold(None, LEAST_SHARE)
+    threshold = _DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    return EditThreshold(None, exact_fraction("threshold", threshold))
+
+
+def _read_strings(options: PairOptions) -> ReadingPlan:
+    """Read texts as strings of characters, unless another tokenizer is asked for."""
+    tokenizer = "characters" if options.tokenizer is None else options.tokenizer
+    return replace(options, tokenizer=tokenizer).sketch_plan()
+
+
+def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
+    """Raise if two options exclude each other, or one needs another."""
+    is_count = kind is not None and kind.is_count
+    has_bands = kind is not None and kind.has_bands
+    without_bands = f"an {kind.name}" if kind else "edit distances"
+    exclusive = {
+        "max_distance is an edit distance; leave out measure or choose measure edit": (
+            options.max_distance is not None and kind is not None
+        ),
+        "give either max_distance or threshold": (
+            options.max_distance is not None and options.threshold is not None
+        ),
+        f"measure {options.measure} needs threshold, the least number of common shingles": (
+            is_count and options.threshold is None and options.top is None
+        ),
+        "method minhash estimates Jaccard similarities; choose method exact for "
+        + without_bands: options.method == "minhash" and not has_bands,
+        "top is exact; leave out method minhash": (
+            options.method == "minhash" and options.top is not None
+        ),
+        "per_document needs top, the number of partners": (
+            options.per_document and options.top is None
+        ),
+    }
+    named = ("max_distance", "measure", "threshold", "method", "top", "per_document")
+    for message, is_wrong in exclusive.items():
+        if is_wrong:
+            raise InvalidParameterError(message, *named)
+
+
+def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
+    """Raise if an option was given that can have no effect."""
+    if kind is None:
+        where, remedy = "on edit distances", "compare sets of shingles"
+        if options.occurrences != "set":
+            raise no_effect("occurrences", where, remedy)
+        if options.algorithm is not None:
+            raise no_effect("algorithm", where, remedy)
+        options.check_unused(where, f"{remedy} with method minhash")
+    elif options.method == "exact":
+        remedy = "choose method minhash"
+        if not kind.has_bands:
+            remedy += " and another measure"
+        if options.top is not None:
+            remedy += " and no top"
+        options.check_unused("with method exact", remedy)
+    elif options.algorithm is not None:
+        raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
+    if options.limit is None or options.top is None or options.per_document:
+        return
+    if options.limit >= options.top:
+        raise no_effect("limit", f"with top {options.top}, which is no more", "lower it", "top")

@@ -1,0 +1,33 @@
+"""The job: the stages of a search for pairs in order, from sources to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neardup.files.rows import Source
+from neardup.jobs.pairs.matches import find_matches
+from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.records import read_records
+from neardup.jobs.pairs.result import PairResult, pair_table
+from neardup.jobs.pairs.summary import summarise_pairs
+from neardup.reading.first_pass import read_collections
+from neardup.runtime.runner import Runner
+
+
+def find_pairs_in_sources(
+    left: Sequence[Source], right: Sequence[Source] | None, plan: PairPlan, runner: Runner
+) -> PairResult:
+    """Find all pairs, or the most similar; ``right`` is None for a self-join.
+
+    Texts that are equal, and then records that are equal, are joined once; their documents come in
+    when pairs are spelled out.
+    """
+    collections = [left] if right is None else [left, right]
+    with runner.stage("read"):
+        found = read_collections([(sources, plan.sketch) for sources in collections], runner)
+        records = read_records(found, plan, runner)
+    with runner.stage("join"):
+        matches = find_matches(records, plan.options, runner)
+    pairs = pair_table(matches.pairs, records, found.catalogues)
+    summary = summarise_pairs(found.catalogues, plan, records, matches, runner)
+    return PairResult(pairs, matches.counts, summary)

@@ -1,0 +1,79 @@
+"""The account of a search for pairs: counts, options, times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from neardup.jobs.pairs.matches import Matches
+from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.records import Records
+from neardup.reading.catalogue import Catalogue
+from neardup.results import skipped_rows
+from neardup.runtime.runner import Runner
+
+
+def summarise_pairs(
+    catalogues: Sequence[Catalogue],
+    plan: PairPlan,
+    records: Records,
+    matches: Matches,
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what ``--json`` prints of a run."""
+    options = plan.options
+    summary: dict[str, Any] = {
+        "documents": [int(catalogue.is_document.sum()) for catalogue in catalogues],
+        "empty_documents": sum(catalogue.count_empty() for catalogue in catalogues),
+        "short_documents": _count_short(catalogues, plan),
+        "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
+        "distinct_records": len(records),
+        "pairs": len(matches.pairs),
+        "filters": vars(matches.counts),
+        "measure": plan.measure_name,
+        "threshold": plan.threshold,
+        "method": options.method,
+        **_describe_method(plan),
+    }
+    if options.top is not None:
+        summary["top"], summary["per_document"] = options.top, options.per_document
+    summary |= skipped_rows(*(catalogue.skipped for catalogue in catalogues))
+    summary["scheme"] = _describe_scheme(plan)
+    summary["workers"], summary["seconds"] = runner.workers, runner.seconds
+    if plan.banding:
+        summary["recall"] = float(options.recall_asked_for)
+    if options.top is not None:
+        summary["steps"] = matches.n_steps
+    return summary
+
+
+def _describe_method(plan: PairPlan) -> dict[str, Any]:
+    """Return what only this kind of measure and this method have."""
+    if plan.edit:
+        return {"max_distance": plan.edit.max_distance}
+    if plan.banding is None or plan.measure is None:
+        return {"algorithm": plan.algorithm}
+    least = float(plan.measure.least_jaccard)
+    return {
+        "predicted_recall": plan.banding.candidate_probability(least),
+        "bands": plan.banding.bands,
+        "rows": plan.banding.rows,
+    }
+
+
+def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
+    scheme: dict[str, Any] = plan.sketch.shingles.describe()
+    if plan.edit:
+        # Strings are compared token by token.
+        del scheme["ngram"], scheme["occurrences"]
+    if plan.sketch.minhash:
+        scheme |= plan.sketch.minhash.describe()
+    return scheme
+
+
+def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
+    """Count the documents that have one shingle only, because they have fewer tokens than that."""
+    if plan.edit:
+        return 0
+    ngram = plan.sketch.shingles.ngram
+    return sum(catalogue.count_short(ngram) for catalogue in catalogues)
