@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import regions
@@ -16,6 +16,7 @@ from neardup.text.weighting import (
     DocumentFrequencies,
     term_frequencies,
 )
+from tests.examples import examples
 from tests.oracles import passages as oracle
 
 # In how many of 40 documents each type is: by some weightings the last ones weigh nothing.
@@ -149,7 +150,7 @@ def test_narrow_rows__every_weighting(tf, idf):
     assert n_similar > 0
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.randoms(use_true_random=False),
     st.sampled_from(TERM_FREQUENCIES),

@@ -6,10 +6,11 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import token_places
+from tests.examples import examples
 
 # On both sides of what fits into a byte.
 GAPS = (-300, -255, -1, 0, 0, 1, 1, 1, 2, 254, 255, 256, 257, 70_000, 2**40)
@@ -78,7 +79,7 @@ def test_find_places__short_texts(texts):
     assert_found_again(texts)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.integers(0, 200), max_size=5), st.randoms(use_true_random=False))
 def test_find_places__long_texts(sizes, generator):
     assert_found_again(

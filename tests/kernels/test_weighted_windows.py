@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import (
@@ -25,6 +25,7 @@ from neardup.text.weighting import (
     term_frequencies,
 )
 from tests.arrays import JUNK, as_uint64, ragged, random_words
+from tests.examples import examples
 from tests.oracles import weighted
 from tests.oracles import windows as oracle
 
@@ -164,7 +165,7 @@ seeds = st.integers(0, 2**64 - 1)
 least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     some_texts,
     st.sampled_from(TERM_FREQUENCIES),
@@ -212,7 +213,7 @@ def given_values(table):
     return list_weighted
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(some_texts, st.integers(0, 1000), st.sampled_from([1, 2, 10]), least_tokens)
 def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
     """Values of one order are compared by identity, of whichever token."""

@@ -4,13 +4,14 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import ordered_set, staircase, windows
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
+from tests.examples import examples
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
 
@@ -86,7 +87,7 @@ least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
 most = st.sampled_from([1, 2, ANY_NUMBER])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(some_texts, seeds, least_tokens, most)
 def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
     assert_right(texts, seed, min_tokens, most_copies)
@@ -102,7 +103,7 @@ def test_multiset_windows__as_oracle__fixed(n_types, min_tokens):
             assert_right(texts, seed, min_tokens, most_copies)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(some_texts, seeds, most)
 def test_multiset_windows__as_many_as_those_of_others(texts, seed, most_copies):
     """As many as MonoAll's and MonoActive's, no more than AllAlign's."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import neardup
@@ -18,6 +18,7 @@ from neardup.passages.chains import Hit, chain_hits, hull, widest_gap, window_st
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
+from tests.examples import examples
 
 MIN_TOKENS = 20
 
@@ -196,7 +197,7 @@ def planted(rng, n_passages, *, edited):
     return query, document, [tuple(places[number]) for number in range(n_passages)]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32), n_passages=st.integers(1, 5), edited=st.booleans())
 def test_align__planted_passages_with_their_ends(seed, n_passages, edited):
     rng = random.Random(seed)
@@ -208,7 +209,7 @@ def test_align__planted_passages_with_their_ends(seed, n_passages, edited):
         assert (similarity == 1) == (not edited)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.4", "0.7", "0.9", "1"]))
 def test_align__similarity_is_true_and_reached(seed, threshold):
     rng = random.Random(seed)
@@ -223,7 +224,7 @@ def test_align__similarity_is_true_and_reached(seed, threshold):
         assert similarity >= float(threshold)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32), before=st.integers(0, 40), after=st.integers(0, 40))
 def test_align__certain_length_is_found_whole(seed, before, after):
     rng = random.Random(seed)
@@ -238,7 +239,7 @@ def test_align__certain_length_is_found_whole(seed, before, after):
     assert found == [(before, before + len(shared), 25, 25 + len(shared), 1.0)]
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(seed=st.integers(0, 2**32), workers=st.integers(2, 4))
 def test_align__same_for_any_number_of_workers(seed, workers):
     rng = random.Random(seed)

@@ -6,12 +6,13 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.compare.result import CompareResult
 from neardup.jobs.compare.values import SharedPassage
+from tests.examples import examples
 from tests.oracles import comparison, edits
 from tests.oracles.tokens import Options, tokenize
 from tests.strategies import any_text, assigned_only, kinds, small_texts
@@ -44,7 +45,7 @@ def mirror(result: CompareResult) -> CompareResult:
     )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.one_of(words, composed), st.one_of(words, composed), st.integers(1, 3))
 def test_compare__mirrored(a, b, ngram):
     options = {"ngram": ngram, "min_tokens": 5, "compression": 2}
@@ -65,7 +66,7 @@ def test_compare__mirrored_where_alignments_tie(seed):
     assert mirror(neardup.compare(b, a, compression=2)) == result
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(any_text.map(assigned_only), any_text.map(assigned_only), kinds, st.integers(1, 3))
 def test_compare__exact_values_of_any_text(a, b, kind, ngram):
     result = neardup.compare(a, b, tokenizer=kind, ngram=ngram)
@@ -86,7 +87,7 @@ def outside(text: str, places: list[tuple[int, int]]) -> str:
     return text
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.one_of(words, composed), st.one_of(words, composed))
 def test_compare__changes_leave_a_longest_common_subsequence(a, b):
     result = neardup.compare(a, b, min_tokens=3, threshold="0.3")
@@ -106,7 +107,7 @@ def test_compare__changes_leave_a_longest_common_subsequence(a, b):
         assert len(left[0]) == comparison.common_subsequence(x, y)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(small_texts, small_texts)
 def test_compare__every_token_is_in_a_passage_or_a_difference(a, b):
     result = neardup.compare(a, b)

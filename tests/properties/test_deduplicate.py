@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
@@ -15,6 +15,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading import plan as reading_plan
 from neardup.reading import second_pass
 from neardup.runtime.runner import Runner
+from tests.examples import examples
 from tests.oracles import components, survivors
 from tests.oracles.measures import MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
@@ -145,7 +146,7 @@ def test_deduplicate__as_oracle(strings, measure, threshold, ngram, occurrences,
     st.sampled_from(sorted(ORDERS)),
     st.sampled_from(["survivors", "components"]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, clusters):
     """What is similar to another collection goes; that collection stays as it is."""
     rows, others = make_rows(own), make_rows(other, "o")
@@ -180,7 +181,7 @@ def test_deduplicate__component_of_documents_that_stay():
 
 
 @given(texts, thresholds)
-@settings(max_examples=30)
+@examples(30)
 def test_deduplicate__list_of_strings(strings, threshold):
     """Ids are row numbers; counts of empty and short documents are told."""
     options = {"measure": "jaccard", "threshold": threshold, "ngram": 3, "occurrences": "set"}

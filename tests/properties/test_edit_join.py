@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import edit_join as kernels
@@ -14,6 +14,7 @@ from neardup.matching.edit_threshold import EditThreshold
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
+from tests.examples import examples
 from tests.oracles import edits
 from tests.strategies import thresholds
 
@@ -51,7 +52,7 @@ def joined(strings, threshold, *, sides=None, workers=1, **options):
     return list(rows), counts
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     strings=edited_strings(),
     threshold=st.integers(0, 4) | thresholds,

@@ -8,12 +8,13 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.matching import pieces
 from neardup.sketches import pairs
+from tests.examples import examples
 
 KINDS = [
     {"kind": "minhash", "ngram": 1, "num_perm": 24},
@@ -76,7 +77,7 @@ def lengths_of(*collections):
 
 
 @kinds
-@settings(max_examples=40)
+@examples(40)
 @given(texts=collections(), others=st.none() | collections(), threshold=thresholds, data=st.data())
 def test_estimate__with_a_threshold_is_all_of_them_filtered(
     options, texts, others, threshold, data
@@ -99,7 +100,7 @@ def test_estimate__with_a_threshold_is_all_of_them_filtered(
 
 
 @kinds
-@settings(max_examples=25)
+@examples(25)
 @given(texts=collections())
 def test_estimate__all_pairs_once_in_input_order(options, texts):
     found = neardup.estimate(sketched(texts, options)).pairs.select(["id_a", "id_b"]).to_pylist()
@@ -109,7 +110,7 @@ def test_estimate__all_pairs_once_in_input_order(options, texts):
 
 
 @kinds
-@settings(max_examples=25)
+@examples(25)
 @given(texts=collections(), others=collections(), threshold=st.none() | thresholds)
 def test_estimate__of_two_is_the_cross_part_of_both_together(options, texts, others, threshold):
     own, other = sketched(texts, options), sketched(others, options, "b")
@@ -120,7 +121,7 @@ def test_estimate__of_two_is_the_cross_part_of_both_together(options, texts, oth
 
 
 @kinds
-@settings(max_examples=25)
+@examples(25)
 @given(texts=collections(), threshold=st.none() | thresholds, generator=st.randoms())
 def test_estimate__order_changes_nothing(options, texts, threshold, generator):
     numbered = list(enumerate(texts))
@@ -138,7 +139,7 @@ def test_estimate__order_changes_nothing(options, texts, threshold, generator):
 
 
 @kinds
-@settings(max_examples=15)
+@examples(15)
 @given(
     texts=collections(),
     others=st.none() | collections(),
@@ -163,7 +164,7 @@ def test_estimate__workers_and_pieces_change_nothing(
 
 
 @kinds
-@settings(max_examples=25)
+@examples(25)
 @given(texts=collections())
 def test_estimate__written_and_read_is_the_same(options, texts, tmp_path_factory):
     own = sketched(texts, options)
@@ -174,7 +175,7 @@ def test_estimate__written_and_read_is_the_same(options, texts, tmp_path_factory
     assert neardup.estimate(path).pairs == neardup.estimate(own).pairs
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(texts=collections(), others=collections())
 def test_estimate__containments_change_places_with_the_documents(texts, others):
     options = {"kind": "modulo", "ngram": 1, "size": 22}

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
@@ -12,6 +12,7 @@ from neardup.matching import pieces, set_join
 from neardup.matching.measures import make_join_measure
 from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
+from tests.examples import examples
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
@@ -45,7 +46,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
     assert found == joins.join(sets, measure, threshold, sides)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     left=collections,
     right=st.none() | collections,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.pairs.spelling import Members, Speller
 from neardup.tables import ScoredPairs
+from tests.examples import examples
 
 N_RECORDS = 4
 
@@ -67,7 +68,7 @@ def spellers(draw):
     return speller, as_pairs(scores), expected
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(spellers())
 def test_speller__as_defined(drawn):
     speller, joined, expected = drawn
@@ -108,7 +109,7 @@ def test_speller__limit(drawn):
             speller.spell_out(joined, limit=len(expected) - 1)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(spellers(), st.integers(1, 5))
 def test_speller__in_parts(drawn, n_at_once):
     """In the order of the crossings, each pair with its own; no part too large."""

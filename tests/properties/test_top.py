@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.pairs import top as top_pipeline
 from neardup.matching.ranks import rank_fractions
+from tests.examples import examples
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets
 from tests.oracles.shingles import elements
@@ -44,7 +45,7 @@ def found_pairs(result, n_left):
     return [(int(row["id_a"]), int(row["id_b"]) + n_left) for row in result.pairs.to_pylist()]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     left=collections,
     right=st.none() | collections,
@@ -80,7 +81,7 @@ def test_find_pairs__top_as_oracle(left, right, measure, top, with_floor, per_do
     assert found_pairs(result, 0 if right is None else len(left)) == expected
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(texts=collections, distance=st.integers(0, 5), top=tops)
 def test_find_pairs__top_by_distance(texts, distance, top):
     result = neardup.find_pairs(texts, max_distance=distance, top=top, workers=1)
@@ -89,7 +90,7 @@ def test_find_pairs__top_by_distance(texts, distance, top):
     assert result.pairs["distance"].to_pylist() == [d for *_, d in pairs[:top]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     left=collections,
     right=st.none() | collections,

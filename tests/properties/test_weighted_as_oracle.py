@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.examples import examples
 from tests.oracles import weighted
 from tests.properties.weighted_documents import (
     ALL,
@@ -50,7 +51,7 @@ def test_deduplicate__as_oracle(strings, tf, idf, threshold, ngram, keep, cluste
 
 
 @given(texts, texts, tfs, idfs, thresholds, st.sampled_from(["survivors", "components"]))
-@settings(max_examples=40)
+@examples(40)
 def test_deduplicate__against_as_oracle(own, other, tf, idf, threshold, clusters):
     """The other collection stays as it is, and its documents count for what shingles weigh."""
     rows, others = make_rows(own), make_rows(other, "o")
@@ -61,7 +62,7 @@ def test_deduplicate__against_as_oracle(own, other, tf, idf, threshold, clusters
 
 
 @given(texts, st.none() | texts, tfs, idfs, st.sampled_from(["0.2", "0.5"]), st.integers(0, 5))
-@settings(max_examples=40)
+@examples(40)
 def test_deduplicate__compares_what_shares_a_band(own, other, tf, idf, threshold, seed):
     """With few bands, so that much is missed: the same is missed by the definition."""
     rows, others = make_rows(own), None if other is None else make_rows(other, "o")

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
@@ -22,6 +22,7 @@ from neardup.files.compression import COMPRESSIONS
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.rows import ColumnNames, ParsedRows, Source
+from tests.examples import examples
 from tests.files import compress, copy_rows, decompress
 from tests.protocols.format_cases import CASES, Case, Row
 
@@ -63,7 +64,7 @@ def write(source: Source, folder: Path, keep: list[bool]) -> Path:
 
 
 @every_case
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_rows__as_they_were_put_in(case, data):
     rows = data.draw(case.rows())
@@ -78,7 +79,7 @@ def test_rows__as_they_were_put_in(case, data):
 
 
 @every_case
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_writer__the_chosen_rows_and_no_others(case, data):
     """What is written is what a file of the chosen rows alone would be: kept and removed are all.
@@ -130,7 +131,7 @@ def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:
 
 
 @pytest.mark.parametrize("case", BY_BYTES, ids=str)
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_blocks__cuts_do_not_matter_in_any_file(case, data):
     content = data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + data.draw(case.messy)
@@ -142,7 +143,7 @@ def test_blocks__cuts_do_not_matter_in_any_file(case, data):
 
 
 @pytest.mark.parametrize("case", BY_BYTES, ids=str)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_writer__kept_and_removed_have_all_rows_of_any_file(case, data):
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
@@ -25,6 +25,7 @@ from neardup.text.tokenizers import Tokenizer, make_tokenizer
 from neardup.text.tokenizers.files import file_in_name
 from neardup.text.tokenizers.named import NAMED
 from tests.arrays import make_texts, unragged
+from tests.examples import examples
 from tests.oracles import hashing
 from tests.oracles.spans import byte_length, normalised_characters
 from tests.oracles.tokens import Options, fold, tokenize
@@ -159,7 +160,7 @@ def located(tokenizer: Tokenizer, texts: Texts) -> list[list[tuple[int, int, int
 
 
 @every_case
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(strings=st.lists(any_text, max_size=5), chosen=options, lead=any_text)
 def test_hash_tokens__as_oracle(case, files, strings, chosen, lead):
     """Whatever stands around the texts in memory."""
@@ -170,7 +171,7 @@ def test_hash_tokens__as_oracle(case, files, strings, chosen, lead):
 
 
 @every_locating
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(strings=st.lists(any_text, max_size=5), chosen=options, lead=any_text)
 def test_locate_tokens__same_hashes_and_places_in_the_text(case, files, strings, chosen, lead):
     """Places are whole characters, unless tokens are bytes, and no token starts before another."""
@@ -189,7 +190,7 @@ def test_locate_tokens__same_hashes_and_places_in_the_text(case, files, strings,
 
 
 @every_case
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(strings=st.lists(any_text, max_size=6), chosen=options, cut=st.integers(0, 6))
 def test_texts_do_not_know_their_neighbours(case, files, strings, chosen, cut):
     """Any cut of the texts into slices gives the same hashes and places."""

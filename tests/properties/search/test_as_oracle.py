@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.examples import examples
 from tests.oracles import passages
 from tests.oracles import search as oracle
 from tests.properties.search.cases import (
@@ -44,7 +45,7 @@ def test_search__windows_as_oracle(case, recall):
 
 
 @given(case=cases(), report=st.sampled_from(["best", "maximal"]), recall=recalls)
-@settings(max_examples=100)
+@examples(100)
 def test_search__candidates_as_oracle(case, report, recall):
     """Compare the sub-texts between the candidates of each start with the query."""
     assume(can_reach(case, recall))
@@ -65,7 +66,7 @@ def test_search__candidates_as_oracle(case, report, recall):
 
 
 @given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
-@settings(max_examples=100)
+@examples(100)
 def test_search__everything_as_oracle(case, report):
     """Ask for one common min-hash, or hardly more, which nearly all similar sub-texts have."""
     recall = Fraction(int((1 - (1 - case.threshold) ** case.num_perm) * 10**9), 10**9)

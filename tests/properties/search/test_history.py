@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup import InvalidInputError, PassageIndex
@@ -17,6 +17,7 @@ from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle
 from neardup.runtime.runner import Runner
+from tests.examples import examples
 from tests.properties.search.cases import Case, add, can_reach, cases, indexed, new_folder, recalls
 
 
@@ -37,7 +38,7 @@ def answers(index: PassageIndex, case: Case, recall: str, workers: int = 1) -> l
     tokens=st.integers(1, 30),
     workers=st.integers(1, 3),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_search__same_for_all_workers_and_segments(case, recall, cut, tokens, workers):
     assume(can_reach(case, recall))
     with indexed(case) as index:
@@ -51,7 +52,7 @@ def test_search__same_for_all_workers_and_segments(case, recall, cut, tokens, wo
 
 
 @given(case=cases(n_documents=6, idf="unary"), recall=recalls, data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_search__same_however_it_came_about(case, recall, data):
     assume(can_reach(case, recall))
     names = list(case.documents)
@@ -82,7 +83,7 @@ def test_search__same_however_it_came_about(case, recall, data):
 
 
 @given(case=cases(n_documents=6), data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_search__removed_documents_keep_their_frequencies(case, data):
     assume(can_reach(case, "0.9"))
     names = list(case.documents)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
 from neardup.passages.handle import create
 from neardup.passages.scheme import make_passage_scheme
+from tests.examples import examples
 from tests.oracles import spans
 from tests.oracles.tokens import Options
 from tests.properties.search.cases import add, new_folder
@@ -30,7 +31,7 @@ FOREIGN += ["\u212b", "가", "가각", "x_6", "½", "①", "\U0001f600", "a", "b
     accents=st.booleans(),
     data=st.data(),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_search__places_are_those_of_the_tokens(
     words, gap, texts, kind, form, casefold, accents, data
 ):

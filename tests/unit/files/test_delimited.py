@@ -7,12 +7,13 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.rows import ColumnNames
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ def test_select__none(source):
 PIECES = ["a", "b", ",", '"', '""', "\n", "\r\n", "\r", '"\n', "a,b\n", " "]
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
     path = tmp_path_factory.getbasetemp() / "property.csv"

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
@@ -18,6 +18,7 @@ from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
+from tests.examples import examples
 
 TEXT = ColumnNames()
 ALL = ColumnNames(id="id", order="date")
@@ -226,7 +227,7 @@ ROW = st.fixed_dictionaries(
 ANY_ROW = ROW | st.dictionaries(st.sampled_from(["text", "id", "date"]), ORDER | st.booleans())
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     rows=st.lists(ROW, max_size=5) | st.lists(ROW | ANY_ROW, max_size=5),
     ascii_only=st.booleans(),
