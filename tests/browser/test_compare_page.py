@@ -18,6 +18,8 @@ from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
 from tests.browser import driver
 
+pytestmark = pytest.mark.browser
+
 HOSTILE = (
     '<script>alert(1); document.title = "ran"</script>',
     '<img src="http://example.invalid/x.png" onerror="alert(2)">',

@@ -189,7 +189,7 @@ def test_index__of_another_tokenizer(fails, index):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
-@pytest.mark.slow
+@pytest.mark.kills
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_build__interrupted_leaves_nothing(here, number):
     rows = [{"id": i, "text": " ".join(f"w{i * k % 997}" for k in range(300))} for i in range(9000)]

@@ -257,7 +257,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.kills
 @pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="looks into /proc")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupt__by_a_signal_while_reading(here, monkeypatch, large_file, workers):

@@ -60,6 +60,7 @@ def oracle_places(strings, kind="words", options=PLAIN):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("options", [PLAIN, BARE])
 def test_locate_tokens__all_characters(kind, options):

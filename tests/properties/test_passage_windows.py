@@ -148,6 +148,7 @@ def zipf_text(generator, n, n_types):
     return [WORDS[int(n_types ** generator.random()) % n_types] for _ in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most_copies", [1, 3, ALL_COPIES])
 @pytest.mark.parametrize("min_tokens", [1, 50, 1000])
 @pytest.mark.parametrize("n_types", [2, 300, 4000])
@@ -196,6 +197,7 @@ def test_multiset_windows__all_tokens_equal__as_sets(min_tokens):
         assert len(lists.wide_rows) == n - 65535 + (columns[3][0] >= 65535)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_types", [1, 2, 3])
 @pytest.mark.parametrize("most_copies", [1, 2, ALL_COPIES])
 def test_multiset_windows__above_the_first_ceiling(n_types, most_copies):

@@ -118,6 +118,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])
 def test_form_texts__every_character_among_joining_ones(form):
     """Pieces joined are what the whole text becomes, whatever stands on either side."""

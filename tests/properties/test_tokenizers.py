@@ -34,6 +34,7 @@ CODE_POINTS = [*range(0xD800), *range(0xE000, 0x34000), *range(0x34000, 0x110000
 CODE_POINTS += [*range(0xE0000, 0xE0200), 0x10FFFF]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "chosen"),
     [
@@ -55,6 +56,7 @@ def test_hash_tokens__every_character(kind, chosen):
     assert wrong[:20] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])
 def test_hash_tokens__unicode_form_of_every_character(form):
     chosen = Options(casefold=False, unicode_form=form)

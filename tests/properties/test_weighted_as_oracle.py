@@ -73,6 +73,7 @@ def test_deduplicate__compares_what_shares_a_band(own, other, tf, idf, threshold
     assert result.summary["candidates"] == n_compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tf", "idf"), ALL)
 def test_deduplicate__hundreds_of_texts_as_oracle(tf, idf):
     rows = make_rows(passages(3, 120))

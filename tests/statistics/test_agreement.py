@@ -17,6 +17,8 @@ from neardup.sketches.signatures.agreement import estimate_agreement
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import ShingleLists, Signatures, WeightedSets
 
+pytestmark = pytest.mark.statistics
+
 NUM_PERM = 64
 SHARES = ["0.1", "0.3", "0.5", "0.8", "0.9", "0.99"]
 # Elements of each set: pairs at a time, and in all.

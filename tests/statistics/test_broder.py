@@ -25,6 +25,8 @@ from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, 
 from neardup.tables import Estimates, ShingleLists, TokenLists
 from neardup.text.shingles import make_shingle_scheme
 
+pytestmark = pytest.mark.statistics
+
 SIGMAS = 3.5
 TRIALS = 2400
 SIZES = [30, 1000, 100_000]

@@ -15,6 +15,8 @@ from neardup.kernels import consistent
 from neardup.kernels.hashing import mix_words
 from tests.oracles import weighted as oracle
 
+pytestmark = pytest.mark.statistics
+
 SIGMAS = 4
 N_SEEDS = 40_000
 ONE = 1 << 20

@@ -18,6 +18,8 @@ from neardup.sketches.edit.runs import split_runs
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures, Texts
 
+pytestmark = pytest.mark.statistics
+
 SIGMAS = 3.5
 TRIALS = 2000
 LENGTH = 8000

@@ -20,6 +20,8 @@ from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_s
 from neardup.tables import ShingleLists
 from tests.oracles import curve
 
+pytestmark = pytest.mark.statistics
+
 SIGMAS = 3.5
 LANES = 128
 JACCARDS = [Fraction(j) for j in ("0", "0.1", "0.5", "0.8", "0.95", "1")]

@@ -12,6 +12,8 @@ import pytest
 from neardup import PassageIndex
 from tests.oracles.search import probability_of_hits
 
+pytestmark = pytest.mark.statistics
+
 N_TRIALS = 2000
 NUM_PERM = 32
 THRESHOLD = Fraction(4, 5)

@@ -24,6 +24,8 @@ from tests.oracles.measures import JOIN_MEASURES, rank_of_threshold
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
 
+pytestmark = pytest.mark.statistics
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "licences.jsonl.gz"
 MORE = [Path(path) for path in os.environ.get("NEARDUP_REAL_TEXTS", "").split(os.pathsep) if path]
 MOST_RECORDS = 4000

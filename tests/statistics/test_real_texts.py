@@ -21,6 +21,8 @@ import neardup
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
 
+pytestmark = pytest.mark.statistics
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "licences.jsonl.gz"
 MORE = [Path(path) for path in os.environ.get("NEARDUP_REAL_TEXTS", "").split(os.pathsep) if path]
 THRESHOLDS = ("0.5", "0.7", "0.8", "0.9")

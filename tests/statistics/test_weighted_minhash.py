@@ -21,6 +21,8 @@ from neardup.tables import WeightedSets
 from tests.oracles import curve
 from tests.oracles.weighted import weighted_jaccard
 
+pytestmark = pytest.mark.statistics
+
 SIGMAS = 3.5
 JACCARDS = [0.1, 0.3, 0.5, 0.8, 0.95, 0.99]
 # Pairs and functions for each size of a set, and what can be looked at in seconds.

@@ -138,7 +138,7 @@ def test_output_stream__disk_full(suffix):
     message = r"^/dev/full: cannot be written: No space left on device$"
     stream = OutputStream(Path("/dev/full"), COMPRESSIONS.get(suffix))
     with pytest.raises(WriteError, match=message):
-        stream.write(os.urandom(10_000_000))
+        stream.write(os.urandom(2_000_000))
     stream.close()
 
 

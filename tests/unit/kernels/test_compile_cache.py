@@ -179,6 +179,7 @@ def test_compile__once(tmp_path):
     assert run(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) == ("loaded", "")
 
 
+@pytest.mark.slow
 def test_compile__two_processes_at_once(tmp_path):
     processes = [start(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) for _ in range(2)]
     assert {err for _, err in map(finish, processes)} == {""}
@@ -188,6 +189,7 @@ def test_compile__two_processes_at_once(tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".nbi", ".nbc"}
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("kind", ["nbc", "nbi"])
 @pytest.mark.parametrize("damage", ["emptied", "cut short", "overwritten"])
 def test_compile__again_when_a_file_is_damaged(tmp_path, compiled_cache, damage, kind):
@@ -209,6 +211,7 @@ def compiled_cache(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_compile__without_a_cache(tmp_path):
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "cache"
@@ -216,17 +219,20 @@ def test_compile__without_a_cache(tmp_path):
     assert run(FOLDER, NEARDUP_CACHE_DIR=folder) == ("None", "")
 
 
+@pytest.mark.slow
 def test_announcement__first_run_only(tmp_path):
     _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path)
     assert err == "compiling neardup's kernels, 15 to 40 seconds; later runs start at once"
     assert run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
 
 
+@pytest.mark.slow
 def test_announcement__quiet(tmp_path):
     code = ANNOUNCE.replace("quiet=False", "quiet=True")
     assert run(code, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
 
 
+@pytest.mark.slow
 def test_announcement__without_a_cache(tmp_path):
     (tmp_path / "file").write_text("")
     for _ in range(2):

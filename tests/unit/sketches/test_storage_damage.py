@@ -22,6 +22,7 @@ def read_or_refused(path):
         return None
 
 
+@pytest.mark.damage
 @kinds
 def test_read__flipped_bits(kind, tmp_path):
     """One bit anywhere, half of them in the metadata, which pages' checksums do not cover."""
@@ -44,6 +45,7 @@ def test_read__flipped_bits(kind, tmp_path):
     assert n_noticed > 100
 
 
+@pytest.mark.damage
 @kinds
 def test_read__every_bit_of_the_numbers_of_rows(kind, tmp_path):
     """A file has them several times; one alone that is less would leave documents out."""
@@ -66,6 +68,7 @@ def test_read__every_bit_of_the_numbers_of_rows(kind, tmp_path):
             assert found is None or same(found, sketches)
 
 
+@pytest.mark.damage
 @kinds
 def test_read__truncated(kind, tmp_path):
     path = tmp_path / "a.parquet"
@@ -78,6 +81,7 @@ def test_read__truncated(kind, tmp_path):
             Sketches.read(path)
 
 
+@pytest.mark.damage
 @kinds
 def test_read__overwritten_stretches(kind, tmp_path):
     sketches, path = make(kind), tmp_path / "a.parquet"

@@ -44,6 +44,7 @@ def full_from(position: int, until: int | None = None, code: int = errno.ENOSPC)
     return act
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize(
     ("code", "is_once"), [(errno.ENOSPC, True), (errno.ENOSPC, False), (errno.EACCES, False)]
 )
@@ -158,7 +159,7 @@ def test_segment__stays_uncommitted_after_an_error(tmp_path):
 
 
 @KILLS
-@pytest.mark.slow
+@pytest.mark.kills
 def test_killed__at_any_call(tmp_path):
     command = [sys.executable, "-m", "tests.faults", str(tmp_path)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -167,7 +168,7 @@ def test_killed__at_any_call(tmp_path):
 
 
 @KILLS
-@pytest.mark.slow
+@pytest.mark.kills
 def test_killed__at_any_moment(tmp_path):
     folder = tmp_path / "index"
     generation = build(folder).generation

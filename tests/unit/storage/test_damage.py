@@ -41,6 +41,7 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
     return bytes(content)
 
 
+@pytest.mark.damage
 def test_damage__of_any_file(index, tmp_path):
     rng = np.random.default_rng(20)
     folder = tmp_path / "index"
@@ -60,6 +61,7 @@ def test_damage__of_any_file(index, tmp_path):
     assert check(folder) == 2
 
 
+@pytest.mark.damage
 def test_damage__file_is_gone_or_another(index, tmp_path):
     folder = tmp_path / "index"
     shutil.copytree(index, folder)

@@ -99,6 +99,7 @@ def test_compare__weights(tf, idf):
         assert estimated.low <= value <= estimated.high
 
 
+@pytest.mark.statistics
 def test_compare__intervals_hold_exact_values():
     """Of 95 % intervals over independent texts and seeds at least 85 % hold the exact value."""
     n_trials = 60

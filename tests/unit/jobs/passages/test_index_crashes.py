@@ -152,7 +152,7 @@ def create(folder: Path) -> None:
 
 
 @KILLS
-@pytest.mark.slow
+@pytest.mark.kills
 def test_killed__commands_at_any_moment(tmp_path):
     module = "tests.unit.jobs.passages.test_index_crashes"
     command = [sys.executable, "-m", module, str(tmp_path), "50"]

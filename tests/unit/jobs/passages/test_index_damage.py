@@ -38,6 +38,7 @@ def damaged(data: bytes, generator: np.random.Generator) -> bytes:
     return data[:place] + bytes([data[place] ^ change]) + data[place + 1 :]
 
 
+@pytest.mark.damage
 def test_open__after_damage_of_any_file(index, tmp_path):
     generator = np.random.default_rng(12)
     folder = tmp_path / "index"
