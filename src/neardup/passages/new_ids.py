@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.ids import repeated_id
 from neardup.passages.documents import DocumentBlock, RowPlaces
 from neardup.passages.index import OpenIndex
 from neardup.storage.ids import IdTable
@@ -47,7 +48,8 @@ class NewIds:
                 f"id {block.ids[first].as_py()!r} is in the index already; ids must differ. "
                 "Remove the old document first, or choose another --id-column"
             )
-            raise _refusal(message, block, first)
+            source, row = block.places.place(first)
+            raise InvalidInputError(message, path=source, row=row)
 
 
 def _check_repeats(block: DocumentBlock, rows: Int64s, places: RowPlaces) -> None:
@@ -55,12 +57,5 @@ def _check_repeats(block: DocumentBlock, rows: Int64s, places: RowPlaces) -> Non
     documents = np.flatnonzero(rows >= 0)
     if len(documents):
         first = int(documents[0])
-        source, row = places.place(int(rows[first]))
-        identifier = block.ids[first].as_py()
-        message = f"id {identifier!r} was used before, in {source}, row {row}; ids must differ"
-        raise _refusal(message, block, first)
-
-
-def _refusal(message: str, block: DocumentBlock, document: int) -> InvalidInputError:
-    source, row = block.places.place(document)
-    return InvalidInputError(message, path=source, row=row)
+        identifier, earlier = block.ids[first].as_py(), places.place(int(rows[first]))
+        raise repeated_id(identifier, block.places.place(first), earlier)

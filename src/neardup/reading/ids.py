@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidInputError
+from neardup.files.ids import repeated_id
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +30,5 @@ def check_unique(ids: pa.Array, place: Callable[[int], tuple[str, int]]) -> None
         if identifier is None:
             continue
         if identifier in seen:
-            file, row = place(seen[identifier])
-            message = f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
-            path, number = place(i)
-            raise InvalidInputError(message, path=path, row=number)
+            raise repeated_id(identifier, place(i), place(seen[identifier]))
         seen[identifier] = i
