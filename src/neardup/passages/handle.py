@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from neardup.passages.frequencies import open_frequencies
 from neardup.passages.index import OpenIndex
 from neardup.passages.scheme import PassageScheme, restore_scheme
@@ -16,7 +14,6 @@ from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.manifest import Manifest
 from neardup.storage.segments import Segment
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.weighting import DocumentFrequencies
 
 
 class PassageHandle(Handle[OpenIndex]):
@@ -34,7 +31,6 @@ class PassageHandle(Handle[OpenIndex]):
         super().__init__(folder)
         self._tokenizer = tokenizer
         self._scheme: PassageScheme | None = None
-        self._frequencies: DocumentFrequencies | None = None
         self._searchers: dict[Segment, SegmentSearcher] = {}
 
     def read(self, files: OpenFiles) -> OpenIndex:
@@ -47,7 +43,7 @@ class PassageHandle(Handle[OpenIndex]):
         InvalidParameterError, SketchMismatchError
             If the index's tokenizer is missing, or another one.
         """
-        scheme, frequencies = self._restore(files)
+        scheme, frequencies = self._restore_scheme(files), open_frequencies(files)
         self._searchers = {
             segment: self._searchers.get(segment)
             or SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
@@ -56,16 +52,12 @@ class PassageHandle(Handle[OpenIndex]):
         searchers = tuple(self._searchers[segment] for segment in files.segments)
         return OpenIndex(files.manifest, scheme, frequencies, searchers, files.removed)
 
-    def _restore(self, files: OpenFiles) -> tuple[PassageScheme, DocumentFrequencies | None]:
-        """Return scheme and frequencies; if these are others than before, so are all segments."""
-        frequencies = open_frequencies(files)
-        scheme = self._scheme
-        if scheme is None or scheme.describe() != files.manifest.scheme:
-            scheme = restore_scheme(files.manifest.scheme, self._tokenizer)
-        if scheme is not self._scheme or not _are_same(frequencies, self._frequencies):
+    def _restore_scheme(self, files: OpenFiles) -> PassageScheme:
+        """Return the scheme; if it is another than before, so is what was made of all segments."""
+        if self._scheme is None or self._scheme.describe() != files.manifest.scheme:
+            self._scheme = restore_scheme(files.manifest.scheme, self._tokenizer)
             self._searchers = {}
-        self._scheme, self._frequencies = scheme, frequencies
-        return scheme, frequencies
+        return self._scheme
 
 
 def create(folder: Path, scheme: PassageScheme) -> None:
@@ -77,10 +69,3 @@ def create(folder: Path, scheme: PassageScheme) -> None:
         If the folder is there, or cannot be made.
     """
     create_index(folder, Manifest(scheme.describe()))
-
-
-def _are_same(one: DocumentFrequencies | None, other: DocumentFrequencies | None) -> bool:
-    """Whether two frequencies lie in the same mapped files."""
-    if one is None or other is None:
-        return one is other
-    return np.shares_memory(one.hashes, other.hashes) and np.shares_memory(one.counts, other.counts)

@@ -154,6 +154,22 @@ def test_refresh__of_an_index_that_was_built_anew(tmp_path):
     assert len(made.search(query)) == 1
 
 
+def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
+    """Lower-case words are the same tokens for two tokenizers, so that all files are equal."""
+    for tokenizer in ("words", "whitespace"):
+        folder = tmp_path / tokenizer
+        PassageIndex.create(folder, min_tokens=5, tokenizer=tokenizer).add(texts(5), id_column="id")
+    made = PassageIndex.open(tmp_path / "words")
+    before = made.handle.view(Runner(1))
+    (tmp_path / "words").rename(tmp_path / "old")
+    (tmp_path / "whitespace").rename(tmp_path / "words")
+    made.refresh()
+    after = made.handle.view(Runner(1))
+    assert after.manifest.segments == before.manifest.segments
+    assert after.searchers[0] is not before.searchers[0]
+    assert len(made.search("W1 W2 W3 W4 W5 W6", "0.1", recall="0.5")) == 0
+
+
 def test_search__while_another_thread_adds(index):
     """Each search sees one state as a whole; after the last addition, all is found."""
     query = "a b c d e f g h i j"
