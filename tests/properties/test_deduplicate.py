@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.options import Options, make_plan
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading import plan as reading_plan
 from neardup.reading import second_pass
@@ -217,7 +217,7 @@ def passages(seed, n):
 
 
 def tables_of(strings, *, block_rows, workers, against=None, **options):
-    plan = make_plan(Options(**options))
+    plan = plan_deduplication(DedupOptions(**options))
 
     def sources(collection):
         table = pa.table({"text": collection})

@@ -7,7 +7,7 @@ import pytest
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.options import Options, make_plan
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading import plan as reading_plan
 from neardup.reading import second_pass
@@ -41,7 +41,7 @@ def test_deduplicate__raw_and_smooth_by_default():
 
 
 def tables_of(strings, against, *, block_rows, workers, **options):
-    plan = make_plan(Options(measure=WEIGHTED, **options))
+    plan = plan_deduplication(DedupOptions(measure=WEIGHTED, **options))
 
     def sources(collection):
         table = pa.table({"text": collection})
@@ -155,7 +155,7 @@ class ChangingSource(MemorySource):
 @pytest.mark.parametrize(("idf", "n_reads"), [("unary", 2), ("smooth", 3)])
 def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
     texts = ["a b c d e f g h", "A b c d e f g h i"]
-    plan = make_plan(Options(measure=WEIGHTED, idf=idf, threshold="0.5"))
+    plan = plan_deduplication(DedupOptions(measure=WEIGHTED, idf=idf, threshold="0.5"))
     whole = deduplicate_sources([ChangingSource(texts, texts, n_reads)], [], plan, Runner(1))
     assert whole.summary["documents_removed"] == 1
     for longer in ([texts[0] + " x y", texts[1]], [texts[0], texts[1] + " x"]):

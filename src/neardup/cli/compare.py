@@ -46,13 +46,13 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.errors import InvalidInputError
-    from neardup.jobs.compare.compare import CompareOptions, compare_texts, make_plan
+    from neardup.jobs.compare.compare import CompareOptions, compare_texts, plan_comparison
     from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart
     from neardup.runtime.runner import Runner
 
     chosen = CompareOptions(**options)
-    make_plan(chosen)
+    plan_comparison(chosen)
     display = Display(quiet=quiet)
     runner = Runner(workers, display.report)
     if a == b == _STANDARD_INPUT:

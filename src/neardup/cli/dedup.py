@@ -47,12 +47,12 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.dedup.options import Options, make_plan
+    from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_sources
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 
-    plan = make_plan(Options(**options))
+    plan = plan_deduplication(DedupOptions(**options))
     display = Display(quiet=quiet)
     runner = Runner(workers, display.report)
     check_output(output, overwrite=overwrite)

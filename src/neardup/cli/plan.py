@@ -16,7 +16,7 @@ from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.forecast import JobForecast
-    from neardup.jobs.dedup.options import Plan
+    from neardup.jobs.dedup.plan import DedupPlan
 
 _EPILOG = """\b
 Examples:
@@ -44,12 +44,12 @@ def command(
     take in comparisons, memory, disk and time.
     """
     announce_compilation(quiet=quiet)
-    from neardup.jobs.dedup.options import Options, make_plan
+    from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
     from neardup.runtime.runner import Runner
 
     if not inputs:
         _check_no_documents()
-    plan = make_plan(Options(**options))
+    plan = plan_deduplication(DedupOptions(**options))
     runner = Runner(workers)
     estimate = None
     if inputs:
@@ -76,12 +76,12 @@ def _check_no_documents() -> None:
             raise no_effect(name, "without INPUT", "name an input")
 
 
-def _curve(plan: Plan) -> list[tuple[float, float]]:
+def _curve(plan: DedupPlan) -> list[tuple[float, float]]:
     points = sorted({*(i / 20 for i in range(2, 21)), float(plan.measure.least_jaccard)})
     return [(s, plan.banding.candidate_probability(s)) for s in points]
 
 
-def _facts(plan: Plan, estimate: JobForecast | None) -> dict[str, Any]:
+def _facts(plan: DedupPlan, estimate: JobForecast | None) -> dict[str, Any]:
     facts = {
         "measure": plan.measure.name,
         "threshold": float(plan.measure.threshold),
@@ -95,7 +95,7 @@ def _facts(plan: Plan, estimate: JobForecast | None) -> dict[str, Any]:
     return facts if estimate is None else {**facts, "estimate": vars(estimate)}
 
 
-def _chart(plan: Plan) -> str:
+def _chart(plan: DedupPlan) -> str:
     """Draw the S-curve, one line for each similarity."""
     least = float(plan.measure.least_jaccard)
     lines = [

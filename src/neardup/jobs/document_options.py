@@ -54,7 +54,7 @@ class DocumentOptions(ReadingOptions):
     strip_accents: bool = False
     fold_digits: bool = False
 
-    def sketch_plan(self, *, order: str | None = None) -> ReadingPlan:
+    def reading_plan(self, *, order: str | None = None) -> ReadingPlan:
         """Make the plan of reading; ``order`` is a column by which documents are ranked.
 
         Raises

@@ -67,7 +67,7 @@ class CompareOptions(CheckedOptions):
         return {name: getattr(self, name) for name in names}
 
 
-def make_plan(options: CompareOptions) -> tuple[Makers, PassageOptions]:
+def plan_comparison(options: CompareOptions) -> tuple[Makers, PassageOptions]:
     """Make the sketches, and what counts as a passage, before any work starts.
 
     Raises
@@ -107,7 +107,7 @@ def compare_texts(
     runner: Runner,
 ) -> CompareResult:
     """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
-    makers, of_passages = make_plan(options)
+    makers, of_passages = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
         _check_text(name, text)
     strings = pa.array(texts, pa.large_string())

@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.jobs.dedup.candidates import Candidates
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
@@ -54,7 +54,7 @@ class Audit:
 
 
 def audit_contents(
-    contents: Contents, candidates: Candidates, removals: Removals, plan: Plan, runner: Runner
+    contents: Contents, candidates: Candidates, removals: Removals, plan: DedupPlan, runner: Runner
 ) -> Audit:
     """Draw contents by the seed, those that stay in any case left out, and look what was missed."""
     assert candidates.buckets is not None

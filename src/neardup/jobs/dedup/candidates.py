@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.buckets import bucket_keys, list_keys
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
@@ -42,7 +42,9 @@ def all_candidates(contents: Contents) -> Candidates:
     return Candidates(np.arange(len(contents), dtype=np.int64), contents.n_fixed)
 
 
-def bucket_contents(keys: BandKeys, contents: Contents, plan: Plan, runner: Runner) -> Candidates:
+def bucket_contents(
+    keys: BandKeys, contents: Contents, plan: DedupPlan, runner: Runner
+) -> Candidates:
     """Return the contents that share a bucket with another; ``keys`` are used up."""
     buckets = bucket_keys(keys, contents.order, plan.banding.bands, runner)
     if plan.options.clusters == "survivors":

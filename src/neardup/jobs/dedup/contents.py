@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import FirstPass, read_collections
 from neardup.reading.second_pass import read_sets, read_weighted_sets
@@ -40,19 +40,19 @@ class Contents:
         """Both collections, in the order in which their documents are numbered."""
         return self.other, self.own
 
-    def read_sets(self, contents: Int64s, plan: Plan, runner: Runner) -> ShingleSets:
+    def read_sets(self, contents: Int64s, plan: DedupPlan, runner: Runner) -> ShingleSets:
         """Read the shingle sets of some contents."""
-        return read_sets(self.catalogues, self._places(contents), plan.sketch, runner)
+        return read_sets(self.catalogues, self._places(contents), plan.reading, runner)
 
     def read_comparable(
-        self, contents: Int64s, plan: Plan, runner: Runner
+        self, contents: Int64s, plan: DedupPlan, runner: Runner
     ) -> ShingleSets | WeightedSets:
         """Read what the measure compares of some contents."""
-        weighted = plan.sketch.weighted
+        weighted = plan.reading.weighted
         if weighted is None:
             return self.read_sets(contents, plan, runner)
         places = self._places(contents)
-        return read_weighted_sets(self.catalogues, places, plan.sketch, weighted, runner)
+        return read_weighted_sets(self.catalogues, places, plan.reading, weighted, runner)
 
     def _places(self, contents: Int64s) -> list[Int64s]:
         """Return each document's place among some contents, -1 for none; split by catalogue."""
@@ -62,14 +62,14 @@ class Contents:
 
 
 def read_contents(
-    sources: Sequence[Source], against: Sequence[Source], plan: Plan, runner: Runner
+    sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan, runner: Runner
 ) -> tuple[Contents, BandKeys]:
     """Read all documents once; return their contents in keep order, and the contents' band keys.
 
     Keys are numbered as contents are, not in keep order.
     """
     found = read_collections(
-        [(against, plan.sketch.without_order()), (sources, plan.sketch)], runner
+        [(against, plan.reading.without_order()), (sources, plan.reading)], runner
     )
     return _order_contents(found, plan.keep), found.keys
 

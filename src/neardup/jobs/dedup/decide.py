@@ -10,7 +10,7 @@ from neardup.clustering.components import join_components
 from neardup.clustering.survivors import choose_survivors
 from neardup.jobs.dedup.candidates import Candidates
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
 
@@ -52,7 +52,7 @@ def decide(
     candidates: Candidates,
     keys: KeyLists,
     sets: ShingleSets | WeightedSets,
-    plan: Plan,
+    plan: DedupPlan,
     runner: Runner,
 ) -> Decision:
     """Go through the candidates in keep order and decide which of them stay."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.dedup.options import Options, make_plan
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.choices import (
@@ -156,7 +156,7 @@ def deduplicate(
     >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
-    options = Options(
+    options = DedupOptions(
         measure=measure,
         threshold=threshold,
         recall=recall,
@@ -181,7 +181,7 @@ def deduplicate(
         id_column=id_column,
         on_error=on_error,
     )
-    plan = make_plan(options)
+    plan = plan_deduplication(options)
     runner = Runner(workers, progress)
     sources = resolve_inputs(data, lines=lines)
     others = resolve_inputs(against, lines=lines) if against is not None else []

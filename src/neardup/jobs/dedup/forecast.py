@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.bands import Banding
 from neardup.reading.frequencies import block_frequencies, with_frequencies
 from neardup.reading.plan import ReadingPlan
@@ -53,7 +53,7 @@ class JobForecast:
     seconds: tuple[float, float]
 
 
-def forecast_job(sources: Sequence[Source], plan: Plan, runner: Runner) -> JobForecast:
+def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> JobForecast:
     """Count the rows of a collection, parse a few blocks of it, and scale up.
 
     Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
@@ -61,17 +61,17 @@ def forecast_job(sources: Sequence[Source], plan: Plan, runner: Runner) -> JobFo
     start = time.perf_counter()
     n_documents, sampled = _sample_blocks(sources)
     reading = time.perf_counter() - start
-    sketch_plan = _count_sample(sampled, plan.sketch)
+    weighed = _count_sample(sampled, plan.reading)
     text_bytes, n_tokens, sketching = 0, 0, 0.0
     signatures: list[Uint32s] = []
     for block in sampled:
         start = time.perf_counter()
-        sketch = sign_block(block, sketch_plan)
+        signed = sign_block(block, weighed)
         sketching += time.perf_counter() - start
-        text_bytes += sketch.text_bytes
-        n_tokens += int(np.maximum(sketch.n_tokens, 0).sum())
+        text_bytes += signed.text_bytes
+        n_tokens += int(np.maximum(signed.n_tokens, 0).sum())
         share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))
-        signatures.append(_sample_signatures(block, sketch_plan, share))
+        signatures.append(_sample_signatures(block, weighed, share))
     n_sampled_rows = sum(map(len, sampled))
     scale = n_documents / n_sampled_rows if n_sampled_rows else 0.0
     sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)

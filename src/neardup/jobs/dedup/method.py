@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 
@@ -44,7 +44,7 @@ class MethodChoice:
         return {"chosen": self.method, "exact": exact, "minhash": round(self.minhash, 3)}
 
 
-def choose_method(contents: Contents, plan: Plan, runner: Runner) -> MethodChoice:
+def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> MethodChoice:
     """Count the elements of all distinct texts and, on a sample, how often prefixes meet.
 
     Meetings grow with the square of the number of texts.
@@ -52,7 +52,7 @@ def choose_method(contents: Contents, plan: Plan, runner: Runner) -> MethodChoic
     n_contents = len(contents)
     counts = [catalogue.n_tokens for catalogue in contents.catalogues]
     n_tokens = np.concatenate(counts)[contents.firsts]
-    n_elements = int(np.maximum(n_tokens - plan.sketch.shingles.ngram + 1, 1).sum())
+    n_elements = int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
     banding = plan.banding
     minhash = n_elements * banding.num_perm * _SIGN + n_contents * banding.bands * _SORT
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:

@@ -11,7 +11,7 @@ from neardup.jobs.dedup.candidates import all_candidates, bucket_contents
 from neardup.jobs.dedup.contents import read_contents
 from neardup.jobs.dedup.decide import decide
 from neardup.jobs.dedup.method import choose_method
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.reading.frequencies import count_shingles, with_frequencies
@@ -19,7 +19,7 @@ from neardup.runtime.runner import Runner
 
 
 def deduplicate_sources(
-    sources: Sequence[Source], against: Sequence[Source], plan: Plan, runner: Runner
+    sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan, runner: Runner
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
@@ -27,10 +27,10 @@ def deduplicate_sources(
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
     their own before, which counts.
     """
-    if plan.sketch.needs_frequencies:
+    if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            frequencies = count_shingles((against, sources), plan.sketch, runner)
-        plan = replace(plan, sketch=with_frequencies(plan.sketch, frequencies))
+            frequencies = count_shingles((against, sources), plan.reading, runner)
+        plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     with runner.stage("read"):
         contents, keys = read_contents(sources, against, plan, runner)
     method, choice = plan.options.method, None

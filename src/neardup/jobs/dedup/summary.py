@@ -10,7 +10,7 @@ from neardup.jobs.dedup.audit import Audit
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.decide import Decision
 from neardup.jobs.dedup.method import MethodChoice
-from neardup.jobs.dedup.options import Plan
+from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.selection import complete_summary
 from neardup.results import skipped_rows, versions
 from neardup.runtime.runner import Runner
@@ -19,7 +19,7 @@ from neardup.runtime.runner import Runner
 def summarise(
     contents: Contents,
     decision: Decision,
-    plan: Plan,
+    plan: DedupPlan,
     method: str,
     choice: MethodChoice | None,
     audit: Audit | None,
@@ -36,7 +36,7 @@ def summarise(
         "documents_removed": n_removed,
         "exact_copies": int(assignment.exact.sum()),
         "empty_documents": own.count_empty(),
-        "short_documents": own.count_short(plan.sketch.shingles.ngram),
+        "short_documents": own.count_short(plan.reading.shingles.ngram),
         "skipped_rows": len(own.skipped) + len(other.skipped),
         "against_documents": len(other),
         "distinct_texts": len(contents),
@@ -50,15 +50,15 @@ def summarise(
         "measure": plan.measure.name,
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,
-        "scheme": plan.sketch.shingles.describe(),
+        "scheme": plan.reading.shingles.describe(),
         "workers": runner.workers,
     }
     if method == "minhash":
         summary["recall"] = float(plan.recall)
         summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
         summary["scheme"] |= plan.minhash.describe()
-    if plan.sketch.weighted:
-        summary["scheme"] |= plan.sketch.weighted.weighting.describe()
+    if plan.reading.weighted:
+        summary["scheme"] |= plan.reading.weighted.weighting.describe()
     summary |= skipped_rows(other.skipped, own.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()

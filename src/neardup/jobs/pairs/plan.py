@@ -31,7 +31,7 @@ class PairPlan:
     edit: EditThreshold | None
     algorithm: Algorithm
     banding: Banding | None
-    sketch: ReadingPlan
+    reading: ReadingPlan
 
     @property
     def threshold(self) -> float | None:
@@ -68,12 +68,12 @@ def plan_pairs(options: PairOptions) -> PairPlan:
             options, None, _edit_threshold(options), algorithm, None, _read_strings(options)
         )
     measure = _measure(options, kind)
-    sketch = options.sketch_plan()
+    reading = options.reading_plan()
     banding = None
     if options.method == "minhash":
         banding, minhash = options.choose_bands(measure)
-        sketch = replace(sketch, banding=banding, minhash=minhash)
-    return PairPlan(options, measure, None, algorithm, banding, sketch)
+        reading = replace(reading, banding=banding, minhash=minhash)
+    return PairPlan(options, measure, None, algorithm, banding, reading)
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
@@ -95,7 +95,7 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 def _read_strings(options: PairOptions) -> ReadingPlan:
     """Read texts as strings of characters, unless another tokenizer is asked for."""
     tokenizer = "characters" if options.tokenizer is None else options.tokenizer
-    return replace(options, tokenizer=tokenizer).sketch_plan()
+    return replace(options, tokenizer=tokenizer).reading_plan()
 
 
 def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:

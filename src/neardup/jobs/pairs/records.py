@@ -65,10 +65,10 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
         _first_documents(of_documents), np.cumsum([len(each) for each in catalogues])[:-1]
     )
     if plan.edit:
-        strings = read_token_lists(catalogues, wanted, plan.sketch, runner)
+        strings = read_token_lists(catalogues, wanted, plan.reading, runner)
         return Records(EditJoin(strings, plan.edit, plan.options.ngram), of_documents, n_left)
     assert plan.measure is not None
-    sets = read_sets(catalogues, wanted, plan.sketch, runner)
+    sets = read_sets(catalogues, wanted, plan.reading, runner)
     firsts, own_set = _find_equal(sets)
     # And now by its set, of which several contents may have the same.
     of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)

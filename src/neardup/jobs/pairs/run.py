@@ -24,7 +24,7 @@ def find_pairs_in_sources(
     """
     collections = [left] if right is None else [left, right]
     with runner.stage("read"):
-        found = read_collections([(sources, plan.sketch) for sources in collections], runner)
+        found = read_collections([(sources, plan.reading) for sources in collections], runner)
         records = read_records(found, plan, runner)
     with runner.stage("join"):
         matches = find_matches(records, plan.options, runner)

@@ -62,12 +62,12 @@ def _describe_method(plan: PairPlan) -> dict[str, Any]:
 
 
 def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
-    scheme: dict[str, Any] = plan.sketch.shingles.describe()
+    scheme: dict[str, Any] = plan.reading.shingles.describe()
     if plan.edit:
         # Strings are compared token by token.
         del scheme["ngram"], scheme["occurrences"]
-    if plan.sketch.minhash:
-        scheme |= plan.sketch.minhash.describe()
+    if plan.reading.minhash:
+        scheme |= plan.reading.minhash.describe()
     return scheme
 
 
@@ -75,5 +75,5 @@ def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
     """Count the documents that have one shingle only, because they have fewer tokens than that."""
     if plan.edit:
         return 0
-    ngram = plan.sketch.shingles.ngram
+    ngram = plan.reading.shingles.ngram
     return sum(catalogue.count_short(ngram) for catalogue in catalogues)

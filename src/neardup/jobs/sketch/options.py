@@ -75,7 +75,7 @@ def make_maker_of(kind: type[KindT], options: SketchOptions) -> SketchMaker[Kind
     kind.check_given(given)
     scheme = kind.scheme_type(**{name: value for name, value in given.items() if value is not None})
     weights = _weights_of(options) if kind.is_weighted else None
-    shingles = options.with_defaults(kind).sketch_plan().shingles
+    shingles = options.with_defaults(kind).reading_plan().shingles
     texts = TextScheme(shingles) if weights is None else TextScheme(shingles, weights)
     return SketchMaker(kind(scheme), texts)
 

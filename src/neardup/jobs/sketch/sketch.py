@@ -58,7 +58,7 @@ def sketch_sources(
 
     The rest as of ``sketch``.
     """
-    maker, plan = make_maker(options), options.sketch_plan()
+    maker, plan = make_maker(options), options.reading_plan()
     if maker.texts.weights.needs_frequencies:
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources

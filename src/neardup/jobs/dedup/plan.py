@@ -1,4 +1,4 @@
-"""Options of the jobs, checked before any work starts."""
+"""DedupOptions of the jobs, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from neardup.text.weighting import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DocumentOptions, BandOptions):
+class DedupOptions(DocumentOptions, BandOptions):
     """Everything that decides the result of ``deduplicate``; see there for the meanings."""
 
     known = FUNCTIONS["deduplicate"]
@@ -45,15 +45,15 @@ class Options(DocumentOptions, BandOptions):
 
 
 @dataclass(frozen=True)
-class Plan:
+class DedupPlan:
     """Checked options: what each stage works with; method exact has no bands to look at."""
 
-    options: Options
+    options: DedupOptions
     measure: Measure
     banding: Banding
     minhash: MinHashScheme
     keep: KeepPolicy
-    sketch: ReadingPlan
+    reading: ReadingPlan
 
     @property
     def recall(self) -> Fraction:
@@ -66,7 +66,7 @@ class Plan:
         return self.banding.candidate_probability(float(self.measure.least_jaccard))
 
 
-def make_plan(options: Options) -> Plan:
+def plan_deduplication(options: DedupOptions) -> DedupPlan:
     """Check what goes with what, before any work starts.
 
     Raises
@@ -87,17 +87,17 @@ def make_plan(options: Options) -> Plan:
         if weighted:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
     keep = parse_keep(options.keep)
-    sketch = replace(
-        options.sketch_plan(order=keep.column),
+    reading = replace(
+        options.reading_plan(order=keep.column),
         minhash=None if options.method == "exact" else minhash,
         banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,
         weighted=weighted,
     )
-    return Plan(options, measure, banding, minhash, keep, sketch)
+    return DedupPlan(options, measure, banding, minhash, keep, reading)
 
 
-def _check_method(options: Options) -> None:
+def _check_method(options: DedupOptions) -> None:
     if options.method != "exact":
         return
     where, remedy = "with method exact", "choose method minhash or auto"
@@ -106,7 +106,7 @@ def _check_method(options: Options) -> None:
     options.check_unused(where, remedy)
 
 
-def _check_weights(options: Options, measure: Measure) -> WeightedScheme | None:
+def _check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | None:
     """Give what shingles weigh, for a weighted measure."""
     if not measure.is_weighted:
         for name in ("tf", "idf"):
