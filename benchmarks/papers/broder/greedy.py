@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from benchmarks.papers.broder.texts import lists_of
-from neardup.clustering.greedy import Representative, cluster_greedily
+from neardup.clustering.greedy import cluster_greedily
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
+from neardup.options.choices import Representative
 from neardup.runtime.runner import Runner
 from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.smallest import SmallestScheme

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import greedy
+from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples.scheme import SetScheme
 from neardup.tables import GreedyClusters, SetSketches
-
-Representative = Literal["first", "popular"]
 
 
 def cluster_greedily(

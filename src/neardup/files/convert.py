@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from neardup.errors import InvalidParameterError
 from neardup.files.compression import COMPRESSIONS, compression_of
@@ -13,11 +13,11 @@ from neardup.files.jsonwriter import TableLinesWriter
 from neardup.files.parquetwriter import FittingTableWriter
 from neardup.files.rows import RowWriter, Source
 from neardup.files.streams import OutputStream
+from neardup.options.choices import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OutputFormat = Literal["same", "jsonl", "parquet"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
 

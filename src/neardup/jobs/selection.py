@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidParameterError
-from neardup.files.convert import OUTPUT_FORMATS, OutputFormat, check_converted_names
+from neardup.files.convert import check_converted_names
+from neardup.options.choices import OutputFormat
+from neardup.options.table import OUTPUT_FORMAT
 from neardup.outputs.folder import check_apart, new_folder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.write_pass import read_kept, write_documents
@@ -88,9 +89,7 @@ class Selection(Result):
         WriteError
             If writing fails; nothing is left behind.
         """
-        if format not in OUTPUT_FORMATS:
-            message = f"format must be one of {', '.join(OUTPUT_FORMATS)}, got {format!r}"
-            raise InvalidParameterError(message)
+        OUTPUT_FORMAT.kind.checked("format", format)
         if format != "same":
             check_converted_names(self._documents.sources, format)
         folder = Path(path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from neardup.files.convert import OutputFormat, converted_writer
+from neardup.files.convert import converted_writer
 from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.options.choices import OutputFormat
 from neardup.tables import Bools
 
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import candidates, passages, regions, sweep
 from neardup.kernels.types import Int
+from neardup.options.choices import Report
 from neardup.passages.query import Query
 from neardup.passages.recall import least_hits
 from neardup.passages.room import fill_array
@@ -23,8 +23,6 @@ from neardup.passages.segment import PassageSegment
 from neardup.passages.weights import inverse_frequencies
 from neardup.tables import Floats, Int32s, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
-
-Report = Literal["best", "maximal", "windows"]
 
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
 # With fewer, too many places look like candidates; with more, longer lists are read.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.files.convert import OutputFormat
 from neardup.files.rows import Source
+from neardup.options.choices import OutputFormat
 from neardup.outputs.row_files import write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

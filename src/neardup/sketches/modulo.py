@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.options.choices import Fingerprint
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, estimate_shares
 from neardup.sketches.pairs import Pairs, cut_pairs
 from neardup.sketches.samples.kind import SampleKind, read_samples
 from neardup.sketches.samples.resemblance import compare_samples, estimate_resemblance
-from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
+from neardup.sketches.samples.scheme import SetScheme, SizeEstimates
 from neardup.sketches.shares import Shares
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import SketchMismatchError
+from neardup.options.choices import Fingerprint
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
 from neardup.sketches.pairs import Pairs, cut_pairs
 from neardup.sketches.samples.kind import SampleKind, read_samples
-from neardup.sketches.samples.scheme import Fingerprint, SetScheme, SizeEstimates
+from neardup.sketches.samples.scheme import SetScheme, SizeEstimates
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 if TYPE_CHECKING:

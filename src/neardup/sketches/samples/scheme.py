@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.hashing import mix_words
+from neardup.options.choices import Fingerprint
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
-
-Fingerprint = Literal["mixer", "rabin"]
 
 # Values, errors, and the ends of intervals.
 SizeEstimates = tuple[Floats, Floats, Floats, Floats]
