@@ -64,12 +64,19 @@ def test_add__an_id_that_was_removed(index):
     assert len(index) == 4
 
 
-def test_add__same_id_in_two_files(index, tmp_path):
+@pytest.mark.parametrize(
+    ("rows_of_b", "row"),
+    [('{"id": "n2", "text": "x"}\n\n{"id": "n1", "text": "x"}\n', 3),
+     ('{"id": "n1", "text": "x"}\n{"id": "n2", "text": "x"}\n', 1)],
+)  # fmt: skip
+def test_add__same_id_in_two_files(index, tmp_path, rows_of_b, row):
     folder = tmp_path / "new"
     folder.mkdir()
     (folder / "a.jsonl").write_text('{"id": "n1", "text": "x"}\n')
-    (folder / "b.jsonl").write_text('{"id": "n2", "text": "x"}\n\n{"id": "n1", "text": "x"}\n')
-    message = r"^b\.jsonl, row 3: id 'n1' was used before, in a\.jsonl, row 1; ids must differ$"
+    (folder / "b.jsonl").write_text(rows_of_b)
+    message = (
+        rf"^b\.jsonl, row {row}: id 'n1' was used before, in a\.jsonl, row 1; ids must differ$"
+    )
     with pytest.raises(InvalidInputError, match=message):
         index.add(folder, id_column="id")
 

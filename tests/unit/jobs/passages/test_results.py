@@ -107,6 +107,17 @@ def test_align__options_of_an_index(index):
         neardup.align([TEXT], index, tokenizer="words")
 
 
+def test_align__shortest_passage(tmp_path):
+    """Of documents 50 tokens, though shorter ones are indexed; of an index that is its own."""
+    text = " ".join(f"w{i}" for i in range(45))
+    assert len(neardup.align([text], [text])) == 0
+    assert len(neardup.align([text], [text], min_tokens=45)) == 1
+    made = PassageIndex.create(tmp_path / "index", min_tokens=30)
+    made.add([text])
+    assert len(neardup.align([text], made)) == 1
+    assert len(neardup.align([text], made, min_tokens=46)) == 0
+
+
 def test_align__a_list_of_texts_names_no_index(index, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = neardup.align(["index of all"], ["index"], min_tokens=1, threshold="0.3")
