@@ -363,8 +363,14 @@ def test_places__where_a_kind_has_them(variant):
     plain = neardup.estimate(sketches).pairs
     found = neardup.estimate(sketches, places=True).pairs
     assert found.select(plain.column_names) == plain
-    for name in set(found.column_names) - set(plain.column_names):
-        assert found[name].is_valid().to_pylist() == plain["similarity"].is_valid().to_pylist()
+    places = found.select([name for name in found.column_names if name not in plain.column_names])
+    left, right = all_pairs(len(sketches))
+    is_known = plain["similarity"].is_valid().to_pylist()
+    assert set(is_known) == {True, False}
+    for i, place in enumerate(places.to_pylist()):
+        alone = sketches.kind_object.places(sketches.rows, left[i : i + 1], right[i : i + 1])
+        expected = pa.table(alone).to_pylist()[0] if is_known[i] else dict.fromkeys(alone)
+        assert place == expected
 
 
 @variants

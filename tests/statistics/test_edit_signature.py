@@ -323,6 +323,21 @@ def test_unrelated_distances__of_one_length_far_below_the_other():
     assert (deviation == 1).all()
 
 
+def test_edit_estimates__symbols_in_common_by_chance_are_no_relation():
+    """Unrelated texts count as replaced, although long ones share symbols in many places."""
+    n, size, letters = 8, 6000, 1 << 16
+    symbols = np.random.default_rng(1).integers(0, letters, n * size, np.uint32)
+    offsets, lengths = np.arange(0, (n + 1) * size, size), np.full(n, 100 * size)
+    signatures, left = EditSignatures(symbols, offsets, lengths), 2 * np.arange(n // 2)
+    found = edit_estimates(signatures, EditScheme(letters=letters), left, left + 1, unrelated=0.78)
+    assert (found.significances < 3).all()
+    # Two long strings share 2 / sqrt(letters) of their symbols in order.
+    by_chance = 2 / math.sqrt(letters)
+    shares = found.distances / lengths[left]
+    assert (shares <= 0.78).all()
+    assert (shares >= 0.78 * (1 - 2 * by_chance)).all()
+
+
 def test_edit_estimates__related_texts_are_significant():
     signatures, _ = changed_pairs("400 substitutions")
     found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).significances
