@@ -227,10 +227,10 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("target", "workers"),
     [
-        ("neardup.reading.first_pass.sketch_block", 1),
-        ("neardup.reading.first_pass.sketch_block", 3),
+        ("neardup.reading.first_pass.sign_block", 1),
+        ("neardup.reading.first_pass.sign_block", 3),
         ("neardup.reading.second_pass.shingle_sets", 3),
-        ("neardup.jobs.dedup.deduplicate.choose_survivors", 1),
+        ("neardup.jobs.dedup.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.write", 1),
         ("pyarrow.parquet.write_table", 1),
         ("pathlib.Path.write_text", 1),
