@@ -1,4 +1,4 @@
-"""Repeated calls on open indexes of many short documents: ``open_index.py FOLDER``.
+"""Repeated calls on open indexes of many short documents: ``passages/open_index.py FOLDER``.
 
 Builds indexes of generated documents in FOLDER, unless they are there, and takes the milliseconds
 of ``PassageIndex.search`` of one text and of ``PassageIndex.add`` of one document, call by call on
