@@ -67,7 +67,8 @@ def _mask_leaves(value: Any) -> Any:
 def canonical_terminal(text: str, folder: Path) -> str:
     """Return what was printed, a JSON object or lines, without times, memory and the folder."""
     if text.startswith("{") and text.count("\n") == 1:
-        return json.dumps(mask_json(json.loads(text)), ensure_ascii=False)
+        with contextlib.suppress(ValueError):
+            return json.dumps(mask_json(json.loads(text)), ensure_ascii=False)
     for name in {str(folder), str(folder.resolve())}:
         text = text.replace(name, "<folder>")
     text = re.sub(r"/tmp/[\w./-]+", "<temporary>", text)
@@ -94,23 +95,32 @@ def _plain(value: Any) -> Any:
 
 
 def canonical_file(path: Path) -> str:
-    """Return the digest of a file, or what it holds if that is short."""
+    """Return the digest of a file, or what it holds if that is short.
+
+    A damaged file counts byte by byte.
+    """
     if path.suffix == ".parquet":
-        with contextlib.suppress(pa.ArrowException, OSError):  # a damaged one counts byte by byte
+        with contextlib.suppress(pa.ArrowException, OSError):
             return digest_text(canonical_table(pq.read_table(path)))
     data = decompress(path)
-    if path.name == "summary.json":
-        return digest_text(json.dumps(mask_json(json.loads(data)), indent=1, ensure_ascii=False))
-    if path.name == "manifest.json" and data.startswith(b"neardup-index "):
-        # The first line has the digest of the rest, which names a version.
-        head, _, body = data.partition(b"\n")
-        text = json.dumps(mask_json(json.loads(body)), sort_keys=True)
-        return digest_text(head.decode().rpartition(" ")[0] + "\n" + text)
-    try:
+    with contextlib.suppress(ValueError):
+        if path.name == "summary.json":
+            text = json.dumps(mask_json(json.loads(data)), indent=1, ensure_ascii=False)
+            return digest_text(text)
+        if path.name == "manifest.json" and data.startswith(b"neardup-index "):
+            # The first line has the digest of the rest, which names a version.
+            head, _, body = data.partition(b"\n")
+            text = json.dumps(mask_json(json.loads(body)), sort_keys=True)
+            return digest_text(head.decode().rpartition(" ")[0] + "\n" + text)
+    return _digest_content(data)
+
+
+def _digest_content(data: bytes) -> str:
+    with contextlib.suppress(UnicodeDecodeError):
         text = data.decode()
-    except UnicodeDecodeError:
-        return digest_bytes(data)
-    return text if len(text) <= LONGEST else digest_bytes(data)
+        if len(text) <= LONGEST:
+            return text
+    return digest_bytes(data)
 
 
 def decompress(path: Path) -> bytes:

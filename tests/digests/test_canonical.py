@@ -115,6 +115,10 @@ def test_file__damaged_ones_count_byte_by_byte(tmp_path):
         path = tmp_path / name
         path.write_bytes(b"no such format")
         assert canonical_file(path) == "no such format"
+    for name, text in (("summary.json", '{"a": '), ("manifest.json", "neardup-index 1 ab\n{")):
+        path = tmp_path / name
+        path.write_text(text)
+        assert canonical_file(path) == text
 
 
 def test_manifest__version_does_not_count(tmp_path):
