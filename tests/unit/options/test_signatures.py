@@ -182,7 +182,7 @@ def test_table__values_that_it_names_are_valid(job):
 def described_options(command: str) -> dict[str, str]:
     """Give the options that the page shows for a command, with what it says of them."""
     block = PAGE.read_text(encoding="utf-8").split(f"$ neardup {command} --help\n")[1]
-    listed = block.split("```")[0].split("DedupOptions:\n")[1].split("\n\n")[0]
+    listed = block.split("```")[0].split("Options:\n")[1].split("\n\n")[0]
     entries = re.split(r"(?m)^  (?=-)", listed)[1:]
     return {re.findall(r"--[a-z][a-z-]*", entry)[0]: " ".join(entry.split()) for entry in entries}
 

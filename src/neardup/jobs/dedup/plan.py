@@ -1,4 +1,4 @@
-"""DedupOptions of the jobs, checked before any work starts."""
+"""Options of a deduplication, and the plan that is made of them before any work starts."""
 
 from __future__ import annotations
 
