@@ -265,3 +265,11 @@ def test_pairs__stats_of_one_step(run, rows):
     assert "steps" not in summary
     outcome = run("pairs", "rows.jsonl", "--max-distance", 1, "--top", 1, "-o", "q.csv", "--stats")
     assert "steps together" not in outcome.out
+
+
+def test_pairs__strings_are_never_shorter_than_a_shingle(run, rows):
+    """Edits are counted by characters, so that short texts are nothing to warn of."""
+    options = ("--max-distance", "1", "--id-column", "id", "-o", "p.jsonl")
+    assert json.loads(run("pairs", "rows.jsonl", *options, "--json").out)["short_documents"] == 0
+    short = ("--ngram", "4", "--id-column", "id", "-o", "q.jsonl")
+    assert json.loads(run("pairs", "rows.jsonl", *short, "--json").out)["short_documents"] == 1

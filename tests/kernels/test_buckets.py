@@ -6,8 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets
 from neardup.matching import buckets as lsh
+from neardup.runtime.runner import Runner
 from tests.arrays import make_buckets, random_labels
 
 INDEX_BITS = 7
@@ -82,3 +84,16 @@ def test_list_keys__starts_are_written_anew():
 
 def test_list_keys__no_buckets():
     assert lsh.list_keys(make_buckets([[0, 1, 2]])).starts.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("most", "n_bands"), [(4, 2), (3, 3), (2, 1)])
+def test_bucket_documents__as_many_as_numbers_of_32_bits(monkeypatch, most, n_bands):
+    """Each band of these has a bucket; neither documents nor buckets may be more."""
+    keys = np.array([1, 1], np.uint64) << np.uint64(20)
+    monkeypatch.setattr(lsh, "_MOST", most)
+    found = lsh.bucket_documents(lambda band: keys, n_bands, 2, Runner(1))
+    assert found.numbers.tolist() == [[band, band] for band in range(n_bands)]
+    with pytest.raises(InvalidParameterError, match="distinct texts or buckets"):
+        lsh.bucket_documents(lambda band: keys, most + 1, 2, Runner(1))
+    with pytest.raises(InvalidParameterError, match="distinct texts or buckets"):
+        lsh.bucket_documents(lambda band: keys, 0, most + 1, Runner(1))

@@ -147,7 +147,8 @@ class Measure(ABC):
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
         """Return prefixes for sets in any order: under which a set looks, and is found.
 
-        Of any two sets at the threshold one finds the other, whichever comes first.
+        Of a pair at the threshold the first set finds the second one; without a direction each
+        finds the other.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         probing = self.size_bounds(distinct).probing[of_size]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.errors import OutputExistsError
+
+TEXTS = ["the cat sat on the mat", "a dog", "the cat sat on a mat"]
+
+
+@pytest.fixture
+def result():
+    return neardup.find_pairs(TEXTS, ngram=1, threshold="0.8")
+
+
+def test_repr__counts_of_each_collection(result):
+    assert repr(result) == "PairResult(3 documents: 1 pairs)"
+    two = neardup.find_pairs(TEXTS * 400, TEXTS[:1], ngram=1, threshold="0.8")
+    assert repr(two) == "PairResult(1,200 and 1 documents: 800 pairs)"
+
+
+def test_table__is_the_pairs(result):
+    assert result.table is result.pairs
+    assert len(result) == 1
+    assert pa.table(result).equals(result.pairs)
+
+
+def test_write__a_table_that_is_never_replaced_unasked(result, tmp_path):
+    target = tmp_path / "pairs.parquet"
+    result.write(target)
+    assert pq.read_table(target).equals(result.pairs)
+    with pytest.raises(OutputExistsError):
+        result.write(target)
+    result.write(target, overwrite=True)
+
+
+def test_counts__are_those_of_the_summary(result):
+    assert vars(result.counts) == result.summary["filters"]
+    assert result.counts.results == 1
