@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import greedy
+from neardup.kernels.types import sealed
 from tests.arrays import ragged
 from tests.oracles import broder as oracle
 
@@ -30,30 +31,33 @@ def cluster(
     clusters, representatives = np.full((2, n), -7, np.int64)
     links, owners, tallies, popular = np.full((4, len(values)), -7, np.int64)
     n_clusters = greedy.cluster_greedily(
-        values,
-        offsets,
-        np.array(sizes or [-1] * n, np.int64),
-        np.array(moduli, np.int64),
-        numbers,
-        order,
-        limit,
-        min_samples,
-        threshold.numerator,
-        threshold.denominator,
+        sealed(
+            greedy.RankedSketches(
+                values,
+                offsets,
+                np.array(sizes or [-1] * n, np.int64),
+                np.array(moduli, np.int64),
+                numbers,
+                order,
+            )
+        ),
+        greedy.Rule(threshold.numerator, threshold.denominator, limit, min_samples),
         int(is_popular),
-        np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
-        np.full(len(distinct), -1, np.int64),
-        links,
-        owners,
-        np.full(largest, -7, np.int64),
-        np.full(n, -1, np.int64),
+        greedy.Chains(np.full(len(distinct), -1, np.int64), links, owners),
+        greedy.Scratch(
+            np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
+            np.full(largest, -7, np.int64),
+            np.full(n, -1, np.int64),
+        ),
+        greedy.Tallies(
+            # As small as may be, so that values meet in it.
+            np.full(2 << (len(values) - 1).bit_length(), -1, np.int64),
+            tallies,
+            popular,
+            np.full(2 * largest, -7, np.int64),
+            np.full(n, -7, np.int64),
+        ),
         values.copy(),
-        # As small as may be, so that values meet in it.
-        np.full(2 << (len(values) - 1).bit_length(), -1, np.int64),
-        tallies,
-        popular,
-        np.full(2 * largest, -7, np.int64),
-        np.full(n, -7, np.int64),
         clusters,
         representatives,
     )

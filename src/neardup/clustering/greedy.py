@@ -9,10 +9,11 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import greedy
+from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples.scheme import SetScheme
-from neardup.tables import GreedyClusters, SetSketches
+from neardup.tables import GreedyClusters, Int64s, SetSketches
 
 
 def cluster_greedily(
@@ -84,45 +85,61 @@ def cluster_greedily(
         message = f"representative must be first or popular, got {representative!r}"
         raise InvalidParameterError(message)
     scheme.check(sketches)
-    n = len(sketches)
-    n_values = np.diff(sketches.offsets)
-    _, numbers, counts = np.unique(sketches.values, return_inverse=True, return_counts=True)
-    # The rarest values first, as few sketches are found by them.
-    order = np.lexsort((numbers, counts[numbers], np.repeat(np.arange(n), n_values)))
-    moduli = sketches.moduli
-    n_levels = int(moduli.max()).bit_length() if len(np.unique(moduli)) > 1 else 1
-    clusters, representatives = np.empty((2, n), np.int64)
-    links, owners = np.empty((2, len(numbers)), np.int64)
-    largest = int(n_values.max(initial=0))
+    n, largest = len(sketches), int(np.diff(sketches.offsets).max(initial=0))
+    ranked = _rank_values(sketches)
+    n_values, n_different = len(ranked.numbers), int(ranked.numbers.max(initial=-1)) + 1
     is_popular = representative == "popular"
-    # The counts of popular values: nothing of it is needed for first members.
-    n_counted = len(numbers) if is_popular else 0
-    tallies, popular = np.empty((2, n_counted), np.int64)
+    clusters, representatives = np.empty((2, n), np.int64)
     n_clusters = greedy.cluster_greedily(
-        sketches.values,
-        sketches.offsets,
-        sketches.sizes,
-        moduli,
-        numbers,
-        order,
-        scheme.sample_limit,
-        min_samples,
-        least.numerator,
-        least.denominator,
+        ranked,
+        greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples),
         int(is_popular),
-        np.empty(n_levels, np.int64),
-        np.full(len(counts), -1, np.int64),
-        links,
-        owners,
-        np.empty(largest, np.int64),
-        np.full(n, -1, np.int64),
+        greedy.Chains(
+            heads=np.full(n_different, -1, np.int64),
+            links=np.empty(n_values, np.int64),
+            owners=np.empty(n_values, np.int64),
+        ),
+        greedy.Scratch(
+            room=np.empty(_count_levels(sketches.moduli), np.int64),
+            chosen=np.empty(largest, np.int64),
+            last_met=np.full(n, -1, np.int64),
+        ),
+        # Nothing is counted for first members.
+        _make_tallies(n_values, n, largest) if is_popular else _make_tallies(0, 0, 0),
         sketches.values.copy(),
-        np.full(2 << n_counted.bit_length(), -1, np.int64),
-        tallies,
-        popular,
-        np.empty(2 * largest, np.int64),
-        np.empty(n if is_popular else 0, np.int64),
         clusters,
         representatives,
     )
     return GreedyClusters(clusters, representatives[:n_clusters].copy())
+
+
+def _rank_values(sketches: SetSketches) -> greedy.RankedSketches:
+    """Order each sketch's values from the rarest to the most frequent: few are found by those."""
+    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
+    _, numbers, counts = np.unique(sketches.values, return_inverse=True, return_counts=True)
+    return sealed(
+        greedy.RankedSketches(
+            sketches.values,
+            sketches.offsets,
+            sketches.sizes,
+            sketches.moduli,
+            numbers,
+            order=np.lexsort((numbers, counts[numbers], owners)),
+        )
+    )
+
+
+def _count_levels(moduli: Int64s) -> int:
+    """Count the powers of two up to the largest modulus, or 1 if all moduli are equal."""
+    return int(moduli.max()).bit_length() if len(np.unique(moduli)) > 1 else 1
+
+
+def _make_tallies(n_values: int, n_sketches: int, largest: int) -> greedy.Tallies:
+    """Make room for the counts of popular values; ``largest`` is the size of the largest sketch."""
+    return greedy.Tallies(
+        slots=np.full(2 << n_values.bit_length(), -1, np.int64),
+        counts=np.empty(n_values, np.int64),
+        popular=np.empty(n_values, np.int64),
+        merged=np.empty(2 * largest, np.int64),
+        floors=np.empty(n_sketches, np.int64),
+    )
