@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from neardup.kernels import components
+from neardup.kernels.comparisons import Comparisons, Keys
+from neardup.kernels.overlap import Threshold
+from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
-from neardup.matching.verify import sizes_of
+from neardup.matching.verify import measure_sets
 from tests.arrays import (
     CODES,
     make_buckets,
@@ -37,30 +40,19 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
     owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(lists.starts))
     heads = np.full(len(lists.sizes), -1, np.int64)
     links = np.full((3, len(lists.keys)), -1, np.int64)
-    last_compared = np.full(n, -1, np.int32)
-    counts = np.zeros(2, np.int64)
+    groups = sealed(components.Groups(owners, heads, *links))
+    comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
     bounds = [0, *steps, n]
     for start, stop in pairwise(bounds):
         components.join_components(
             start,
             stop,
-            lists.starts,
-            lists.keys,
-            owners,
-            table.values,
-            table.starts,
-            table.sizes,
-            *vars(sizes_of(table)).values(),
-            CODES[measure],
-            threshold.numerator,
-            threshold.denominator,
-            last_compared,
+            sealed(Keys(lists.starts, lists.keys)),
+            measure_sets(table),
+            Threshold(CODES[measure], threshold.numerator, threshold.denominator),
+            groups,
             parents,
-            heads,
-            links[0],
-            links[1],
-            links[2],
-            counts,
+            comparisons,
         )
     roots = []
     for d in range(n):
@@ -71,11 +63,11 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
         roots.append(root)
     next_group, next_member, _ = links.tolist()
     first_group = int(heads[0]) if len(heads) else -1
-    groups = [
+    found = [
         [int(owners[slot]) for slot in follow(next_member, first)]
         for first in follow(next_group, first_group)
     ]
-    return roots, counts.tolist(), groups
+    return roots, comparisons.counts.tolist(), found
 
 
 def follow(links, first):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import parities
-from neardup.matching.verify import sizes_of
+from neardup.matching.verify import measure_sets
 from tests.arrays import make_sets, random_sets, random_words
 
 
@@ -35,7 +35,7 @@ def test_set_parities__by_definition():
     sets = [set(random_words(generator, generator.randrange(90))) for _ in range(40)]
     sets += [set(), {0}, {63}, {64}, {0, 64}, {2**64 - 1}, set(range(64)), set(range(65))]
     for gap in (0, 3):
-        assert sizes_of(make_sets(sets, gap=gap)).parities.tolist() == [
+        assert measure_sets(make_sets(sets, gap=gap)).parities.tolist() == [
             odd_classes(s) for s in sets
         ]
 
@@ -44,7 +44,7 @@ def test_set_parities__by_definition():
 def test_set_parities__differ_in_no_more_bits_than_sets_in_elements(largest):
     """And in an even number less: two elements of one class cancel."""
     sets = random_sets(random.Random(largest), 30, largest)
-    found = sizes_of(make_sets(sets)).parities.tolist()
+    found = measure_sets(make_sets(sets)).parities.tolist()
     for x, parity in zip(sets, found, strict=True):
         for y, other in zip(sets, found, strict=True):
             n_bits, n_elements = (parity ^ other).bit_count(), len(x ^ y)

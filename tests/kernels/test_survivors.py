@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from neardup.kernels import survivors
+from neardup.kernels.comparisons import Comparisons, Keys
+from neardup.kernels.overlap import Threshold
+from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
-from neardup.matching.verify import sizes_of
+from neardup.matching.verify import measure_sets
 from tests.arrays import (
     CODES,
     make_buckets,
@@ -36,36 +39,26 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
         lists = replace(lists, n_probed=np.array(n_probed, np.int64))
     n = len(sets)
     starts = np.cumsum(lists.sizes) - lists.sizes
-    fill = np.zeros(len(lists.sizes), np.int64)
-    members = np.full(lists.sizes.sum(), -9, np.int32)
-    last_compared = np.full(n, -1, np.int32)
-    keepers, similarities = np.full(n, -9, np.int32), np.full(n, -9.0)
-    counts = np.zeros(2, np.int64)
+    documents = np.full(lists.sizes.sum(), -9, np.int32)
+    members = sealed(survivors.Members(starts, np.zeros(len(lists.sizes), np.int64), documents))
+    decisions = survivors.Decisions(np.full(n, -9, np.int32), np.full(n, -9.0))
+    comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
     bounds = [0, *steps, n]
     for start, stop in pairwise(bounds):
         survivors.choose_survivors(
             start,
             stop,
             n_fixed,
-            lists.starts,
-            lists.keys,
+            sealed(Keys(lists.starts, lists.keys)),
             lists.n_probed,
-            starts,
-            fill,
             members,
-            table.values,
-            table.starts,
-            table.sizes,
-            *vars(sizes_of(table)).values(),
-            CODES[measure],
-            threshold.numerator,
-            threshold.denominator,
-            last_compared,
-            keepers,
-            similarities,
-            counts,
+            measure_sets(table),
+            Threshold(CODES[measure], threshold.numerator, threshold.denominator),
+            decisions,
+            comparisons,
         )
-    return keepers.tolist(), similarities.tolist(), counts.tolist()
+    keepers, similarities = decisions
+    return keepers.tolist(), similarities.tolist(), comparisons.counts.tolist()
 
 
 @pytest.mark.parametrize("n_bands", [1, 2, 5])

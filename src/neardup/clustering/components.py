@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels import components
+from neardup.kernels.comparisons import Comparisons, Keys
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
-from neardup.matching.verify import score_pairs, sizes_of
-from neardup.tables import Int32s, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
+from neardup.matching.verify import measure_sets, score_pairs
+from neardup.tables import Int64s, KeyLists, Removals, ShingleSets, WeightedSets
 
 _STEP = 4096
 
@@ -29,37 +31,15 @@ def join_components(
     document which stays for it, and may be below the threshold, even zero.
     """
     n_documents = len(sets)
-    last_compared: Int32s = np.full(n_documents, -1, np.int32)
+    keys = sealed(Keys(lists.starts, lists.keys))
+    measured = measure_sets(sets)
+    groups = _no_groups(lists)
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
-    owners: Int32s = np.repeat(np.arange(n_documents, dtype=np.int32), np.diff(lists.starts))
-    heads: Int64s = np.full(len(lists.sizes), -1, np.int64)
-    links: Int64s = np.full((3, len(lists.keys)), -1, np.int64)
-    counts: Int64s = np.zeros(2, np.int64)
-    sizes = sizes_of(sets)
+    comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         components.join_components(
-            start,
-            stop,
-            lists.starts,
-            lists.keys,
-            owners,
-            sets.values,
-            sets.starts,
-            sets.sizes,
-            sizes.weights,
-            sizes.totals,
-            sizes.parities,
-            measure.code,
-            measure.threshold.numerator,
-            measure.threshold.denominator,
-            last_compared,
-            parents,
-            heads,
-            links[0],
-            links[1],
-            links[2],
-            counts,
+            start, stop, keys, measured, measure.in_kernels, groups, parents, comparisons
         )
         if progress is not None:
             progress(stop)
@@ -69,7 +49,21 @@ def join_components(
     removed = np.flatnonzero(keepers >= 0)
     similarities = np.full(n_documents, np.nan)
     similarities[removed] = score_pairs(sets, removed, keepers[removed], measure)
-    return Removals(keepers, similarities, int(counts[0]), int(counts[1]))
+    return Removals(keepers, similarities, *comparisons.counts.tolist())
+
+
+def _no_groups(lists: KeyLists) -> components.Groups:
+    """Make room for the groups of each key, of which there is none yet."""
+    documents = np.arange(len(lists.starts) - 1, dtype=np.int32)
+    next_group, next_member, last_member = np.full((3, len(lists.keys)), -1, np.int64)
+    groups = components.Groups(
+        owners=np.repeat(documents, np.diff(lists.starts)),
+        heads=np.full(len(lists.sizes), -1, np.int64),
+        next_group=next_group,
+        next_member=next_member,
+        last_member=last_member,
+    )
+    return sealed(groups)
 
 
 def _roots(parents: Int64s) -> Int64s:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels import survivors
+from neardup.kernels.comparisons import Comparisons, Keys
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
-from neardup.matching.verify import sizes_of
-from neardup.tables import Floats, Int32s, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
+from neardup.matching.verify import measure_sets
+from neardup.tables import KeyLists, Removals, ShingleSets, WeightedSets
 
 # Documents decided between two calls of ``progress``, during which Ctrl-C is not noticed.
 _STEP = 4096
@@ -48,40 +50,39 @@ def choose_survivors(
     with each other.
     """
     n_documents = len(sets)
-    member_starts: Int64s = np.cumsum(lists.sizes) - lists.sizes
-    n_members: Int64s = np.zeros(len(lists.sizes), np.int64)
-    members: Int32s = np.empty(len(lists.keys), np.int32)
-    last_compared: Int32s = np.full(n_documents, -1, np.int32)
-    keepers: Int32s = np.empty(n_documents, np.int32)
-    similarities: Floats = np.empty(n_documents, np.float64)
-    counts: Int64s = np.zeros(2, np.int64)
-    sizes = sizes_of(sets)
+    keys = sealed(Keys(lists.starts, lists.keys))
+    members = _no_members(lists)
+    measured = measure_sets(sets)
+    decisions = survivors.Decisions(
+        keepers=np.empty(n_documents, np.int32), similarities=np.empty(n_documents, np.float64)
+    )
+    comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
     for start in range(0, n_documents, _STEP):
         stop = min(start + _STEP, n_documents)
         survivors.choose_survivors(
             start,
             stop,
             n_fixed,
-            lists.starts,
-            lists.keys,
+            keys,
             lists.n_probed,
-            member_starts,
-            n_members,
             members,
-            sets.values,
-            sets.starts,
-            sets.sizes,
-            sizes.weights,
-            sizes.totals,
-            sizes.parities,
-            measure.code,
-            measure.threshold.numerator,
-            measure.threshold.denominator,
-            last_compared,
-            keepers,
-            similarities,
-            counts,
+            measured,
+            measure.in_kernels,
+            decisions,
+            comparisons,
         )
         if progress is not None:
             progress(stop)
-    return Removals(keepers.astype(np.int64), similarities, int(counts[0]), int(counts[1]))
+    n_compared, n_verified = comparisons.counts.tolist()
+    keepers = decisions.keepers.astype(np.int64)
+    return Removals(keepers, decisions.similarities, n_compared, n_verified)
+
+
+def _no_members(lists: KeyLists) -> survivors.Members:
+    """Make room under each key for all documents that have it."""
+    members = survivors.Members(
+        starts=np.cumsum(lists.sizes) - lists.sizes,
+        sizes=np.zeros(len(lists.sizes), np.int64),
+        documents=np.empty(len(lists.keys), np.int32),
+    )
+    return sealed(members)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common_weight import common_weight
-from neardup.kernels.overlap import WEIGHTED_JACCARD, overlap_at_least, required_overlap
+from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
+from neardup.kernels.overlap import WEIGHTED_JACCARD, Threshold, overlap_at_least, required_overlap
 from neardup.kernels.parities import count_ones
-from neardup.kernels.types import (
-    ConstInt32s,
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int32s,
-    Int64s,
-)
+from neardup.kernels.types import ConstInt32s, Int, Int64s
+
+
+class Groups(NamedTuple):
+    """The documents that have a key, in one group for each component seen there.
+
+    A slot is a place among the keys of documents, and ``owners`` has each slot's document.
+    ``heads[b]`` is the first slot of the first group under key b, -1 if there is none. For the
+    first slot g of a group ``next_group[g]`` is the first slot of the next group and
+    ``last_member[g]`` the last of its own; ``next_member[m]`` follows m within its group; -1 ends
+    a list.
+    """
+
+    owners: ConstInt32s
+    heads: Int64s
+    next_group: Int64s
+    next_member: Int64s
+    last_member: Int64s
 
 
 @inlined
@@ -28,17 +41,9 @@ def _find(parents: Int64s, d: Int) -> Int:
 
 
 @inlined
-def _add_to_list(
-    slot: Int,
-    key: Int,
-    owners: ConstInt32s,
-    parents: Int64s,
-    heads: Int64s,
-    next_group: Int64s,
-    next_member: Int64s,
-    last_member: Int64s,
-) -> None:
+def _add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
     """Put a slot into its component's group, first melting the groups that have become one."""
+    owners, heads, next_group, next_member, last_member = groups
     own = _find(parents, np.int64(owners[slot]))
     home, previous = np.int64(-1), np.int64(-1)
     group = heads[key]
@@ -64,29 +69,24 @@ def _add_to_list(
         heads[key] = slot
 
 
+@inlined
+def _join(parents: Int64s, d: Int, root: Int) -> Int:
+    """Join document d to the component of which ``root`` is the first, and return its first one."""
+    own = _find(parents, d)
+    parents[max(own, root)] = min(own, root)
+    return min(own, root)
+
+
 @kernel
 def join_components(
     start: int,
     stop: int,
-    key_starts: ConstInt64s,
-    keys: ConstInt32s,
-    owners: ConstInt32s,
-    values: ConstUint64s,
-    set_starts: ConstInt64s,
-    set_sizes: ConstInt64s,
-    weights: ConstInt64s,
-    totals: ConstInt64s,
-    parities: ConstUint64s,
-    measure: int,
-    p: int,
-    q: int,
-    last_compared: Int32s,
+    document_keys: Keys,
+    sets: MeasuredSets,
+    threshold: Threshold,
+    groups: Groups,
     parents: Int64s,
-    heads: Int64s,
-    next_group: Int64s,
-    next_member: Int64s,
-    last_member: Int64s,
-    counts: Int64s,
+    comparisons: Comparisons,
 ) -> None:
     """Join documents ``start`` to ``stop`` to the components of the earlier ones.
 
@@ -94,16 +94,13 @@ def join_components(
     document that has already been joined to a component passes all of it at once: a cluster of n
     copies costs n comparisons, not n * n.
 
-    A slot is a place in ``keys``: document d has slots ``key_starts[d]`` to ``key_starts[d + 1]``,
-    and ``owners`` gives each slot's document. ``heads[b]`` is the first slot of the first group
-    under key b, -1 if there is none. For the first slot g of a group ``next_group[g]`` is the first
-    slot of the next group and ``last_member[g]`` the last of its own; ``next_member[m]`` follows m
-    within its group; -1 ends a list. Sets, ``weights``, ``totals`` and ``parities`` are as in
-    ``choose_survivors``.
-    ``last_compared`` (n, all -1 at first) marks what d has been compared with.
     ``parents`` is the union-find forest, whose roots are the first documents of components.
-    ``counts`` adds up comparisons and pairs that reached p / q.
     """
+    key_starts, keys = document_keys
+    measure, p, q = threshold
+    values, set_starts, set_sizes, weights, totals, parities = sets
+    owners, heads, next_group, next_member, _ = groups
+    last_compared, counts = comparisons
     for d in range(start, stop):
         for slot in range(key_starts[d], key_starts[d + 1]):
             group = heads[keys[slot]]
@@ -131,27 +128,22 @@ def join_components(
                             p,
                             q,
                         )
-                        if common >= 0:
-                            counts[1] += 1
-                            own = _find(parents, d)
-                            parents[max(own, root)] = min(own, root)
-                            root = min(own, root)
-                        continue
-                    # The measure may be one-sided: an edge counts in whichever direction holds.
-                    required = min(
-                        required_overlap(measure, x, y, p, q), required_overlap(measure, y, x, p, q)
-                    )
-                    if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
-                        continue
-                    overlap = overlap_at_least(
-                        values, set_starts[d], x, set_starts[other], y, required
-                    )
-                    if overlap >= required:
-                        counts[1] += 1
-                        own = _find(parents, d)
-                        parents[max(own, root)] = min(own, root)
-                        root = min(own, root)
+                        if common < 0:
+                            continue
+                    else:
+                        # The measure may be one-sided: an edge counts in whichever direction holds.
+                        required = min(
+                            required_overlap(measure, x, y, p, q),
+                            required_overlap(measure, y, x, p, q),
+                        )
+                        if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
+                            continue
+                        overlap = overlap_at_least(
+                            values, set_starts[d], x, set_starts[other], y, required
+                        )
+                        if overlap < required:
+                            continue
+                    counts[1] += 1
+                    root = _join(parents, d, root)
                 group = next_group[group]
-            _add_to_list(
-                slot, keys[slot], owners, parents, heads, next_group, next_member, last_member
-            )
+            _add_to_list(slot, keys[slot], groups, parents)

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.common_weight import common_weight
+from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.overlap import (
     WEIGHTED_JACCARD,
+    Threshold,
     is_closer,
     overlap_at_least,
     required_overlap,
     similarity,
 )
 from neardup.kernels.parities import count_ones
-from neardup.kernels.types import ConstInt32s, ConstInt64s, ConstUint64s, Floats, Int32s, Int64s
+from neardup.kernels.types import ConstInt64s, Floats, Int32s, Int64s
+
+
+class Members(NamedTuple):
+    """Documents that stay: those with key b are ``documents[starts[b] :][: sizes[b]]``."""
+
+    starts: ConstInt64s
+    sizes: Int64s
+    documents: Int32s
+
+
+class Decisions(NamedTuple):
+    """Who goes: ``keepers`` has -1 for who stays, else the document that stays for this one.
+
+    ``similarities`` has NaN for who stays, else how similar the two are.
+    """
+
+    keepers: Int32s
+    similarities: Floats
 
 
 @kernel
@@ -22,25 +44,13 @@ def choose_survivors(
     start: int,
     stop: int,
     n_fixed: int,
-    key_starts: ConstInt64s,
-    keys: ConstInt32s,
+    document_keys: Keys,
     n_probed: ConstInt64s,
-    member_starts: ConstInt64s,
-    n_members: Int64s,
-    members: Int32s,
-    values: ConstUint64s,
-    set_starts: ConstInt64s,
-    set_sizes: ConstInt64s,
-    weights: ConstInt64s,
-    totals: ConstInt64s,
-    parities: ConstUint64s,
-    measure: int,
-    p: int,
-    q: int,
-    last_compared: Int32s,
-    keepers: Int32s,
-    similarities: Floats,
-    counts: Int64s,
+    members: Members,
+    sets: MeasuredSets,
+    threshold: Threshold,
+    decisions: Decisions,
+    comparisons: Comparisons,
 ) -> None:
     """Decide documents ``start`` to ``stop``, all earlier ones being decided.
 
@@ -49,22 +59,22 @@ def choose_survivors(
     a document is compared with survivors only, never with what has been removed, and a cluster of
     n copies costs n comparisons. The first ``n_fixed`` documents stay in any case.
 
-    Document d has ``keys[key_starts[d] : key_starts[d + 1]]`` and looks under the first
-    ``n_probed[d]`` of them. The survivors that have key b are
-    ``members[member_starts[b]:][:n_members[b]]``. Document d's set is at ``set_starts[d]`` in
-    ``values``, ``totals`` are the sizes of sets, and ``parities`` those of the sets. For weighted
-    sets ``weights`` stand beside the values, and ``totals`` are their sums; they have no parities.
-    ``last_compared`` (n, all -1 at first) marks what d has been compared with.
-    ``keepers[d]`` becomes -1 (stays) or the document that stays for it, ``similarities[d]`` NaN or
-    how similar they are; ``counts`` adds up comparisons and pairs that reached p / q.
+    Document d looks under the first ``n_probed[d]`` of its keys. Members begin with room for all
+    documents that have a key, and with sizes of 0.
     """
+    key_starts, keys = document_keys
+    member_starts, n_members, documents = members
+    measure, p, q = threshold
+    values, set_starts, set_sizes, weights, totals, parities = sets
+    keepers, similarities = decisions
+    last_compared, counts = comparisons
     for d in range(start, stop):
         best, best_overlap = np.int64(-1), np.int64(0)
         if d >= n_fixed:
             for k in range(key_starts[d], key_starts[d] + n_probed[d]):
                 first = member_starts[keys[k]]
                 for m in range(first, first + n_members[keys[k]]):
-                    other = np.int64(members[m])
+                    other = np.int64(documents[m])
                     if last_compared[other] == d:
                         continue
                     last_compared[other] = d
@@ -110,5 +120,5 @@ def choose_survivors(
             continue
         similarities[d] = np.nan
         for k in range(key_starts[d], key_starts[d + 1]):
-            members[member_starts[keys[k]] + n_members[keys[k]]] = d
+            documents[member_starts[keys[k]] + n_members[keys[k]]] = d
             n_members[keys[k]] += 1

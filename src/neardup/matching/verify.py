@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from neardup.kernels import overlap, parities
+from neardup.kernels.comparisons import MeasuredSets
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
-from neardup.tables import Floats, Int64s, ShingleSets, Uint64s, WeightedSets
+from neardup.tables import Floats, Int64s, ShingleSets, WeightedSets
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How large sets are, and what else their comparison needs, as kernels want it.
-
-    ``totals`` are sizes, or sums of ``weights``, which are empty for sets without. By ``parities``,
-    empty for weighted sets, most dissimilar pairs are told apart at a glance.
-    """
-
-    weights: Int64s
-    totals: Int64s
-    parities: Uint64s
-
-
-def sizes_of(sets: ShingleSets | WeightedSets) -> Sizes:
-    """Measure sets."""
+def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
+    """Return the sets as kernels take them, with what these know of each before comparing it."""
     if isinstance(sets, WeightedSets):
-        return Sizes(sets.weights, sets.totals, np.empty(0, np.uint64))
-    found: Uint64s = np.empty(len(sets), np.uint64)
-    parities.set_parities(sets.values, sets.starts, sets.sizes, found)
-    return Sizes(np.empty(0, np.int64), sets.sizes, found)
+        weights, totals, found = sets.weights, sets.totals, np.empty(0, np.uint64)
+    else:
+        weights, totals, found = np.empty(0, np.int64), sets.sizes, np.empty(len(sets), np.uint64)
+        parities.set_parities(sets.values, sets.starts, sets.sizes, found)
+    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, found))
 
 
 def overlaps_at_threshold(
