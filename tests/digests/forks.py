@@ -55,13 +55,15 @@ class Forks:
             assert process.stdout is not None
             process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
-            code = int(process.stdout.readline())
+            answer = process.stdout.readline()
+            if not answer:
+                raise SystemExit(f"{arguments}: the process that forks has ended, {process.wait()}")
         finally:
             self._free.put(process)
         out, err = streams[1].read_bytes(), streams[2].read_bytes()
         for stream in streams:
             stream.unlink()
-        return code, out, err
+        return int(answer), out, err
 
     def close(self) -> None:
         """End the processes."""

@@ -22,7 +22,7 @@ INDEX = [
     f"{BUILD} ; index add idx docs.jsonl --id-column id --json"
     " ; index remove idx --ids ids.txt --json ; index compact idx --json --workers 1"
     " ; index remove idx --ids - < ids.csv",
-    f"{BUILD} ; index remove idx --ids - --quiet < ids.txt ; index compact idx --quiet",
+    f"{BUILD} ; index remove idx --ids - --quiet < ids.txt ; index remove idx forum-1 --quiet ; index compact idx --quiet",
     "index build idx docs.jsonl ; search idx few.jsonl -o hits.csv --threshold 0.6",
     "index build idx tree --min-tokens 10 --num-perm 32 ; index info idx",
     "index build idx lines.txt --lines --min-tokens 8 ; search idx lines.txt --lines -o hits.csv",
@@ -87,6 +87,7 @@ SHARE = [
       for n in (1, 3, 30)),
     "align 1818 --against 1831 -o shared.jsonl",
     "align 1818/*.txt --against second.md.gz -o shared.csv",
+    "align 1818/*.txt --against 1831/one.txt --against few.jsonl -o shared.csv",
     "align - --against others.jsonl -o shared.csv --min-tokens 30 < few.jsonl",
     "align bad.jsonl --against others.jsonl -o shared.csv --on-error skip --json --min-tokens 10",
     "align empty.jsonl --against others.jsonl -o shared.parquet",
@@ -110,6 +111,7 @@ LEAVE = [
     )),
     "drop bad.jsonl --id-column id --named-in ids.jsonl -o out --on-error skip --missing ignore --json",
     "drop bad.jsonl --named-in ids.jsonl -o out --on-error skip --missing ignore",
+    "pairs tree -o p.csv --threshold 0.9 ; drop tree -o out --named-in p.csv --column id_b --json",
     "drop - --id-column id --named-in ids.txt -o out < docs.jsonl",
     "pairs docs.jsonl --id-column id -o p.parquet ; drop docs.jsonl --id-column id --named-in p.parquet"
     " --column id_b -o out",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ def main() -> int:
     parser.add_argument("--calls", type=Path, help="JSON file for digests of Python calls")
     parser.add_argument("--python", help="interpreter for the calls; that of --neardup by default")
     parser.add_argument("--data", type=Path, help="folder of real text")
-    parser.add_argument("--only", default="", help="only commands that contain this text")
+    parser.add_argument("--only", default="", help="regular expression: only commands with a match")
     parser.add_argument("--workers", type=int, help="threads for commands that name none")
     parser.add_argument(
         "--forks", action="store_true", help="fork one process for each command: sooner done"
@@ -71,7 +72,7 @@ def record_commands(neardup: Neardup, work: Path, data: Path | None, only: str) 
     else:
         real.make_inputs(data, work / "real")
         cases += real.COMMANDS
-    cases = [case for case in cases if only in case]
+    cases = [case for case in cases if re.search(only, case)]
     _check_differ(cases)
     start = time.monotonic()
 

@@ -44,7 +44,7 @@ DEDUP = [
         "bad-0.jsonl", "bad-1.jsonl", "bad-2.jsonl", "bad-3.jsonl", "bad-4.jsonl", "bad-5.jsonl",
         "bad.jsonl", "bad.csv", "bad.json", "bad.parquet", "twice.jsonl", "body.csv",
         "missing.jsonl", "missing", "*.nothing", "no-files", "unknown.pdf", "broken.parquet",
-        "docs.jsonl tree", *(f"{state}.jsonl.{suffix}" for state in ("broken", "false")
+        "damaged.parquet", "docs.jsonl tree", *(f"{state}.jsonl.{suffix}" for state in ("broken", "false")
                              for suffix in ("gz", "zst", "xz", "bz2")),
     )),
     "dedup bad.txt -o out",
