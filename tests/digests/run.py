@@ -15,7 +15,7 @@ from tests.digests.forks import Forks
 
 SECONDS_AT_MOST = 600
 
-# Commands that take --workers, and do so without an input file.
+# Commands that always take --workers; plan does only with an input.
 _PARALLEL = ("dedup", "pairs", "compare", "search", "align", "drop", "sketch", "estimate")
 _PARALLEL_OF_INDEX = ("build", "add", "compact")
 
@@ -39,11 +39,13 @@ class Neardup:
 
     def arguments(self, words: list[str]) -> list[str]:
         """Return the words of a command, with --workers."""
-        parallel = words[:1] and (
+        takes_workers = words[:1] and (
             words[0] in _PARALLEL
             or (words[0] == "index" and words[1:2] and words[1] in _PARALLEL_OF_INDEX)
         )
-        if self.workers and parallel and not {"--workers", "--help", "--info"} & set(words):
+        is_alone = words[:1] == ["estimate"] and "--clusters" in words
+        has_none = not {"--workers", "--help", "--info"} & set(words)
+        if self.workers and takes_workers and has_none and not is_alone:
             words = [*words, "--workers", str(self.workers)]
         return words
 

@@ -169,6 +169,7 @@ def test_neardup__threads_for_commands_that_name_none():
     assert neardup.arguments(["index", "add", "a"]) == ["index", "add", "a", "--workers", "1"]
     for words in (
         ["dedup", "--workers", "3"],
+        ["estimate", "a", "--clusters", "first"],
         ["index", "info", "a"],
         ["plan"],
         ["dedup", "--help"],
