@@ -8,18 +8,11 @@ from itertools import accumulate, pairwise, zip_longest
 
 import numpy as np
 
-from neardup.kernels import overlap
+from neardup.matching.measures import MEASURES
 from neardup.tables import Buckets, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 # How kernels know the measures.
-CODES = {
-    "jaccard": overlap.JACCARD,
-    "cosine": overlap.COSINE,
-    "dice": overlap.DICE,
-    "containment": overlap.CONTAINMENT,
-    "max-containment": overlap.MAX_CONTAINMENT,
-    "weighted-jaccard": overlap.WEIGHTED_JACCARD,
-}
+CODES = {name: measure.code for name, measure in MEASURES.items()}
 
 # Stands where nothing should be read: in front of, between and behind the data.
 JUNK = 0xA5A5A5A5A5A5A5A5
