@@ -9,6 +9,7 @@ import hashlib
 import json
 import lzma
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def canonical_terminal(text: str, folder: Path) -> str:
             return json.dumps(mask_json(json.loads(text)), ensure_ascii=False)
     for name in {str(folder), str(folder.resolve())}:
         text = text.replace(name, "<folder>")
-    text = re.sub(r"/tmp/[\w./-]+", "<temporary>", text)
+    text = re.sub(re.escape(tempfile.gettempdir()) + r"/[\w./-]+", "<temporary>", text)
     for pattern, replacement in _TERMINAL_MASKS:
         text = pattern.sub(replacement, text)
     return text
