@@ -20,7 +20,7 @@ from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import SketchKindName
 from neardup.runtime.runner import Runner
 from neardup.sketches.pairs import list_pairs
-from neardup.sketches.registry import KINDS, kind_of
+from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.tables import Texts
 
 # Each kind with several schemes; small, so that texts are whole, partial, and too short.
@@ -92,12 +92,13 @@ def sketches_of(variant, texts, **more):
 
 
 def test_variants__have_every_kind():
-    assert {options["kind"] for options in VARIANTS.values()} == set(KINDS)
+    assert {options["kind"] for options in VARIANTS.values()} == set(KIND_NAMES)
 
 
 def test_kinds__are_those_of_the_option():
-    assert tuple(KINDS) == get_args(SketchKindName)
-    for name, kind in KINDS.items():
+    assert get_args(SketchKindName) == KIND_NAMES
+    for name in KIND_NAMES:
+        kind = kind_named(name)
         assert kind.name == name
         assert kind.scheme_type().describe()["kind"] == name
 
@@ -309,7 +310,8 @@ CHANGES = {
 
 
 def test_changes__have_every_field():
-    for name, kind in KINDS.items():
+    for name in KIND_NAMES:
+        kind = kind_named(name)
         changed = {
             field
             for variant, changes in CHANGES.items()
@@ -329,10 +331,10 @@ def test_schemes__unlike_fields_are_named(variant):
         assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", KIND_NAMES)
 def test_schemes__know_their_ranges(name):
     """No number of an option goes unchecked."""
-    scheme = KINDS[name].scheme_type
+    scheme = kind_named(name).scheme_type
     hints = get_type_hints(scheme)
     numbers = [
         field.name

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from neardup.errors import InvalidParameterError, SketchFormatError
-from neardup.sketches.edit.kind import EditKind
 from neardup.sketches.kind import AnyKind
-from neardup.sketches.minhash import MinHashKind
-from neardup.sketches.modulo import ModuloKind
-from neardup.sketches.smallest import SmallestKind
-from neardup.sketches.weighted_minhash import WeightedKind
 
-KINDS: dict[str, type[AnyKind]] = {
-    kind.name: kind for kind in (MinHashKind, WeightedKind, SmallestKind, ModuloKind, EditKind)
+_KINDS = {
+    "minhash": ("neardup.sketches.minhash", "MinHashKind"),
+    "weighted": ("neardup.sketches.weighted_minhash", "WeightedKind"),
+    "smallest": ("neardup.sketches.smallest", "SmallestKind"),
+    "modulo": ("neardup.sketches.modulo", "ModuloKind"),
+    "edit": ("neardup.sketches.edit.kind", "EditKind"),
 }
+
+KIND_NAMES = tuple(_KINDS)
+
+
+def kind_named(name: str) -> type[AnyKind]:
+    """Return the kind of a name of ``KIND_NAMES``.
+
+    Its module is loaded then, because a job needs one kind, and each loads kernels of its own.
+    """
+    module, kind = _KINDS[name]
+    found: type[AnyKind] = getattr(import_module(module), kind)
+    return found
 
 
 def kinds_with(feature: str) -> str:
     """Return the names of the kinds that have a feature, such as ``has_places``, for a message."""
-    return " or ".join(name for name, kind in KINDS.items() if getattr(kind, feature))
+    return " or ".join(name for name in KIND_NAMES if getattr(kind_named(name), feature))
 
 
 def kind_of(fields: dict[str, Any]) -> AnyKind:
@@ -31,10 +43,11 @@ def kind_of(fields: dict[str, Any]) -> AnyKind:
         For an unknown kind, and fields that are missing or out of range.
     """
     name = fields.get("kind")
-    if not isinstance(name, str) or name not in KINDS:
+    if not isinstance(name, str) or name not in _KINDS:
         message = f"unknown kind of sketches {name!r}; it may come from a newer version of neardup"
         raise SketchFormatError(message)
-    own = KINDS[name].scheme_type
+    kind = kind_named(name)
+    own = kind.scheme_type
     # A modulo scheme with a modulus has no size.
     given = {
         field: fields[field] for field in own.__dataclass_fields__ if fields.get(field) is not None
@@ -52,4 +65,4 @@ def kind_of(fields: dict[str, Any]) -> AnyKind:
     ):
         message = f"the scheme of kind {name} is not complete; make the sketches again"
         raise SketchFormatError(message)
-    return KINDS[name](scheme)
+    return kind(scheme)

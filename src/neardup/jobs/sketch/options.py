@@ -17,7 +17,7 @@ from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
 from neardup.sketches.kind import AnyKind, TextScheme
 from neardup.sketches.maker import SketchMaker
-from neardup.sketches.registry import KINDS
+from neardup.sketches.registry import kind_named
 from neardup.text.weighted_sets import WeightedScheme
 from neardup.text.weighting import Weighting
 
@@ -64,7 +64,7 @@ def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:
     InvalidParameterError
         For the first option that has no effect on sketches of this kind, or a residue out of range.
     """
-    return make_maker_of(KINDS[options.kind], options)
+    return make_maker_of(kind_named(options.kind), options)
 
 
 def make_maker_of(kind: type[KindT], options: SketchOptions) -> SketchMaker[KindT]:

@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.sketches.registry import KINDS
+from neardup.sketches.registry import KIND_NAMES
 
 # For each option the kinds that have it, and a value of it.
 OWN = {
@@ -24,16 +24,16 @@ OWN = {
     "tokenizer": ({"minhash", "weighted", "smallest", "modulo"}, "bytes"),
     "ngram": ({"minhash", "weighted", "smallest", "modulo"}, 3),
     "occurrences": ({"minhash", "smallest", "modulo"}, "numbered"),
-    "seed": (set(KINDS), 7),
-    "casefold": (set(KINDS), False),
-    "unicode_form": (set(KINDS), "NFC"),
-    "strip_accents": (set(KINDS), True),
-    "fold_digits": (set(KINDS), True),
+    "seed": (set(KIND_NAMES), 7),
+    "casefold": (set(KIND_NAMES), False),
+    "unicode_form": (set(KIND_NAMES), "NFC"),
+    "strip_accents": (set(KIND_NAMES), True),
+    "fold_digits": (set(KIND_NAMES), True),
 }
 
 
 @pytest.mark.parametrize("name", OWN)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KIND_NAMES)
 def test_sketch__options_of_each_kind(name, kind):
     """An option is in the scheme, or refused."""
     having, value = OWN[name]

@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.sketches.registry import KINDS
+from neardup.sketches.registry import KIND_NAMES
 
 
 def test_sketch__an_id_twice():
@@ -81,7 +81,7 @@ def test_sketch__idf_from_files_of_lines(tmp_path):
         assert found.rows.totals.tolist() == expected.rows.totals.tolist()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KIND_NAMES)
 @pytest.mark.parametrize(
     ("option", "one", "other"),
     [
