@@ -89,9 +89,9 @@ def say(text: str) -> None:
 
 def announce_compilation(*, quiet: bool) -> None:
     """Tell the user before the first run of a version compiles its kernels."""
-    from neardup.kernels._compile import cache_folder, is_compiled
+    from neardup.kernels._cache import cache_folder, kept_kernels
 
-    if quiet or is_compiled():
+    if quiet or kept_kernels():
         return
     folder = cache_folder()
     later = (

@@ -1,33 +1,23 @@
-"""How every kernel is compiled, and where its machine code is kept between runs.
+"""How every kernel is compiled: for one signature, when it is first called.
 
-Numba's own disk cache looks only at the file that holds a function, so it goes on using old
-machine code after a helper in another file has changed, and by default it writes beside the
-source. Here all kernels of one neardup version share a folder in the user's cache directory whose
-name is a digest of everything that the machine code depends on: when anything changes, the folder
-does. Every kernel has one explicit signature, so it is compiled (or loaded) when its module is
-imported, and two processes that race to fill the cache write the same bytes.
+A kernel that a job does not call is neither compiled nor loaded, whatever its module has besides.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import platform
-import sys
-import tempfile
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from contextlib import nullcontext
+from functools import update_wrapper
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.compiler_lock import global_compiler_lock
 from numba.cpython.unsafe.numbers import leading_zeros as compiled_leading_zeros
 from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zeros
 
-from neardup.version import __version__
+from neardup.kernels._cache import KernelCache, cache_folder, kept_kernels
+from neardup.kernels._clock import CLOCK
 
 
 def _count_trailing_zeros(value: Any) -> int:
@@ -50,23 +40,57 @@ leading_zeros: Callable[[Any], int] = (
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KERNELS = Path(__file__).parent
+
+class Kernel:
+    """A compiled function of one signature, that of its annotations.
+
+    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    tuple of these. It runs without the interpreter lock, and other kernels may call it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self.py_func = function
+        self._compiled: Any = None
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._compiled or self.compile())(*arguments)
+
+    def compile(self) -> Any:
+        """Return the dispatcher; its code is loaded from the cache, or compiled and kept there."""
+        # Numba's own lock, which it takes to compile: a second one could be taken the other way
+        # round by the thread that asks for a kernel while another kernel is compiled.
+        with global_compiler_lock:
+            if self._compiled is None:
+                dispatcher = numba.njit(nogil=True)(self.py_func)
+                if cache_folder() is not None:
+                    # The only way to choose a folder.
+                    dispatcher._cache = KernelCache(self.py_func)  # noqa: SLF001
+                is_kept = self.name in kept_kernels()
+                with nullcontext() if is_kept else CLOCK.compiling(self.name):
+                    dispatcher.compile(_signature(self.py_func))
+                dispatcher.disable_compile()
+                self._compiled = dispatcher
+        return self._compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks of a value that a kernel names."""
+        return numba.types.Dispatcher(self.compile())
+
+
+KERNELS: list[Kernel] = []
+"""All kernels of the modules that were imported."""
 
 
 def kernel(function: F) -> F:
-    """Compile a function for the types of its annotations, to run without the interpreter lock.
-
-    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
-    tuple of these.
-    """
+    """Make a function a ``Kernel``, or leave it as it is where Numba is told not to compile."""
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher = numba.njit(nogil=True)(function)
-    if cache_folder() is not None:
-        dispatcher._cache = _KernelCache(function)  # noqa: SLF001 - the only way to choose a folder
-    dispatcher.compile(_signature(function))
-    dispatcher.disable_compile()
-    return cast("F", dispatcher)
+    made = Kernel(function)
+    KERNELS.append(made)
+    return cast("F", made)
 
 
 def helper(function: F) -> F:
@@ -95,95 +119,3 @@ def _argument_type(annotation: Any) -> Any:
     element = get_args(get_args(array)[1])[0]
     scalar = numba.from_dtype(np.dtype(element))
     return numba.types.Array(scalar, layout.ndim, "C", readonly=layout.readonly)
-
-
-@cache
-def cache_folder() -> Path | None:
-    """Folder for the machine code of this version of the kernels; None where none is writable."""
-    try:
-        folder = _cache_root() / f"kernels-{_kernel_digest()}"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except (OSError, RuntimeError):  # the latter where the user has no home folder
-        return None
-    return folder
-
-
-def is_compiled() -> bool:
-    """Whether machine code of this version is on disk, so that kernels load at once."""
-    folder = cache_folder()
-    return bool(numba.config.DISABLE_JIT) or (folder is not None and any(folder.glob("*.nbi")))
-
-
-def _cache_root() -> Path:
-    if explicit := os.environ.get("NEARDUP_CACHE_DIR"):
-        return Path(explicit)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "neardup"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/neardup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neardup"
-
-
-@cache
-def _kernel_digest() -> str:
-    """Digest of all that the machine code depends on: sources, versions, processor features."""
-    digest = hashlib.sha256()
-    codegen = numba.core.registry.cpu_target.target_context.codegen()
-    facts = [
-        __version__,
-        numba.__version__,
-        sys.version,
-        platform.machine(),
-        str(codegen.magic_tuple()),
-        str(numba.config.BOUNDSCHECK),
-        str(numba.config.OPT),
-    ]
-    digest.update("\0".join(facts).encode())
-    for source in sorted(_KERNELS.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    return digest.hexdigest()[:32]
-
-
-class _KernelLocator(_CacheLocator):  # type: ignore[misc]
-    """Tells Numba to keep a kernel's code in our folder; the folder's name is the version stamp."""
-
-    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        self._py_func = py_func
-        self._py_file = py_file
-
-    def get_cache_path(self) -> str:
-        return str(cache_folder())
-
-    def get_source_stamp(self) -> str:
-        return _kernel_digest()
-
-    def get_disambiguator(self) -> str:
-        return Path(self._py_file).stem
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _KernelLocator:
-        return cls(py_func, py_file)
-
-
-class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_KernelLocator,)
-
-
-class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """A cache that may fail: a full disk or a damaged file costs a compilation, never the run."""
-
-    _impl_class = _KernelCacheImpl
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # whatever a damaged pickle raises
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)

@@ -13,7 +13,7 @@ import numba
 import pytest
 
 import neardup
-from neardup.kernels import _compile
+from neardup.kernels import _cache
 
 PACKAGE = Path(neardup.__file__).parent
 
@@ -43,10 +43,11 @@ print("compiled" if compiled else "loaded")
 ANNOUNCE = """
 from neardup.cli.display import announce_compilation
 announce_compilation(quiet=False)
-import neardup.kernels.copies
+from neardup.kernels import copies
+copies.rebuild_slots.compile()
 """
 
-FOLDER = "from neardup.kernels._compile import cache_folder; print(cache_folder())"
+FOLDER = "from neardup.kernels._cache import cache_folder; print(cache_folder())"
 
 
 def start(code: str, **environment: object) -> subprocess.Popen[str]:
@@ -76,9 +77,9 @@ def fresh(monkeypatch) -> Iterator[Callable[[], Path | None]]:
     """Choose the folder anew, under changed circumstances."""
 
     def choose() -> Path | None:
-        _compile.cache_folder.cache_clear()
-        _compile._kernel_digest.cache_clear()
-        return _compile.cache_folder()
+        _cache.cache_folder.cache_clear()
+        _cache._kernel_digest.cache_clear()
+        return _cache.cache_folder()
 
     yield choose
     monkeypatch.undo()
@@ -107,13 +108,13 @@ def test_cache_folder__not_writable(fresh, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NEARDUP_CACHE_DIR", str(tmp_path / "file" / "cache"))
     assert fresh() is None
-    assert not _compile.is_compiled()
+    assert _cache.kept_kernels() == set()
 
 
 @pytest.mark.parametrize(
     ("what", "target"),
     [
-        ("version of neardup", "neardup.kernels._compile.__version__"),
+        ("version of neardup", "neardup.kernels._cache.__version__"),
         ("version of Numba", "numba.__version__"),
         ("version of Python", "sys.version"),
         ("machine", "platform.machine"),
@@ -134,7 +135,7 @@ def test_cache_folder__other_for_changed_sources(fresh, monkeypatch, tmp_path):
     before = fresh()
     copy = tmp_path / "kernels"
     shutil.copytree(PACKAGE / "kernels", copy)
-    monkeypatch.setattr(_compile, "_KERNELS", copy)
+    monkeypatch.setattr(_cache, "_KERNELS", copy)
     assert fresh() == before
     folders = {before}
     for source in sorted(copy.glob("*.py")):

@@ -1,0 +1,121 @@
+"""Where the machine code of kernels is kept between runs, and until when.
+
+Numba's own disk cache looks only at the file that holds a function, so it goes on using old
+machine code after a helper in another file has changed, and by default it writes beside the
+source. Here all kernels of one neardup version share a folder in the user's cache directory whose
+name is a digest of everything that the machine code depends on: when anything changes, the folder
+does. Two processes that race to fill it write the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+from neardup.version import __version__
+
+_KERNELS = Path(__file__).parent
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Folder for the machine code of this version of the kernels; None where none is writable."""
+    try:
+        folder = _cache_root() / f"kernels-{_kernel_digest()}"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError):  # the latter where the user has no home folder
+        return None
+    return folder
+
+
+def kept_kernels() -> set[str]:
+    """Return the names of the kernels, as ``module.function``, of which the folder has the code."""
+    folder = cache_folder()
+    files = () if folder is None else folder.glob("*.nbi")
+    return {file.name.partition("-")[0] for file in files}
+
+
+def _cache_root() -> Path:
+    if explicit := os.environ.get("NEARDUP_CACHE_DIR"):
+        return Path(explicit)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "neardup"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/neardup"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neardup"
+
+
+@cache
+def _kernel_digest() -> str:
+    """Digest of all that the machine code depends on: sources, versions, processor features."""
+    digest = hashlib.sha256()
+    codegen = numba.core.registry.cpu_target.target_context.codegen()
+    facts = [
+        __version__,
+        numba.__version__,
+        sys.version,
+        platform.machine(),
+        str(codegen.magic_tuple()),
+        str(numba.config.BOUNDSCHECK),
+        str(numba.config.OPT),
+    ]
+    digest.update("\0".join(facts).encode())
+    for source in sorted(_KERNELS.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+class _KernelLocator(_CacheLocator):  # type: ignore[misc]
+    """Tells Numba to keep a kernel's code in our folder; the folder's name is the version stamp."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._py_func = py_func
+        self._py_file = py_file
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return _kernel_digest()
+
+    def get_disambiguator(self) -> str:
+        return Path(self._py_file).stem
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _KernelLocator:
+        return cls(py_func, py_file)
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_KernelLocator,)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """A cache that may fail: a full disk or a damaged file costs a compilation, never the run."""
+
+    _impl_class = _KernelCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever a damaged pickle raises
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
