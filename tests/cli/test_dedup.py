@@ -105,6 +105,7 @@ def test_dedup__numbered_occurrences(run, write_file):
         (["--no-casefold"], ["One two", "one two"]),
         ([], ["Café one", "Cafe one"]),
         ([], ["٣ pears", "3 pears"]),
+        (["--fold-digits"], ["3 pears", "4 pears"]),
         (["--tokenizer", "whitespace"], ["one, two", "one two"]),
     ],
 )

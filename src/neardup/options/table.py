@@ -79,7 +79,12 @@ UNICODE_FORM = Option(
     "unicode_form", Choice(UnicodeForm, "NFC, NFKC or None"), "Normalise text first."
 )
 STRIP_ACCENTS = Option("strip_accents", Flag(), "Accents do not count.", default=False)
-FOLD_DIGITS = Option("fold_digits", Flag(), "Digits of all scripts are the same.", default=False)
+FOLD_DIGITS = Option(
+    "fold_digits",
+    Flag(),
+    "Digits of other scripts count as 0 to 9; different numbers stay different.",
+    default=False,
+)
 
 # What counts as similar, and how surely it is found.
 MEASURE = Option("measure", Choice(DocumentMeasure), "Similarity of two documents.", "jaccard")

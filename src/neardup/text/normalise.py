@@ -26,7 +26,7 @@ class Normalisation:
     strip_accents
         Combining marks do not count: é is e.
     fold_digits
-        Decimal digits of all scripts are the ASCII digits of the same value.
+        Decimal digits of other scripts are the ASCII digits of the same value; 3 and 4 differ.
     """
 
     casefold: bool = True
