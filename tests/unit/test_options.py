@@ -8,7 +8,7 @@ import click
 import pytest
 
 import neardup
-from neardup.cli.options import spell_options
+from neardup.cli.command import spell_options
 from neardup.errors import InvalidParameterError
 
 TEXTS = ["one two three", "four five six"]

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import SpellingGroup
 from neardup.errors import NeardupError
 from neardup.version import __version__
 
@@ -33,7 +32,7 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(SpellingGroup):
+class _LazyGroup(click.Group):
     """A group that loads a command's module when the command is used."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -21,7 +22,7 @@ Examples:
 """
 
 
-@click.command("align", epilog=_EPILOG)
+@click.command("align", cls=TableCommand, epilog=_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options_of("align")
 def command(

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 
@@ -22,7 +23,9 @@ Examples:
 """
 
 
-@click.command("compare", epilog=_EPILOG, short_help="Tell everything about two texts.")
+@click.command(
+    "compare", cls=TableCommand, epilog=_EPILOG, short_help="Tell everything about two texts."
+)
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @options_of("compare")

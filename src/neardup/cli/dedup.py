@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
@@ -20,7 +21,9 @@ Examples:
 """
 
 
-@click.command("dedup", epilog=_EPILOG, short_help="Remove near-duplicate documents.")
+@click.command(
+    "dedup", cls=TableCommand, epilog=_EPILOG, short_help="Remove near-duplicate documents."
+)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options_of("dedup")
 def command(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -20,7 +21,7 @@ Examples:
 """
 
 
-@click.command("drop", epilog=_EPILOG)
+@click.command("drop", cls=TableCommand, epilog=_EPILOG)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options_of("drop")
 def command(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -20,7 +21,9 @@ Examples:
 """
 
 
-@click.command("estimate", epilog=_EPILOG, short_help="Compare documents by sketches alone.")
+@click.command(
+    "estimate", cls=TableCommand, epilog=_EPILOG, short_help="Compare documents by sketches alone."
+)
 @click.argument("sketches", type=click.Path(path_type=Path), metavar="A")
 @click.argument("other", type=click.Path(path_type=Path), required=False, metavar="[B]")
 @options_of("estimate")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.command import TableGroup
 from neardup.cli.display import Display, announce_compilation, say
-from neardup.cli.options import SpellingGroup, options_of
+from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Examples:
 _folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 
 
-@click.group("index", cls=SpellingGroup, epilog=_EPILOG)
+@click.group("index", cls=TableGroup, epilog=_EPILOG)
 def command() -> None:
     """Keep documents in an index of passages.
 

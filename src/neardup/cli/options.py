@@ -1,15 +1,13 @@
-"""The command line's options, made from their table, and errors in the command line's words."""
+"""The command line's options, made from their table."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from neardup.errors import InvalidParameterError
 from neardup.options.jobs import COMMANDS
 from neardup.options.kinds import Choice, Flag, Kind, Location, Switch, Whole
 from neardup.options.option import Option
@@ -55,39 +53,3 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Location):
         return click.Path(path_type=Path, dir_okay=not kind.is_file)
     return None
-
-
-def spell_options(error: InvalidParameterError, command: click.Command) -> str:
-    """Write an error's message with the command's options in place of the parameters it names.
-
-    Values in quotes and names of files are left alone, whatever they read.
-    """
-    known = {option for parameter in command.params for option in parameter.opts}
-    options = {name: "--" + name.replace("_", "-") for name in error.parameters}
-    words = [re.escape(name) for name, option in options.items() if option in known]
-    if not words:
-        return str(error)
-    pattern = rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-]|\.\w)"
-    return re.sub(pattern, lambda found: options[found[0]], str(error))
-
-
-class SpellingGroup(click.Group):
-    """A group whose commands' errors name their options as they are written.
-
-    Help lists the commands in the order in which they were defined.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands."""
-        return list(self.commands)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was chosen."""
-        try:
-            return super().invoke(ctx)
-        except InvalidParameterError as error:
-            command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            if command is None:
-                raise
-            spelled = spell_options(error, command)
-            raise InvalidParameterError(spelled, *error.parameters) from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -26,7 +27,9 @@ Examples:
 _BAR = 40
 
 
-@click.command("plan", epilog=_EPILOG, short_help="Show what a job would find and take.")
+@click.command(
+    "plan", cls=TableCommand, epilog=_EPILOG, short_help="Show what a job would find and take."
+)
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
 @options_of("plan")
 def command(

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, plural
@@ -21,7 +22,7 @@ Examples:
 """
 
 
-@click.command("search", epilog=_EPILOG)
+@click.command("search", cls=TableCommand, epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
 @options_of("search")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -23,7 +24,12 @@ Examples:
 """
 
 
-@click.command("sketch", epilog=_EPILOG, short_help="Make sketches that can be compared elsewhere.")
+@click.command(
+    "sketch",
+    cls=TableCommand,
+    epilog=_EPILOG,
+    short_help="Make sketches that can be compared elsewhere.",
+)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @options_of("sketch")
 def command(
