@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -147,3 +148,22 @@ def test_output__reader_has_gone():
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 1
+
+
+def test_help__options_under_headings(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    text = run("dedup", "--help").out
+    parts = dict(re.findall(r"(?m)^(\w+):\n((?:  .*\n)+)", text))
+    headings = ["Input", "Text", "Similarity", "Sketches", "Choice", "Output", "Running"]
+    assert list(parts) == headings
+    assert parts["Running"].splitlines()[-1].startswith("  -h, --help  ")
+    # What options do stands in one column, whatever their heading.
+    columns = {len(name) for name in re.findall(r"(?m)^(  -.*?  +)[A-Z]", text)}
+    assert columns == {34}
+
+
+def test_help__narrow_where_names_are_short(run):
+    text = run("index", "remove", "--help").out
+    assert re.findall(r"(?m)^  -.*?  +(?=\S)", text) == [
+        *("  --ids FILE  ", "  --json      ", "  --quiet     ", "  -h, --help  ")
+    ]

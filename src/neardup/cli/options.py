@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS
 from neardup.options.kinds import Choice, Flag, Kind, Location, Switch, Whole
 from neardup.options.option import Option
@@ -15,12 +16,21 @@ from neardup.options.option import Option
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class TableOption(click.Option):
+    """An option of the command line that remembers its entry in the table."""
+
+    def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.entry = entry
+
+
 def options_of(command: str) -> Callable[[F], F]:
-    """Make a decorator that adds all options of a command, in the order of the table."""
+    """Make a decorator that adds all options of a command, in the order of help."""
 
     def decorate(function: F) -> F:
-        # The last that is added comes first in help.
-        for option in reversed(COMMANDS[command]):
+        members = [option for part in grouped(COMMANDS[command]).values() for option in part]
+        # The last that is added comes first.
+        for option in reversed(members):
             function = _as_click(option)(function)
         return function
 
@@ -42,7 +52,8 @@ def _as_click(option: Option) -> Callable[[F], F]:
     if option.is_repeatable:
         settings["multiple"] = True
     shown = f"  [default: {option.shown_default}]" if option.shown_default else ""
-    return click.option(*flags, option.name, help=option.help + shown, **settings)
+    settings |= {"cls": TableOption, "entry": option, "help": option.help + shown}
+    return click.option(*flags, option.name, **settings)
 
 
 def _type_of(kind: Kind) -> Any:

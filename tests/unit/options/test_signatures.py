@@ -22,6 +22,7 @@ from neardup.jobs.passages.align import AlignOptions
 from neardup.jobs.passages.search import SearchOptions
 from neardup.jobs.sketch.options import SketchOptions
 from neardup.options import choices, table
+from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
     Choice,
@@ -182,8 +183,9 @@ def test_table__values_that_it_names_are_valid(job):
 def described_options(command: str) -> dict[str, str]:
     """Give the options that the page shows for a command, with what it says of them."""
     block = PAGE.read_text(encoding="utf-8").split(f"$ neardup {command} --help\n")[1]
-    listed = block.split("```")[0].split("Options:\n")[1].split("\n\n")[0]
-    entries = re.split(r"(?m)^  (?=-)", listed)[1:]
+    # A part with options begins with a heading at the margin, other parts are indented.
+    parts = re.split(r"\n\n(?=\w+:\n)", block.split("```")[0])[1:]
+    entries = [e for part in parts for e in re.split(r"(?m)^  (?=-)", part.split("\n\n")[0])[1:]]
     return {re.findall(r"--[a-z][a-z-]*", entry)[0]: " ".join(entry.split()) for entry in entries}
 
 
@@ -191,7 +193,8 @@ def described_options(command: str) -> dict[str, str]:
 def test_page__has_the_options_of_each_command(command):
     shown = described_options(command)
     del shown["--help"]
-    assert list(shown) == [option.spelling[-1] for option in COMMANDS[command]]
+    listed = [option for part in grouped(COMMANDS[command]).values() for option in part]
+    assert list(shown) == [option.spelling[-1] for option in listed]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Under which heading help lists each option: headings in order, options most used first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from neardup.options.option import Option
+
+# Options by their names in Python. A command has those headings for which it has options.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Input": (
+        *("named_in", "id_file", "text_column", "id_column", "against"),
+        *("column", "missing", "lines", "on_error", "info"),
+    ),
+    "Text": (
+        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
+        "occurrences",
+    ),
+    "Similarity": (
+        *("threshold", "measure", "max_distance", "min_tokens", "method", "algorithm", "gap"),
+        *("tf", "idf", "idf_from", "audit", "edit_limit"),
+    ),
+    "Sketches": (
+        *("kind", "recall", "num_perm", "bands", "rows", "size", "modulus", "fingerprint"),
+        *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
+    ),
+    "Choice": (
+        *("keep", "clusters", "top", "per_document", "limit", "max_documents", "maximal"),
+        *("all_windows", "places"),
+    ),
+    "Output": ("output", "output_format", "html", "no_text", "overwrite", "stats", "as_json"),
+    "Running": ("workers", "quiet"),
+}
+
+
+def grouped(options: Iterable[Option]) -> dict[str, list[Option]]:
+    """Return options by their headings; those that a command does not do without come first."""
+    by_name = {option.name: option for option in options}
+    found = {
+        heading: [by_name[name] for name in names if name in by_name]
+        for heading, names in GROUPS.items()
+    }
+    return {
+        heading: sorted(members, key=lambda option: not option.is_required)
+        for heading, members in found.items()
+        if members
+    }
