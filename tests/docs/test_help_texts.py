@@ -10,7 +10,7 @@ import click
 import pytest
 
 from neardup.cli import cli, run
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, tables
 
 COMMAND_LINE = ROOT / "docs/command-line.md"
 
@@ -68,3 +68,15 @@ def test_command_line__every_option():
             if isinstance(parameter, click.Option):
                 for option in (*parameter.opts, *parameter.secondary_opts):
                     assert re.search(rf"(?<!\S){re.escape(option)}\b", block), (name, option)
+
+
+def test_command_line__lines_for_completion(monkeypatch, capsysbinary):
+    """What the shell is to read is a script, for each shell of the table."""
+    [rows] = tables("docs/command-line.md", "Completion")
+    instructions = [re.findall(r"_NEARDUP_COMPLETE=(\w+) neardup", row[2]) for row in rows]
+    assert instructions == [["bash_source"], ["zsh_source"], ["fish_source"]]
+    for [instruction] in instructions:
+        monkeypatch.setenv("_NEARDUP_COMPLETE", instruction)
+        with pytest.raises(SystemExit, match="0"):
+            run([])
+        assert b"_neardup_completion" in capsysbinary.readouterr().out

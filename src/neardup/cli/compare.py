@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 
@@ -26,8 +27,8 @@ Examples:
 @click.command(
     "compare", cls=TableCommand, epilog=_EPILOG, short_help="Tell everything about two texts."
 )
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", shell_complete=complete_paths)
+@click.argument("b", metavar="B", shell_complete=complete_paths)
 @options_of("compare")
 def command(
     a: str,

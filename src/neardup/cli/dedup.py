@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
@@ -24,7 +25,9 @@ Examples:
 @click.command(
     "dedup", cls=TableCommand, epilog=_EPILOG, short_help="Remove near-duplicate documents."
 )
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
 @options_of("dedup")
 def command(
     inputs: tuple[str, ...],

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -22,7 +23,9 @@ Examples:
 
 
 @click.command("drop", cls=TableCommand, epilog=_EPILOG)
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
 @options_of("drop")
 def command(
     inputs: tuple[str, ...],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.command import TableGroup
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -40,7 +41,9 @@ def command() -> None:
 
 @command.command("build")
 @_folder
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
 @options_of("index build")
 def build(
     folder: Path,
@@ -85,7 +88,9 @@ def build(
 
 @command.command("add")
 @_folder
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
 @options_of("index add")
 def add(
     folder: Path,

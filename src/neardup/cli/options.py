@@ -8,9 +8,20 @@ from typing import Any, TypeVar
 
 import click
 
+from neardup.cli.completion import complete_paths, complete_tokenizers
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS
-from neardup.options.kinds import Choice, Flag, Kind, Location, Switch, Whole
+from neardup.options.kinds import (
+    Address,
+    Choice,
+    Documents,
+    Flag,
+    Kind,
+    Location,
+    Switch,
+    Tokenizer,
+    Whole,
+)
 from neardup.options.option import Option
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +58,10 @@ def _as_click(option: Option) -> Callable[[F], F]:
         settings["is_flag"] = True
     elif option.default is not None:
         settings["default"] = option.default
+    if isinstance(option.kind, Tokenizer):
+        settings["shell_complete"] = complete_tokenizers
+    elif isinstance(option.kind, Documents | Address):
+        settings["shell_complete"] = complete_paths
     if option.is_required:
         settings["required"] = True
     if option.is_repeatable:

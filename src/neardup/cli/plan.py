@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -30,7 +31,7 @@ _BAR = 40
 @click.command(
     "plan", cls=TableCommand, epilog=_EPILOG, short_help="Show what a job would find and take."
 )
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]")
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
 @options_of("plan")
 def command(
     inputs: tuple[str, ...],

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, plural
@@ -24,7 +25,9 @@ Examples:
 
 @click.command("search", cls=TableCommand, epilog=_EPILOG)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
+@click.argument(
+    "queries", nargs=-1, required=True, metavar="QUERY...", shell_complete=complete_paths
+)
 @options_of("search")
 def command(
     folder: Path,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -30,7 +31,7 @@ Examples:
     epilog=_EPILOG,
     short_help="Make sketches that can be compared elsewhere.",
 )
-@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...", shell_complete=complete_paths)
 @options_of("sketch")
 def command(
     inputs: tuple[str, ...],

@@ -125,6 +125,10 @@ class Text(Kind):
         return value
 
 
+class Address(Text):
+    """The path or URL of a file, as it was written."""
+
+
 class Tokenizer(Kind):
     """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
 

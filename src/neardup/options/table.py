@@ -24,6 +24,7 @@ from neardup.options.choices import (
     WindowHash,
 )
 from neardup.options.kinds import (
+    Address,
     Choice,
     Documents,
     Flag,
@@ -308,7 +309,7 @@ EDIT_LIMIT = Option(
 # Removal of documents that a table names.
 NAMED_IN = Option(
     "named_in",
-    Text(),
+    Address(),
     "Table with the ids of the documents to remove, as written by `neardup search`, "
     "`neardup align` or `neardup pairs`, or a .txt file with one id a line.",
     metavar="FILE",

@@ -1,0 +1,120 @@
+"""Completion: each shell's script, and what is offered for a command, an option and a value."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from click.shell_completion import BashComplete
+
+from neardup.cli import _COMMANDS, cli
+from neardup.options.jobs import COMMANDS
+
+REGISTERED = {
+    "bash": "complete -o nosort -F _neardup_completion neardup",
+    "zsh": "compdef _neardup_completion neardup",
+    "fish": "complete --no-files --command neardup",
+}
+NO_RUN = {"bash": "-n", "zsh": "-n", "fish": "--no-execute"}
+
+
+@pytest.fixture
+def offered(monkeypatch) -> Callable[[str], list[str]]:
+    """Complete the last word of a line; return what a shell is told, a kind and a value each."""
+
+    def complete(line: str) -> list[str]:
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        return BashComplete(cli, {}, "neardup", "_NEARDUP_COMPLETE").complete().splitlines()
+
+    return complete
+
+
+@pytest.mark.parametrize("shell", REGISTERED)
+def test_script(shell, tmp_path):
+    environment = {**os.environ, "_NEARDUP_COMPLETE": f"{shell}_source"}
+    command = [sys.executable, "-m", "neardup"]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert REGISTERED[shell] in result.stdout
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(result.stdout)
+        subprocess.run([shell, NO_RUN[shell], tmp_path / "script"], check=True)
+
+
+def test_commands(offered):
+    assert offered("neardup ") == [f"plain,{name}" for name in _COMMANDS]
+    assert offered("neardup de") == ["plain,dedup"]
+    names = [name.removeprefix("index ") for name in COMMANDS if name.startswith("index ")]
+    assert offered("neardup index ") == [f"plain,{name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("dedup --thr", ["plain,--threshold"]),
+        ("dedup a.jsonl --no-c", ["plain,--no-casefold"]),
+        ("index build idx a.jsonl --min", ["plain,--min-tokens"]),
+        ("dedup --measure max", ["plain,max-containment"]),
+        ("dedup --measure=ja", ["plain,jaccard"]),
+        ("dedup --clusters ", ["plain,survivors", "plain,components"]),
+        ("dedup --tokenizer w", ["file,w", "plain,words", "plain,whitespace"]),
+    ],
+)
+def test_options_and_values(offered, line, expected):
+    assert offered(f"neardup {line}") == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("dedup x", "dedup a x", "dedup -o x", "dedup a --against x", "pairs x", "plan x"),
+        *("align x", "align a --against x", "search x", "search idx x", "sketch x"),
+        *("sketch --idf-from x", "estimate x", "estimate a x", "compare x", "compare a x"),
+        *("drop x", "drop a --named-in x", "index build x", "index build idx x"),
+        *("index add idx x", "index info x", "index remove idx --ids x", "compare a b --html x"),
+    ],
+)
+def test_files_are_paths(offered, line):
+    assert offered(f"neardup {line}") == ["file,x"]
+
+
+def test_nothing_heavy_is_loaded():
+    code = """if True:
+    import sys
+    from neardup.cli import cli
+    try:
+        cli.main(prog_name="neardup")
+    finally:
+        print({"numpy", "numba", "pyarrow", "rich"} & sys.modules.keys())
+    """
+    words = {"COMP_WORDS": "neardup dedup --thr", "COMP_CWORD": "2"}
+    environment = {**os.environ, "_NEARDUP_COMPLETE": "bash_complete", **words}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert result.stdout == "plain,--threshold\nset()\n"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_in_bash(tmp_path):
+    program = tmp_path / "neardup"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m neardup "$@"\n')
+    program.chmod(0o755)
+    script = """
+    eval "$(_NEARDUP_COMPLETE=bash_source neardup)"
+    compopt() { echo "compopt $1 $2"; }
+    try() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            _neardup_completion neardup; echo "${COMPREPLY[@]}"; }
+    try neardup pa
+    try neardup dedup --measure wei
+    try neardup dedup corp
+    """
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env=environment, check=True
+    )
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == ["pairs", "weighted-jaccard", "compopt -o default", ""]
