@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 
 import neardup
@@ -100,3 +103,15 @@ def test_option__of_the_wrong_type(run, in_folder, command, option, value):
     outcome = run(*ARGUMENTS[command].split(), f"{option.spelling[-1]}={value}")
     assert (outcome.code, outcome.out) == (2, "")
     assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json__says_what_was_configured(run, inputs, tmp_path, monkeypatch, command):
+    """Whatever prints JSON has the options in it that were not on the command line."""
+    monkeypatch.chdir(shutil.copytree(inputs, tmp_path / "inputs"))
+    monkeypatch.setenv("NEARDUP_JSON", "yes")
+    monkeypatch.setenv("NEARDUP_DROP_MISSING", "ignore")
+    outcome = run(*ARGUMENTS[command].split())
+    assert (outcome.code, "json true from NEARDUP_JSON" in outcome.err) == (0, True)
+    taken = json.loads(outcome.out)["configuration"]
+    assert taken["json"] == {"value": True, "source": "NEARDUP_JSON"}

@@ -22,7 +22,7 @@ def test_command_line__summary_keys(readme_run):
         {name for row in table for name in first_names(row)}
         for table in tables("docs/command-line.md", "summary.json")
     )
-    sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit"}
+    sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
     assert of_seconds - {"choose method", "audit", "count"} == set(summary["seconds"])

@@ -62,7 +62,8 @@ class _LazyGroup(click.Group):
     epilog="Example:  neardup dedup corpus/*.jsonl -o clean",
 )
 @click.version_option(__version__, prog_name="neardup")
-def cli() -> None:
+@click.option("--no-config", is_flag=True, help="Take no options from files or the environment.")
+def cli(no_config: bool) -> None:
     """Find text that is nearly the same.
 
     Every reported pair is verified exactly; nothing is removed without direct proof.

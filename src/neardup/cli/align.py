@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -98,7 +97,7 @@ def command(
         result.write(output, overwrite=overwrite)
     seconds = time.perf_counter() - start
     if as_json:
-        say(json.dumps(result.summary, ensure_ascii=False))
+        say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, max_documents, output, seconds))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 
 _STANDARD_INPUT = "-"
@@ -71,7 +70,7 @@ def command(
     if html is not None:
         write_page(result.html(), html, overwrite=overwrite)
     if as_json:
-        say(json.dumps(result.to_dict(), ensure_ascii=False))
+        say_json(result.to_dict())
     elif not quiet:
         say(str(result) if html is None else f"{result}\nwritten to {html}")
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from neardup.cli.command import TableCommand
+from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
 
@@ -68,9 +67,10 @@ def command(
     check_converted_names(sources, output_format)
     with display:
         result = deduplicate_sources(sources, others, plan, runner)
+        result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
     if as_json:
-        say(json.dumps(result.summary, ensure_ascii=False))
+        say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, output))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.command import configuration
 from neardup.errors import WriteError
 
 if TYPE_CHECKING:
@@ -85,6 +87,11 @@ def say(text: str) -> None:
     except OSError as error:
         message = f"cannot write to standard output: {error.strerror}; all else is done"
         raise WriteError(message) from None
+
+
+def say_json(values: dict[str, Any]) -> None:
+    """Print a result as JSON, with the options that were not on the command line."""
+    say(json.dumps({**values, **configuration()}, ensure_ascii=False))
 
 
 def announce_compilation(*, quiet: bool) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from neardup.cli.command import TableCommand
+from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -77,9 +76,10 @@ def command(
     )
     with display:
         result = drop_documents(sources, named_in, options, runner)
+        result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
     if as_json:
-        say(json.dumps(result.summary, ensure_ascii=False))
+        say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, output))
 

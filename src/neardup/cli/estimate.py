@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -74,7 +73,7 @@ def command(
         )
         write_table(result.pairs, output, overwrite=overwrite)
     if as_json:
-        say(json.dumps(result.summary, ensure_ascii=False))
+        say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, output))
 
@@ -99,7 +98,7 @@ def _cluster(
     write_table(result.clusters, output, overwrite=True)
     summary = result.summary
     if said["as_json"]:
-        say(json.dumps(summary, ensure_ascii=False))
+        say_json(summary)
     elif not said["quiet"]:
         n_alone = summary["single_documents"]
         say(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from neardup.cli.command import TableGroup
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -143,7 +142,7 @@ def remove(
         raise click.UsageError(message)
     n_removed = index.remove(PassageHandle(folder), wanted, Runner())
     if as_json:
-        say(json.dumps({"removed": n_removed}))
+        say_json({"removed": n_removed})
     elif not quiet:
         say(f"{counted(n_removed, 'document')} removed; `neardup index compact` frees their room")
 
@@ -167,7 +166,7 @@ def compact(
         runner = Runner(workers, display.report)
         n_segments = index.compact(PassageHandle(folder, tokenizer), runner)
     if as_json:
-        say(json.dumps({"segments": n_segments}))
+        say_json({"segments": n_segments})
     elif not quiet:
         say(f"{folder} now has {counted(n_segments, 'segment')}")
 
@@ -183,7 +182,7 @@ def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
 
     found = index.describe(PassageHandle(folder, tokenizer), Runner())
     if as_json:
-        say(json.dumps(found, ensure_ascii=False))
+        say_json(found)
         return
     removed = found["removed_documents"]
     of_windows = (found["bytes"] - found["bytes_of_texts"]) / max(found["tokens"], 1)
@@ -219,7 +218,7 @@ def _read_ids(file: Path | None) -> list[str]:
 
 def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(addition.summary, ensure_ascii=False))
+        say_json(addition.summary)
         return
     if quiet:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, warn_of_recall
 
@@ -73,7 +72,7 @@ def command(
         result = find_pairs_in_sources(left, right, plan, runner)
         result.write(output, overwrite=overwrite)
     if as_json:
-        say(json.dumps(result.summary, ensure_ascii=False))
+        say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, output))
         if stats:

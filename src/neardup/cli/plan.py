@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from click.core import ParameterSource
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import announce_compilation, say
+from neardup.cli.display import announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -62,7 +61,7 @@ def command(
 
         estimate = forecast_job(resolve_paths(inputs, lines=lines), plan, runner)
     if as_json:
-        say(json.dumps(_facts(plan, estimate)))
+        say_json(_facts(plan, estimate))
     elif not quiet:
         say(_chart(plan))
         if estimate is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -80,7 +79,7 @@ def command(
         sketches = sketch_sources(sources, chosen, idf_sources=idf_sources, runner=runner)
         sketches.write(output, overwrite=overwrite)
     if as_json:
-        say(json.dumps(_facts(sketches, output), ensure_ascii=False))
+        say_json(_facts(sketches, output))
     elif not quiet:
         say(_report(sketches, output))
 
@@ -96,7 +95,7 @@ def _tell(
 
     facts = read_info(info)
     if as_json:
-        say(json.dumps(facts, ensure_ascii=False))
+        say_json(facts)
     elif not quiet:
         lines = [
             f"{counted(facts['documents'], 'document')}, {facts['bytes']:,} bytes, made by neardup "

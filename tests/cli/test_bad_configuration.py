@@ -1,0 +1,127 @@
+"""What cannot be taken from files and variables: an error that names the place, before any work."""
+
+from __future__ import annotations
+
+import pytest
+
+from neardup.cli.settings import is_configurable, key_of
+from neardup.options.jobs import COMMANDS
+
+LISTED = "`neardup COMMAND --help` lists them"
+EXACT = "--num-perm has no effect with --method exact; leave it out, or choose --method minhash"
+
+IN_FILES = {
+    "treshold = 1": "treshold is no option of `neardup`; did you mean threshold?",
+    "[dedup]\ntop = 1": "dedup.top is no option of `neardup dedup`; `neardup dedup --help` lists "
+    "them",
+    "[pairs]\ntpo = 1": "pairs.tpo is no option of `neardup pairs`; did you mean top?",
+    "[index]\nxyz = 1": f"index.xyz is no option of `neardup index`; {LISTED}",
+    "[dedupe]\nseed = 1": "dedupe is no command; did you mean dedup?",
+    "[index.bild]\nseed = 1": "index.bild is no command; did you mean build?",
+    "[xyz]": "xyz is no command; `neardup --help` lists them",
+    "dedup = 1": "dedup must be a table, got 1",
+    "threshold = 80": "threshold must lie in (0, 1], got 80; write 0.8 for 80 %",
+    "[dedup]\nthreshold = 'a'": "dedup.threshold must be a number in (0, 1], got 'a'",
+    "threshold = true": "threshold must be a number in (0, 1], got True",
+    "ngram = 2.5": "ngram must be a whole number, got 2.5",
+    "ngram = '5'": "ngram must be a whole number, got '5'",
+    "ngram = 0": "ngram must lie between 1 and 65536, got 0",
+    "clusters = 'all'": "clusters must be survivors or components, got 'all'",
+    "lines = 1": "lines must be true or false, got 1",
+    "id-column = ['a']": "id-column must be a string, got ['a']",
+    "seed = 1\nstrip-accents = true\nstrip_accents = true": "strip_accents is there twice, with a "
+    "hyphen and with an underscore",
+    "overwrite = true": "overwrite is for the command line only; write --overwrite there",
+    "[dedup]\noutput = 'out'": "dedup.output is for the command line only; write --output there",
+    "[dedup]\nagainst = 'x'": "dedup.against is for the command line only; write --against there",
+    "seed": "not valid TOML: Expected '=' after a key in a key/value pair (at end of document)",
+}
+VARIABLES = {
+    "NEARDUP_DEDUP_TRESHOLD": ("1", "is no option of `neardup dedup`; did you mean threshold?"),
+    "NEARDUP_INDEX_BUILD_XYZ": (
+        "1",
+        "is no option of `neardup index build`; `neardup index build --help` lists them",
+    ),
+    "NEARDUP_THRESHOLD": ("80", "must lie in (0, 1], got 80; write 0.8 for 80 %"),
+    "NEARDUP_DEDUP_NGRAM": ("many", "must be a whole number, got 'many'"),
+    "NEARDUP_LINES": ("maybe", "must be true or false, got 'maybe'"),
+    "NEARDUP_KEEP": ("", ""),
+    "NEARDUP_DEDUP_OVERWRITE": ("1", "is for the command line only; write --overwrite there"),
+    "NEARDUP_OUTPUT": ("x", "is for the command line only; write --output there"),
+}
+
+
+@pytest.fixture(autouse=True)
+def inputs(write_file):
+    write_file("in.jsonl", '{"text": "one two three"}\n')
+
+
+@pytest.mark.parametrize(("text", "error"), IN_FILES.items())
+def test_neardup_toml(fails, write_file, text, error):
+    write_file("neardup.toml", text)
+    fails("dedup", "in.jsonl", "-o", "out", error=f"neardup.toml: {error}")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[tool]\nneardup = 1", "tool.neardup must be a table, got 1"),
+        ("tool = 1 # neardup", "tool must be a table, got 1"),
+        ("[tool.neardup]\nxyz = 1", f"tool.neardup.xyz is no option of `neardup`; {LISTED}"),
+        ("[tool.neardup.dedup]\nngram = 0", "tool.neardup.dedup.ngram must lie between 1 and "
+         "65536, got 0"),
+    ],
+)  # fmt: skip
+def test_pyproject_toml(fails, write_file, text, error):
+    write_file("pyproject.toml", text)
+    fails("dedup", "in.jsonl", "-o", "out", error=f"pyproject.toml: {error}")
+
+
+def test_not_utf8(fails, write_file):
+    write_file("neardup.toml", b"keep = '\xff'")
+    error = "neardup.toml: not UTF-8 text, as TOML is"
+    fails("dedup", "in.jsonl", "-o", "out", error=error)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_variable(run, fails, monkeypatch, variable):
+    value, error = VARIABLES[variable]
+    monkeypatch.setenv(variable, value)
+    if error:
+        fails("dedup", "in.jsonl", "-o", "out", error=f"{variable} {error}")
+    else:
+        assert run("dedup", "in.jsonl", "-o", "out").code == 0
+
+
+@pytest.mark.parametrize("variable", ["NEARDUP_CACHE_DIR_OLD", "NEARDUP_REAL_TEXTS", "NEARDUP_X"])
+def test_variable__of_something_else(run, monkeypatch, variable):
+    monkeypatch.setenv(variable, "x")
+    assert run("dedup", "in.jsonl", "-o", "out").err == ""
+
+
+def test_without_effect__says_where_it_is_from(run, write_file, monkeypatch):
+    write_file("neardup.toml", "[dedup]\nnum-perm = 64\n")
+    monkeypatch.setenv("NEARDUP_METHOD", "exact")
+    outcome = run("dedup", "in.jsonl", "-o", "out")
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[1] == (
+        f"error: {EXACT} or auto (--num-perm is from neardup.toml, --method is from NEARDUP_METHOD)"
+    )
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--method", "exact")
+    assert (
+        outcome.err.splitlines()[1] == f"error: {EXACT} or auto (--num-perm is from neardup.toml)"
+    )
+
+
+def test_keys__mean_one_thing():
+    """A key is one option, which is configurable in every command that has it or in none."""
+    seen = {}
+    for options in COMMANDS.values():
+        for option in options:
+            same = seen.setdefault(key_of(option), (option.name, is_configurable(option)))
+            assert same == (option.name, is_configurable(option))
+    refused = {key for key, (_, allowed) in seen.items() if not allowed}
+    assert refused >= {"output", "overwrite", "html", "against", "named-in", "ids", "info"}
+    assert not refused & {"threshold", "text-column", "tokenizer", "workers", "keep"}
+    # Variables that are something else.
+    assert "cache-dir" not in seen

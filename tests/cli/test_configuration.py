@@ -1,0 +1,196 @@
+"""Options from files and variables: which of them holds, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import neardup
+
+ROWS = b'{"text": "one two three"}\n{"text": "one two three four"}\n'
+
+
+@pytest.fixture
+def project(here, monkeypatch):
+    """Make a repository with a file of documents in a folder, and work there."""
+    (here / "repository/.git").mkdir(parents=True)
+    inner = here / "repository/data/new"
+    inner.mkdir(parents=True)
+    (inner / "in.jsonl").write_bytes(ROWS)
+    monkeypatch.chdir(inner)
+    return here / "repository"
+
+
+@pytest.fixture
+def used(run, project):
+    """Run a command on the documents; return one of its options, and what was printed of all."""
+
+    def plan(key: str = "threshold", *options: str, before: tuple[str, ...] = ()) -> tuple:
+        outcome = run(*before, "dedup", "in.jsonl", "-o", "out", "--overwrite", "--json", *options)
+        assert outcome.code == 0, outcome.err
+        summary = json.loads(outcome.out)
+        assert summary == json.loads(Path("out/summary.json").read_text())
+        return summary[key], outcome.err, summary.get("configuration")
+
+    return plan
+
+
+def write(path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def test_order(used, project, monkeypatch):
+    """The command line goes before variables, neardup.toml, pyproject.toml and defaults."""
+    assert used() == (0.8, "", None)
+    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.1\n")
+    assert used()[:2] == (0.1, "threshold 0.1 from ../../pyproject.toml\n")
+    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.1\ndedup.threshold = 0.2\n")
+    assert used()[:2] == (0.2, "threshold 0.2 from ../../pyproject.toml\n")
+    write(project / "neardup.toml", "threshold = 0.3\n")
+    assert used()[:2] == (0.3, "threshold 0.3 from ../../neardup.toml\n")
+    write(project / "neardup.toml", "threshold = 0.3\n[dedup]\nthreshold = 0.4\n")
+    assert used()[:2] == (0.4, "threshold 0.4 from ../../neardup.toml\n")
+    write(project / "data/neardup.toml", "threshold = 0.5\n")
+    assert used()[:2] == (0.5, "threshold 0.5 from ../neardup.toml\n")
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.6")
+    assert used()[:2] == (0.6, "threshold 0.6 from NEARDUP_THRESHOLD\n")
+    monkeypatch.setenv("NEARDUP_DEDUP_THRESHOLD", "0.7")
+    source = "NEARDUP_DEDUP_THRESHOLD"
+    taken = {"threshold": {"value": "0.7", "source": source}}
+    assert used() == (0.7, f"threshold 0.7 from {source}\n", taken)
+    assert used("threshold", "--threshold", "0.8") == (0.8, "", None)
+
+
+def test_each_option_by_itself(used, project, monkeypatch):
+    write(project / "pyproject.toml", "[tool.neardup.dedup]\nseed = 1\nkeep = 'longest'\n")
+    write(project / "neardup.toml", "[dedup]\nseed = 2\nstrip_accents = true\n")
+    monkeypatch.setenv("NEARDUP_CASEFOLD", "no")
+    _, err, taken = used()
+    assert err == (
+        "casefold false from NEARDUP_CASEFOLD, strip-accents true from ../../neardup.toml, "
+        "seed 2 from ../../neardup.toml, keep longest from ../../pyproject.toml\n"
+    )
+    assert {key: found["value"] for key, found in taken.items()} == {
+        "casefold": False,
+        "strip-accents": True,
+        "seed": 2,
+        "keep": "longest",
+    }
+
+
+def test_other_commands_are_not_concerned(used, project, monkeypatch):
+    write(project / "neardup.toml", "top = 3\n[pairs]\nthreshold = 0.5\n[index.build]\nseed = 3\n")
+    monkeypatch.setenv("NEARDUP_INDEX_SEED", "7")
+    assert used() == (0.8, "", None)
+
+
+def test_index__group_and_command(run, project):
+    write(project / "neardup.toml", "seed = 1\nindex.seed = 2\nindex.build.min_tokens = 3\n")
+    outcome = run("index", "build", "idx", "in.jsonl", "--json")
+    assert outcome.err == "min-tokens 3 from ../../neardup.toml, seed 2 from ../../neardup.toml\n"
+    scheme = json.loads(run("index", "info", "idx", "--json").out)["scheme"]
+    assert (scheme["min_tokens"], scheme["seed"]) == (3, 2)
+
+
+def test_plan__as_dedup(run, project):
+    """It shows what `neardup dedup` would do, unless something is set for it alone."""
+    write(project / "neardup.toml", "threshold = 0.5\n[dedup]\nthreshold = 0.6\nkeep = 'longest'\n")
+    assert json.loads(run("plan", "--json").out)["threshold"] == 0.6
+    write(project / "neardup.toml", "[plan]\nthreshold = 0.7\n[dedup]\nthreshold = 0.6\n")
+    assert json.loads(run("plan", "--json").out)["threshold"] == 0.7
+
+
+def test_folders__only_within_a_repository(used, project):
+    (project / ".git").rmdir()
+    write(project / "data/neardup.toml", "threshold = 0.5\n")
+    assert used()[0] == 0.8
+    write(project / "data/new/neardup.toml", "threshold = 0.6\n")
+    assert used()[0] == 0.6
+
+
+def test_folders__not_above_the_repository(used, project):
+    write(project.parent / "neardup.toml", "threshold = 0.5\n")
+    assert used()[0] == 0.8
+    (project / ".git").rmdir()
+    (project / ".git").write_text("gitdir: elsewhere")
+    assert used()[0] == 0.8
+    write(project / "neardup.toml", "threshold = 0.6\n")
+    assert used()[0] == 0.6
+
+
+def test_pyproject__the_nearest_that_has_a_table(used, project):
+    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.5\n")
+    write(project / "data/pyproject.toml", "[project]\nname = 'neardup'\n")
+    write(project / "data/new/pyproject.toml", "not TOML, and of no concern")
+    assert used()[0] == 0.5
+    write(project / "data/pyproject.toml", "[tool.neardup]\n")
+    assert used()[0] == 0.8
+
+
+def test_no_config(used, project, monkeypatch):
+    write(project / "neardup.toml", "[nothing]\n")
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
+    assert used(before=("--no-config",)) == (0.8, "", None)
+
+
+def test_quiet(run, project, monkeypatch):
+    monkeypatch.setenv("NEARDUP_QUIET", "1")
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
+    outcome = run("dedup", "in.jsonl", "-o", "out")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert json.loads(Path("out/summary.json").read_text())["configuration"].keys() == {
+        *("quiet", "threshold")
+    }
+
+
+def test_exact_decimals(used, project):
+    write(project / "neardup.toml", "threshold = 0.123456789\nrecall = 1e-3\n")
+    assert used()[1].startswith("threshold 0.123456789 from")
+
+
+def test_tokenizer__beside_the_file(run, project):
+    write(project / "neardup.toml", "tokenizer = 'no/such.json'\n")
+    outcome = run("dedup", "in.jsonl", "-o", "out")
+    assert "../../no/such.json" in outcome.err.splitlines()[1]
+    write(project / "neardup.toml", "tokenizer = 'characters'\n")
+    assert run("dedup", "in.jsonl", "-o", "out").code == 0
+
+
+def test_help_and_completion__whatever_stands_there(run, project):
+    write(project / "neardup.toml", "nonsense")
+    assert run("dedup", "--help").code == 0
+    assert run("dedup", "in.jsonl", "-o", "out").code == 1
+
+
+def test_empty_variable(used, monkeypatch):
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "")
+    assert used()[0] == 0.8
+
+
+def test_python_reads_nothing(project, monkeypatch):
+    write(project / "data/new/neardup.toml", "nonsense")
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.1")
+    assert neardup.deduplicate("in.jsonl").summary["threshold"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("text", "loaded"), [(None, False), ("[tool.other]", False), ("[tool.neardup]", True)]
+)
+def test_parser__loaded_for_a_file_with_options(project, text, loaded):
+    if text is not None:
+        write(project / "pyproject.toml", text)
+    code = """if True:
+    import sys
+    import neardup.cli
+    assert neardup.cli.run(["plan"]) == 0
+    print("tomllib" in sys.modules)
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True
+    )
+    assert result.stdout.splitlines()[-1] == str(loaded)
