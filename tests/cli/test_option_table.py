@@ -7,28 +7,10 @@ import shutil
 
 import pytest
 
-import neardup
 from neardup.options.jobs import COMMANDS
 from neardup.options.kinds import Choice, Share, Tokenizer, Whole
 from neardup.options.option import Option
-
-GOOD = b'{"text": "one two three", "id": "a"}\n'
-ARGUMENTS = {
-    "dedup": "dedup in.jsonl -o out",
-    "pairs": "pairs in.jsonl -o out.csv",
-    "compare": "compare a.txt b.txt",
-    "index build": "index build new in.jsonl",
-    "index add": "index add idx in.jsonl",
-    "index remove": "index remove idx 0",
-    "index compact": "index compact idx",
-    "index info": "index info idx",
-    "search": "search idx in.jsonl -o out.csv",
-    "align": "align in.jsonl --against in.jsonl -o out.csv",
-    "drop": "drop in.jsonl --named-in ids.txt -o out",
-    "sketch": "sketch in.jsonl -o out.parquet",
-    "estimate": "estimate in.parquet -o out.csv",
-    "plan": "plan in.jsonl",
-}
+from tests.cli.every_command import ARGUMENTS, write_inputs
 
 
 def refused(option: Option) -> list[str]:
@@ -65,13 +47,9 @@ def cases(values) -> list:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Make files for all commands, and an index."""
+    """Make what the commands work on."""
     folder = tmp_path_factory.mktemp("options")
-    (folder / "in.jsonl").write_bytes(GOOD)
-    for name in ("a.txt", "b.txt", "ids.txt"):
-        (folder / name).write_text("some text\n")
-    neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
-    neardup.PassageIndex.create(folder / "idx", min_tokens=2).add(["one two three"])
+    write_inputs(folder)
     return folder
 
 
@@ -95,6 +73,15 @@ def test_option__out_of_range(run, in_folder, command, option, value):
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"error: {flag} must ")
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "option", "value"), cases(refused))
+def test_option__out_of_range_before_inputs(run, here, command, option, value):
+    """Nothing that the command names is there: the option comes first."""
+    flag = option.spelling[-1]
+    outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"error: {flag} must ")
 
 
 @pytest.mark.parametrize(("command", "option", "value"), cases(misspelt))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -22,7 +23,7 @@ from neardup.options.kinds import (
     Tokenizer,
     Whole,
 )
-from neardup.options.option import Option
+from neardup.options.option import Option, check_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,9 +44,20 @@ def options_of(command: str) -> Callable[[F], F]:
         # The last that is added comes first.
         for option in reversed(members):
             function = _as_click(option)(function)
-        return function
+        return _checking(function, command)
 
     return decorate
+
+
+def _checking(function: F, command: str) -> F:
+    """Check types and ranges before the command does anything, so before it looks for inputs."""
+
+    @functools.wraps(function)
+    def checked(**values: Any) -> Any:
+        check_options(COMMANDS[command], **values)
+        return function(**values)
+
+    return cast("F", checked)
 
 
 def _as_click(option: Option) -> Callable[[F], F]:

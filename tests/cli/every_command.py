@@ -1,0 +1,35 @@
+"""A use of every command, and the files for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import neardup
+
+GOOD = b'{"text": "one two three", "id": "a"}\n'
+# By each command, a use of it that ends well in the folder of ``write_inputs``.
+ARGUMENTS = {
+    "dedup": "dedup in.jsonl -o out",
+    "pairs": "pairs in.jsonl -o out.csv",
+    "compare": "compare a.txt b.txt",
+    "index build": "index build new in.jsonl",
+    "index add": "index add idx in.jsonl",
+    "index remove": "index remove idx 0",
+    "index compact": "index compact idx",
+    "index info": "index info idx",
+    "search": "search idx in.jsonl -o out.csv",
+    "align": "align in.jsonl --against in.jsonl -o out.csv",
+    "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
+    "sketch": "sketch in.jsonl -o out.parquet",
+    "estimate": "estimate in.parquet -o out.csv",
+    "plan": "plan in.jsonl",
+}
+
+
+def write_inputs(folder: Path) -> None:
+    """Make files for all commands, and an index."""
+    (folder / "in.jsonl").write_bytes(GOOD)
+    for name in ("a.txt", "b.txt", "ids.txt"):
+        (folder / name).write_text("some text\n")
+    neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
+    neardup.PassageIndex.create(folder / "idx", min_tokens=2).add(["one two three"])
