@@ -1,0 +1,101 @@
+"""What every command does alike: what it prints, --quiet, --json and --lines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from neardup.options import table
+from neardup.options.jobs import COMMANDS
+from neardup.options.option import Option
+from tests.cli.every_command import ARGUMENTS, write_inputs
+from tests.docs.pages import page
+
+N_LINES = 7
+
+
+def having(option: Option) -> list[str]:
+    """Name the commands that have an option."""
+    return [
+        command
+        for command, options in COMMANDS.items()
+        if option.name in {listed.name for listed in options}
+    ]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    write_inputs(folder)
+    lines = [f"line {number} of the file\n" for number in range(N_LINES)]
+    (folder / "lines.txt").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture
+def run_anew(run, inputs, tmp_path, monkeypatch):
+    """Run a command in a new copy of the inputs, which must end well."""
+
+    def run_command(*arguments: str) -> tuple[str, str]:
+        number = len(list(tmp_path.iterdir()))
+        monkeypatch.chdir(shutil.copytree(inputs, tmp_path / str(number)))
+        outcome = run(*arguments)
+        assert outcome.code == 0, outcome.err
+        return outcome.out, outcome.err
+
+    return run_command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command__says_what_it_did(run_anew, command):
+    out, _ = run_anew(*ARGUMENTS[command].split())
+    assert out.strip()
+
+
+@pytest.mark.parametrize("command", having(table.QUIET))
+def test_quiet__prints_nothing(run_anew, command):
+    assert run_anew(*ARGUMENTS[command].split(), "--quiet") == ("", "")
+
+
+@pytest.mark.parametrize("command", having(table.AS_JSON))
+def test_json__is_one_object_also_with_quiet(run_anew, command):
+    arguments = [*ARGUMENTS[command].split(), "--json"]
+    found, _ = run_anew(*arguments)
+    assert isinstance(json.loads(found), dict)
+    assert found.count("\n") == 1
+    if command in having(table.QUIET):
+        out, err = run_anew(*arguments, "--quiet")
+        assert (json.loads(out).keys(), err) == (json.loads(found).keys(), "")
+
+
+@pytest.mark.parametrize("command", having(table.AS_JSON))
+def test_json__keys_are_in_the_page(run_anew, command):
+    """Each key is named in a section on the command, or on its group."""
+    out, _ = run_anew(*ARGUMENTS[command].split(), "--json")
+    sections = re.split(r"(?m)^## neardup ", page("docs/command-line.md"))[1:]
+    own = [part.split("\n## ")[0] for part in sections if part.split()[0] == command.split()[0]]
+    assert set(json.loads(out)) <= set(re.findall(r"`(\w+)`", "".join(own)))
+
+
+@pytest.mark.parametrize("command", having(table.LINES))
+def test_lines__are_a_document_each(run_anew, command):
+    arguments = [*ARGUMENTS[command].replace("in.jsonl", "lines.txt").split(), "--json"]
+    of_file, of_lines = (
+        dict(numbers(json.loads(run_anew(*arguments, *more)[0]))) for more in ([], ["--lines"])
+    )
+    assert any(of_file.get(place) == 1 and n == N_LINES for place, n in of_lines.items())
+
+
+def numbers(value: Any, place: str = "") -> Iterator[tuple[str, int]]:
+    """Give the whole numbers within a value of JSON, each with its place."""
+    if isinstance(value, int):
+        yield place, value
+    elif isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in parts:
+            yield from numbers(part, f"{place}/{name}")
