@@ -41,18 +41,69 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out.rstrip() + "\n"
 
 
+def with_help(text: str, command: str, help_text: str) -> str:
+    """Put a help text into its block of the page; refuse if the block has no end of its own."""
+    start = f"```console\n$ {command} --help\n"
+    assert text.count(start) == 1, f"docs/command-line.md needs one block that starts {start!r}"
+    before, rest = text.split(start)
+    old = re.match(r"(?sm)(?:Usage: (?:(?!^#|```).)*)?(?=```$)", rest)
+    assert old, f"the block {start!r} has no closing ``` below it; what follows would be deleted"
+    return before + start + help_text + rest[old.end() :]
+
+
 def test_command_line__help_is_current(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
     text = new = COMMAND_LINE.read_text(encoding="utf-8")
     for command in commands():
-        start = f"```console\n$ {command} --help\n"
-        assert start in text, f"docs/command-line.md lacks a block that starts with {start!r}"
-        before, rest = new.split(start)
-        new = before + start + help_of(command, capsys) + "```" + rest.split("```", 1)[1]
+        new = with_help(new, command, help_of(command, capsys))
     if os.environ.get(UPDATE) == "1":
         COMMAND_LINE.write_text(new, encoding="utf-8")
         return
     assert text == new, f"help texts differ; run the tests with {UPDATE}=1 to write them"
+
+
+BLOCK = "```console\n$ neardup count --help\n"
+
+
+@pytest.mark.parametrize("old", ["", "Usage: neardup count\n"])
+def test_help__is_put_into_its_block(old):
+    page = f"# Page\n\n{BLOCK}{old}```\n\nA word.\n\n```text\nsomething\n```\n"
+    new = with_help(page, "neardup count", "Usage: neardup count [OPTIONS]\n")
+    assert new == page.replace(f"{old}```\n\nA", "Usage: neardup count [OPTIONS]\n```\n\nA")
+
+
+@pytest.mark.parametrize("old", ["", "Usage: neardup count\n"])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "\n## Next\n\n```\nsomething\n```\n",
+        "\n```console\n$ neardup dedup --help\n```\n",
+    ],
+)
+def test_help__deletes_nothing_where_a_block_has_no_end(old, rest):
+    with pytest.raises(AssertionError, match="has no closing"):
+        with_help(f"{BLOCK}{old}{rest}", "neardup count", "Usage: neardup count\n")
+
+
+def test_help__deletes_no_prose_where_a_new_block_has_no_end():
+    with pytest.raises(AssertionError, match="has no closing"):
+        with_help(f"{BLOCK}\nA word.\n\n```\nsome\n```\n", "neardup count", "Usage\n")
+
+
+def test_help__needs_one_block():
+    for text in ("", f"{BLOCK}```\n{BLOCK}```\n"):
+        with pytest.raises(AssertionError, match="needs one block"):
+            with_help(text, "neardup count", "Usage\n")
+
+
+def test_command_line__has_a_section_for_each_command():
+    """In the order of the commands; what is below the block says what help does not."""
+    text = COMMAND_LINE.read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^## (neardup.*)$", text) == commands()[1:]
+    for name in commands()[1:]:
+        described = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert re.sub(r"(?s)```.*?```", "", described).strip(), name
 
 
 def test_command_line__no_help_of_removed_commands():

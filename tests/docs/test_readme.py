@@ -3,7 +3,9 @@ from __future__ import annotations
 import re
 
 import pyarrow.parquet as pq
+import pytest
 
+from neardup.cli import _COMMANDS
 from tests.docs.pages import first_names, page, section, tables
 
 
@@ -28,3 +30,8 @@ def test_readme__files_and_columns(readme_run):
     for name, expected in zip(("removed", "clusters"), columns, strict=True):
         assert pq.read_schema(out / f"{name}.parquet").names == expected
         assert f"| `{name}.parquet` | `{', '.join(expected)}`" in page("README.md")
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_readme__names_each_command(command):
+    assert re.search(rf"neardup {command}\b", page("README.md"))
