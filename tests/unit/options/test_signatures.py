@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
+import pkgutil
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neardup
-from neardup.jobs.compare.compare import CompareOptions
-from neardup.jobs.dedup.plan import DedupOptions
-from neardup.jobs.document_options import ReadingOptions
-from neardup.jobs.drop.drop import DropOptions
-from neardup.jobs.pairs.options import PairOptions
-from neardup.jobs.passages.align import AlignOptions
-from neardup.jobs.passages.search import SearchOptions
-from neardup.jobs.sketch.options import SketchOptions
+import neardup.jobs
 from neardup.options import choices, table
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS, FUNCTIONS
@@ -58,10 +53,20 @@ ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Function: ("Progress",),
     Tokenizer: ("str | Path", "str | Path | TokenFunction"),
 }
-OPTION_CLASSES = (
-    *(DedupOptions, PairOptions, SketchOptions, CompareOptions),
-    *(AlignOptions, SearchOptions, ReadingOptions, DropOptions),
-)
+
+
+def option_classes() -> list[type[CheckedOptions]]:
+    """List the classes of options of all jobs, but those that are only there to be extended."""
+    for module in pkgutil.walk_packages(neardup.jobs.__path__, "neardup.jobs."):
+        importlib.import_module(module.name)
+
+    def below(options: type[CheckedOptions]) -> Iterator[type[CheckedOptions]]:
+        for child in options.__subclasses__():
+            yield child
+            yield from below(child)
+
+    unique = dict.fromkeys(below(CheckedOptions))
+    return [found for found in unique if "known" in vars(found) or not found.__subclasses__()]
 
 
 def function_of(name: str) -> Callable[..., Any]:
@@ -154,7 +159,7 @@ def test_function__docstring_names_every_parameter(name):
     assert inspect.signature(function).parameters.keys() - {"self"} <= headings | marked
 
 
-@pytest.mark.parametrize("options", OPTION_CLASSES)
+@pytest.mark.parametrize("options", option_classes())
 def test_option_class__fields(options: type[CheckedOptions]):
     """Each field is in the table, with the same default."""
     listed = {option.name: option for option in options.known}
