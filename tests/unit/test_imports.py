@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import neardup
+import neardup.cli
 
 HEAVY = ("numba", "llvmlite", "pyarrow", "numpy", "click", "rich", "fsspec", "pandas", "polars")
 
 
 def modules_after(code: str) -> set[str]:
-    """Give the packages that a fresh interpreter has loaded after running some code."""
-    code += "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    """Give what a fresh interpreter has loaded after running some code."""
+    code += "\nimport sys; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return set(result.stdout.splitlines()[-1].split())
@@ -35,8 +38,21 @@ def test_import__of_the_command_line(arguments):
     assert loaded.isdisjoint(set(HEAVY) - {"click"})
 
 
+def test_import__of_each_command():
+    """Help, completion and wrong options need no job: commands import theirs when they run."""
+    names = [found.name for found in pkgutil.iter_modules(neardup.cli.__path__, "neardup.cli.")]
+    loaded = modules_after(f"import {', '.join(names)}")
+    assert "neardup.cli.dedup" in loaded
+    assert loaded.isdisjoint({"neardup.jobs", *HEAVY} - {"click"})
+
+
 def test_import__loads_what_is_used():
     assert {"numba", "pyarrow"} <= modules_after("import neardup; neardup.deduplicate")
+
+
+def test_folders__are_packages():
+    folders = {path.parent for path in Path(neardup.__file__).parent.rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
 
 
 def test_public_names__are_there():
