@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup.cli
-from neardup.kernels import _compile
+from neardup.kernels import _cache
 
 Documents = Mapping[str, str]
 
@@ -46,7 +46,7 @@ class Outcome:
 def run(monkeypatch, capsys) -> Callable[..., Outcome]:
     """Run the command line in this process."""
     # Whether these tests are the first to use the kernels is no business of theirs.
-    monkeypatch.setattr(_compile, "is_compiled", lambda: True)
+    monkeypatch.setattr(_cache, "kept_kernels", lambda: {"a kernel"})
 
     def run_command(*arguments: object) -> Outcome:
         capsys.readouterr()
