@@ -165,16 +165,18 @@ def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
 
 def test_deduplicate__documents_are_counted_once_where_that_is_needed():
     for idf in INVERSE_FREQUENCIES:
-        reports: dict[str, int] = {}
+        reports: dict[str, tuple[int, int | None]] = {}
 
         def report(stage, done, total, reports=reports):
-            reports[stage] = done
+            reports[stage] = done, total
 
         result = neardup.deduplicate(
             ["a b", "b", "a"], against=["c", ""], measure=WEIGHTED, idf=idf, progress=report
         )
         assert ("count" in result.summary["seconds"]) == (idf != "unary")
-        assert reports.get("count") == (None if idf == "unary" else 5)
+        # Both collections, once: as many bytes as are read afterwards.
+        assert reports.get("count") == (None if idf == "unary" else reports["read"])
+        assert reports["read"][0] == reports["read"][1]
 
 
 def test_deduplicate__one_template_costs_a_comparison_a_document():

@@ -45,7 +45,9 @@ class MemorySource(Source):
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
-            yield TableBlock(self._table.slice(start, self._block_rows), start)
+            block = TableBlock(self._table.slice(start, self._block_rows), start)
+            block.end = self._table.nbytes * (start + len(block)) // len(self._table)
+            yield block
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""

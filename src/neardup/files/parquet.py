@@ -81,7 +81,10 @@ class ParquetSource(Source):
             group = self.metadata.row_group(index)
             bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
             size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
-            yield from _RowGroup(self, index, size).blocks(number)
+            for block in _RowGroup(self, index, size).blocks(number):
+                # Row groups say how large they are decompressed, and not where they end.
+                block.end = (self.size or 0) * int(block.numbers[-1]) // self.metadata.num_rows
+                yield block
             number += group.num_rows
 
     def writer(self, folder: Path) -> RowWriter:

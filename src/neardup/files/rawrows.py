@@ -163,7 +163,9 @@ class RawSource(Source):
                 cut = cutter(data, final)
                 if len(cut.starts):
                     numbers = cut.numbers + number
-                    yield self._block(RawRows(data, cut.starts, cut.ends, numbers))
+                    block = self._block(RawRows(data, cut.starts, cut.ends, numbers))
+                    block.end = stream.position
+                    yield block
                 number += cut.count
                 rest = data[cut.consumed :]
                 if len(rest) > MAX_ROW_BYTES:

@@ -59,6 +59,9 @@ class RowBlock(ABC):
     numbers: npt.NDArray[np.int64]
     """Number of each row in its source: line or row, from 1 in files, from 0 in memory."""
 
+    end: int = 0
+    """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
+
     def __len__(self) -> int:
         return len(self.numbers)
 

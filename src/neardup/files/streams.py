@@ -57,6 +57,12 @@ class InputStream:
                 raise EOFError
         return data
 
+    @property
+    def position(self) -> int:
+        """How many bytes of the file have been read, as they are stored."""
+        with reading(self.location):
+            return int(self._raw.tell())
+
     def _read_on(self, data: bytes, size: int) -> bytes:
         """Complete a read that the underlying stream cut short."""
         parts, missing = [data], size - len(data)

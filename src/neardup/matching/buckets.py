@@ -67,6 +67,7 @@ def bucket_documents(
         if n_buckets > _MOST:
             raise InvalidParameterError(_TOO_MANY)
         sizes_of_bands.append(sizes)
+        runner.report("bucket", band + 1, n_bands)
     return Buckets(
         numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
     )

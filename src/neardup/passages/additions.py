@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.frequencies import store_frequencies
@@ -64,7 +65,8 @@ def add_documents(
                 files.update(store_frequencies(folder, frequencies))
         addition, ids = Addition(), NewIds(index)
         records = list(manifest.segments)
-        blocks = read_documents(sources, scheme.tokenizer, options, runner)
+        reading = ReadingPass("read", sources, runner)
+        blocks = read_documents(sources, scheme.tokenizer, options, reading)
         for block in gather(blocks, segment_tokens):
             ids.check(block)
             _count(addition, block, scheme)
@@ -78,7 +80,8 @@ def add_documents(
 def _count_frequencies(
     sources: Sequence[Source], scheme: PassageScheme, options: ReadOptions, runner: Runner
 ) -> DocumentFrequencies:
-    blocks = read_documents(sources, scheme.tokenizer, options, runner, stage="count")
+    reading = ReadingPass("count", sources, runner)
+    blocks = read_documents(sources, scheme.tokenizer, options, reading)
     return count_documents(block.tokens for block in blocks)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -26,6 +26,7 @@ from neardup.passages.matches import Matches
 from neardup.passages.query import make_queries
 from neardup.passages.search import SearchPlan
 from neardup.passages.weights import inverse_frequencies
+from neardup.runtime.progress import report_part
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
@@ -72,15 +73,20 @@ class Aligner:
         self.counts = AlignmentCounts()
         self._index, self._plan, self._runner = index, plan, runner
 
-    def align(self, block: DocumentBlock) -> Matches:
-        """Find all shared passages, in the order of the queries and of places in them."""
+    def align(self, block: DocumentBlock, report: Callable[[float], None]) -> Matches:
+        """Find all shared passages, in the order of the queries and of places in them.
+
+        ``report`` is called with the share of the block's tokens that are done.
+        """
         rows: list[tuple[int, int, Hit, float]] = []
+        n_tokens = max(block.n_tokens, 1)
         for query in range(len(block)):
             start, stop = (int(offset) for offset in block.tokens.offsets[query : query + 2])
             tokens = block.tokens.values[start:stop]
+            part = report_part(report, start / n_tokens, stop / n_tokens)
             found = [
                 (query, document, hit, similarity)
-                for document, hit, similarity in self._align_one(tokens)
+                for document, hit, similarity in self._align_one(tokens, part)
             ]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
         hits = [row[2] for row in rows]
@@ -94,11 +100,13 @@ class Aligner:
             np.array([row[3] for row in rows], np.float64),
         )
 
-    def _align_one(self, tokens: Uint64s) -> Iterator[tuple[int, Hit, float]]:
+    def _align_one(
+        self, tokens: Uint64s, report: Callable[[float], None]
+    ) -> Iterator[tuple[int, Hit, float]]:
         if not len(tokens):
             return
         starts = window_starts(len(tokens), self._plan.length, self._plan.step)
-        found = self._find_windows(tokens, starts)
+        found = self._find_windows(tokens, starts, report)
         ends = np.minimum(starts + self._plan.length, len(tokens))
         hits = [
             Hit(*places)
@@ -122,7 +130,9 @@ class Aligner:
                 if longer >= self._plan.min_tokens:
                     yield document, hit, similarity
 
-    def _find_windows(self, tokens: Uint64s, starts: Int64s) -> Found:
+    def _find_windows(
+        self, tokens: Uint64s, starts: Int64s, report: Callable[[float], None]
+    ) -> Found:
         """Look up the windows of a query that start at ``starts``."""
         parts = []
         for first in range(0, len(starts), _WINDOWS_AT_A_TIME):
@@ -133,7 +143,8 @@ class Aligner:
             lists = TokenLists(tokens[places], offsets)
             index = self._index
             queries = list(make_queries(lists, index.scheme, index.frequencies, first))
-            parts.append(find_passages(index, queries, self._plan.search, self._runner))
+            done = report_part(report, first / len(starts), (first + len(chosen)) / len(starts))
+            parts.append(find_passages(index, queries, self._plan.search, self._runner, done))
         found = Found(
             *(
                 np.concatenate([getattr(part, name) for part in parts])

@@ -36,12 +36,15 @@ def compact_index(
         manifest, index = opened.manifest, handle.read(opened)
         blocks = map(_stored_block, index.segments, index.removed)
         records: list[SegmentRecord] = []
+        n_done = 0
         for block in gather(blocks, segment_tokens):
             if len(block):
                 name = free_name(manifest, len(records))
                 records.append(
                     write_segment(folder, name, block, index.scheme, index.frequencies, runner)
                 )
+                n_done += len(block)
+                runner.report("compact", n_done, index.n_documents)
         store_next(folder, manifest, records, manifest.files)
         return len(records)
 

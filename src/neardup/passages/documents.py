@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
-from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
 
@@ -69,12 +69,7 @@ class DocumentBlock:
 
 
 def read_documents(
-    sources: Sequence[Source],
-    tokenizer: Tokenizer,
-    options: ReadOptions,
-    runner: Runner,
-    *,
-    stage: str = "read",
+    sources: Sequence[Source], tokenizer: Tokenizer, options: ReadOptions, reading: ReadingPass
 ) -> Iterator[DocumentBlock]:
     """Read documents in blocks of some megabytes, in input order.
 
@@ -85,10 +80,11 @@ def read_documents(
     ReadError
         If a file cannot be read.
     """
-    add_done = runner.counter(stage)
-    blocks = ((source, block) for source in sources for block in source.blocks())
-    for block in runner.map(lambda item: _read_block(*item, tokenizer, options), blocks):
-        add_done(len(block))
+
+    def read(source: Source, block: RowBlock) -> DocumentBlock:
+        return _read_block(source, block, tokenizer, options)
+
+    for _, block in reading.map(read, sources):
         yield block
 
 

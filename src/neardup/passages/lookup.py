@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,11 +37,16 @@ class Found:
 
 
 def find_passages(
-    index: OpenIndex, queries: Sequence[Query], plan: SearchPlan, runner: Runner
+    index: OpenIndex,
+    queries: Sequence[Query],
+    plan: SearchPlan,
+    runner: Runner,
+    report: Callable[[float], None],
 ) -> Found:
     """Find the passages that are similar to each query, in the order of the queries.
 
-    Passages of one query are in the order of documents, and of places in them.
+    Passages of one query are in the order of documents, and of places in them. ``report`` is called
+    with the share of the queries that are done.
     """
 
     def find(chunk: Sequence[Query]) -> list[Found]:
@@ -49,7 +54,11 @@ def find_passages(
         return [part for part in parts if len(part)]
 
     chunks = [queries[i : i + _CHUNK] for i in range(0, len(queries), _CHUNK)]
-    return _join([part for parts in runner.map(find, chunks) for part in parts])
+    found: list[Found] = []
+    for done, parts in enumerate(runner.map(find, chunks), 1):
+        found.extend(parts)
+        report(done / len(chunks))
+    return _join(found)
 
 
 def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.clustering.keep import join_order_columns
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.copies import ContentTable
@@ -58,10 +59,12 @@ def read_collections(
         If a file cannot be read.
     """
     contents, keys = ContentTable(), BandKeys([])
-    count = runner.counter("read")
+    reading = ReadingPass(
+        "read", [source for sources, _ in collections for source in sources], runner
+    )
     catalogues, content_ends = [], []
     for sources, plan in collections:
-        catalogues.append(_read(sources, plan, contents, keys, runner, count))
+        catalogues.append(_read(sources, plan, contents, keys, reading))
         content_ends.append(contents.size)
     return FirstPass(tuple(catalogues), tuple(content_ends), keys)
 
@@ -71,17 +74,14 @@ def _read(
     plan: ReadingPlan,
     contents: ContentTable,
     keys: BandKeys,
-    runner: Runner,
-    count: Callable[[int], None],
+    reading: ReadingPass,
 ) -> Catalogue:
     """Read one collection; its new contents and their keys come behind those that are there."""
     parts = _Parts(sources)
-    blocks = ((i, block) for i, source in enumerate(sources) for block in source.blocks())
-    for i, signed in runner.map(lambda item: (item[0], sign_block(item[1], plan)), blocks):
+    for i, signed in reading.map(lambda _, block: sign_block(block, plan), sources):
         numbered = contents.number(signed.digests)
         keys.parts.append(signed.keys[numbered.is_first])
         parts.add(i, signed, numbered.numbers)
-        count(len(signed.numbers))
     return parts.join(plan)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.plan import ReadingPlan
 from neardup.runtime.runner import Runner
@@ -22,18 +23,10 @@ def count_shingles(
     -----
     Memory 16 bytes for each different shingle, and about twice that while it works.
     """
-
-    def lists_of(block: RowBlock) -> TokenLists:
-        return block_frequencies(block, plan)
-
-    def counted() -> Iterator[TokenLists]:
-        count = runner.counter("count")
-        blocks = (block for sources in collections for s in sources for block in s.blocks())
-        for lists in runner.map(lists_of, blocks):
-            count(len(lists))
-            yield lists
-
-    return count_documents(counted())
+    every = [source for sources in collections for source in sources]
+    reading = ReadingPass("count", every, runner)
+    counted = reading.map(lambda _, block: block_frequencies(block, plan), every)
+    return count_documents(lists for _, lists in counted)
 
 
 def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:

@@ -20,6 +20,14 @@ def count_pairs(n: int, n_left: int | None) -> int:
     return n * (n - 1) // 2 if n_left is None else n_left * (n - n_left)
 
 
+def count_pairs_up_to(row: int, n: int, n_left: int | None) -> int:
+    """Count the pairs of n rows whose lesser row is not behind ``row``."""
+    n_before = row + 1
+    if n_left is None:
+        return count_pairs(n, None) - count_pairs(n - n_before, None)
+    return n_before * (n - n_left)
+
+
 def list_pairs(
     n: int, n_left: int | None, choose: Callable[[int, Int64s], Int64s] | None = None
 ) -> Iterator[Pairs]:

@@ -100,7 +100,9 @@ def open_segment(folder: Path, record: SegmentRecord, runner: Runner) -> Segment
 
     # The largest first, so that no thread is left alone with one at the end.
     by_size = sorted(record.files, key=lambda name: -record.files[name].size)
+    add_done = runner.counter("open", sum(file.size for file in record.files.values()))
     for name in runner.map(check, by_size):
+        add_done(record.files[name].size)
         stem, _, kind = name.rpartition(".")
         if kind == "npy":
             arrays[stem] = map_array(path / name, record.files[name])

@@ -111,7 +111,11 @@ def audit_recall(
         beside = bool(stays[document] and stays[similar[similar < document]].any())
         return len(similar), int(shares.sum()), beside
 
-    seen = np.array(list(runner.map(look, drawn.tolist())), np.int64).reshape(-1, 3)
+    looked_at = []
+    for found in runner.map(look, drawn.tolist()):
+        looked_at.append(found)
+        runner.report("audit", len(looked_at), len(drawn))
+    seen = np.array(looked_at, np.int64).reshape(-1, 3)
     n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
     of_similar = seen[seen[:, 0] > 0]
     if not len(of_similar):

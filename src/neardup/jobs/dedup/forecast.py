@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.bands import Banding
@@ -59,7 +60,7 @@ def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> 
     Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
     """
     start = time.perf_counter()
-    n_documents, sampled = _sample_blocks(sources)
+    n_documents, sampled = _sample_blocks(sources, runner)
     reading = time.perf_counter() - start
     weighed = _count_sample(sampled, plan.reading)
     text_bytes, n_tokens, sketching = 0, 0, 0.0
@@ -94,16 +95,22 @@ def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> 
     )
 
 
-def _sample_blocks(sources: Sequence[Source]) -> tuple[int, list[RowBlock]]:
+def _sample_blocks(sources: Sequence[Source], runner: Runner) -> tuple[int, list[RowBlock]]:
     """Count all rows; keep blocks 1, 2, 4, 8, ... of each source, of sources 1, 2, 4, 8, ..."""
     n_documents = 0
     sampled: list[RowBlock] = []
-    for i, source in enumerate(sources, start=1):
-        for j, block in enumerate(source.blocks(), start=1):
-            n_documents += len(block)
-            if i & (i - 1) == 0 and j & (j - 1) == 0 and len(block):
-                sampled.append(block)
+    n_blocks = [0] * len(sources)
+    reading = ReadingPass("read", sources, runner)
+    for i, block in reading.map(lambda _, block: block, sources):
+        n_blocks[i] += 1
+        n_documents += len(block)
+        if _is_power_of_two(i + 1) and _is_power_of_two(n_blocks[i]) and len(block):
+            sampled.append(block)
     return n_documents, sampled
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
 
 
 def _sample_signatures(block: RowBlock, plan: ReadingPlan, count: int) -> Uint32s:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
@@ -99,13 +100,13 @@ def align_collections(
         aligner = Aligner(index, plan, runner)
         counts = AlignCounts(aligner.counts)
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
-        for block in read_documents(sources, index.scheme.tokenizer, options.read, runner):
-            matches = aligner.align(block)
+        reading = ReadingPass("align", sources, runner)
+        for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
+            matches = aligner.align(block, reading.within)
             tables.append(match_table(matches, block, index, with_text=options.with_text))
             counts.n_queries += len(block)
             counts.n_aligned += len(tables[-1]["query_id"].unique())
             counts.skipped.extend(block.skipped)
-            runner.report("align", counts.n_queries)
         table = pa.concat_tables(tables)
         summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     return PassageResult(table, summary)

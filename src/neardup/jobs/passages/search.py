@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages.result import PassageResult
@@ -81,22 +82,27 @@ def search_sources(
     plan = plan_search(options, index)
     counts = SearchCounts()
     tables = [_schema(options).empty_table()]
-    for block in read_documents(sources, index.scheme.tokenizer, options.read, runner):
+    reading = ReadingPass("search", sources, runner)
+    for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
         _count(counts, block, index)
-        tables.append(_search_block(index, block, options, plan, runner))
+        tables.append(_search_block(index, block, options, plan, runner, reading.within))
         counts.n_found += len(tables[-1]["query_id"].unique())
-        runner.report("search", counts.n_queries)
     table = pa.concat_tables(tables)
     return PassageResult(table, _summary(table, counts, plan, index, time.perf_counter() - start))
 
 
 def _search_block(
-    index: OpenIndex, block: DocumentBlock, options: SearchOptions, plan: SearchPlan, runner: Runner
+    index: OpenIndex,
+    block: DocumentBlock,
+    options: SearchOptions,
+    plan: SearchPlan,
+    runner: Runner,
+    report: Callable[[float], None],
 ) -> pa.Table:
     queries = list(make_queries(block.tokens, index.scheme, index.frequencies))
     if options.report == "windows":
         return window_table(find_windows(index, queries, plan), block, index)
-    found = find_passages(index, queries, plan, runner)
+    found = find_passages(index, queries, plan, runner, report)
     sizes = np.diff(block.tokens.offsets)
     matches = Matches(
         found.queries,

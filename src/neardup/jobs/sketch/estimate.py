@@ -22,7 +22,7 @@ from neardup.results import TableResult
 from neardup.runtime.progress import Progress, no_progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows
-from neardup.sketches.pairs import Pairs, count_pairs, list_pairs
+from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, list_pairs
 from neardup.sketches.registry import kinds_with
 from neardup.tables import Int64s
 
@@ -191,11 +191,15 @@ class _Collection:
 
 @dataclass(frozen=True)
 class _Found:
-    """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all."""
+    """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all.
+
+    Up to the last of them there are ``n_passed`` pairs, those included that are no candidates.
+    """
 
     table: pa.Table
     n_pairs: int
     n_unusable: int
+    n_passed: int
 
 
 def _estimate_pairs(
@@ -213,19 +217,23 @@ def _estimate_pairs(
         table = pa.table({"left": pa.array(left), "right": pa.array(right), **found.columns})
         if least is not None:
             table = table.filter(pa.array(found.reaching(least)))
-        return _Found(table, len(found), int((~found.is_usable).sum()))
+        last = int(left[-1]) if len(left) else -1
+        n_passed = count_pairs_up_to(last, len(collection.rows), collection.n_left)
+        return _Found(table, len(found), int((~found.is_usable).sum()), n_passed)
 
     nothing: Int64s = np.empty(0, np.int64)
     tables = [work((nothing, nothing)).table]
     n_found = n_unusable = n_pairs = 0
+    n_all = count_pairs(len(collection.rows), collection.n_left)
     for part in runner.map(work, parts):
         tables.append(part.table)
         n_found += len(part.table)
         n_unusable += part.n_unusable
         n_pairs += part.n_pairs
         check_limit(limit, n_found)
-        runner.report("estimate", n_pairs)
-    return _Found(pa.concat_tables(tables), n_pairs, n_unusable)
+        runner.report("estimate", part.n_passed, n_all)
+    runner.report("estimate", n_all, n_all)
+    return _Found(pa.concat_tables(tables), n_pairs, n_unusable, n_all)
 
 
 def _check_places(sketches: Sketches) -> None:

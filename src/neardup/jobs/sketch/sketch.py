@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.files.texts import TextBlock, read_text_block
@@ -90,8 +91,7 @@ def _sketch_blocks(
     """Read all documents and sketch them, block by block."""
     slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
 
-    def sketch_block(item: tuple[Source, RowBlock]) -> _SketchedBlock:
-        source, block = item
+    def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(documents.texts)
         rows = maker.kind.join_rows([maker.make(part) for part in texts.slices(slice_bytes)])
@@ -99,10 +99,7 @@ def _sketch_blocks(
         documents = replace(documents, texts=documents.texts.slice(0, 0))
         return _SketchedBlock(source.name, documents, rows)
 
-    add = runner.counter("sketch")
-    work = ((source, block) for source in sources for block in source.blocks())
-    for sketched in runner.map(sketch_block, work):
-        add(len(sketched.rows))
+    for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
         yield sketched
 
 

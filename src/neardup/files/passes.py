@@ -1,0 +1,82 @@
+"""One pass over files: their blocks worked on in threads, and the bytes read so far reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from neardup.files.rows import RowBlock, Source
+    from neardup.runtime.runner import Runner
+
+R = TypeVar("R")
+
+
+class ReadingPass:
+    """Reads sources once, one after the other, and reports how far it is.
+
+    The work done is bytes as they are stored, compressed ones too, because those alone are known
+    beforehand. Their number is not known for URLs.
+
+    Parameters
+    ----------
+    stage
+        What the bytes are reported as.
+    sources
+        All that will be read.
+    runner
+        Does the work.
+    """
+
+    def __init__(self, stage: str, sources: Sequence[Source], runner: Runner) -> None:
+        self._stage, self._runner = stage, runner
+        sizes = [source.size for source in sources]
+        self._total = None if None in sizes else sum(size or 0 for size in sizes)
+        # Where the block that is out begins and ends, in bytes of all sources.
+        self._start = self._stop = 0
+        self._reported = -1
+
+    def map(
+        self, function: Callable[[Source, RowBlock], R], sources: Sequence[Source]
+    ) -> Iterator[tuple[int, R]]:
+        """Apply a function to the blocks of the next sources of the pass, in threads.
+
+        Yields the number of each block's source among these, and the result, in the order of the
+        blocks. A block is reported when the next one is asked for.
+        """
+
+        def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
+            i, block, stop = item
+            return i, function(sources[i], block), stop
+
+        end = self._stop
+        for source in sources:
+            end += source.size or 0
+        for i, result, stop in self._runner.map(work, self._blocks(sources)):
+            self._start, self._stop = self._stop, stop
+            yield i, result
+            self._report(stop)
+        self._stop = max(self._stop, end)
+        if sources:
+            self._report(self._stop)
+
+    def within(self, share: float) -> None:
+        """Report that so much of the work on the block that is out is done."""
+        self._report(self._start + int(share * (self._stop - self._start)))
+
+    def _blocks(self, sources: Sequence[Source]) -> Iterator[tuple[int, RowBlock, int]]:
+        """Yield each block with its source's number and the bytes up to its end."""
+        start = self._stop
+        for i, source in enumerate(sources):
+            stop = start
+            for block in source.blocks():
+                stop = start + block.end
+                yield i, block, stop
+            start = stop if source.size is None else start + source.size
+
+    def _report(self, done: int) -> None:
+        # A file may have grown since its size was asked for.
+        done = done if self._total is None else min(done, self._total)
+        if done != self._reported:
+            self._reported = done
+            self._runner.report(self._stage, done, self._total)
