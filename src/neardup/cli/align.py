@@ -84,7 +84,7 @@ def command(
     chosen = choose_given(**scheme)
     start = time.perf_counter()
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         sources = resolve_paths(inputs, lines=lines)
         check_apart(output, [*(source.origin for source in sources), *against])
         others = against[0] if len(against) == 1 else against

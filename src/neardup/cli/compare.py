@@ -57,7 +57,7 @@ def command(
     chosen = CompareOptions(**options)
     plan_comparison(chosen)
     display = Display(quiet=quiet)
-    runner = Runner(workers, display.report)
+    runner = Runner(workers, display)
     if a == b == _STANDARD_INPUT:
         message = "only one of the two texts can be standard input; name a file for the other"
         raise InvalidInputError(message)

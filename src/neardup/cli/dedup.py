@@ -59,7 +59,7 @@ def command(
 
     plan = plan_deduplication(DedupOptions(**options))
     display = Display(quiet=quiet)
-    runner = Runner(workers, display.report)
+    runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     others = resolve_paths(against, lines=lines) if against else []
@@ -68,7 +68,7 @@ def command(
     with display:
         result = deduplicate_sources(sources, others, plan, runner)
         result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
+        result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:
         say_json(result.summary)
     elif not quiet:

@@ -1,75 +1,17 @@
-"""What the user sees while a job runs: progress on standard error, on a terminal only."""
+"""What the user sees: progress on standard error, results on standard output."""
 
 from __future__ import annotations
 
 import json
-import sys
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from neardup.cli.command import configuration
 from neardup.errors import WriteError
+from neardup.runtime.display import Display
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
-
-_LABELS = {
-    "read": "reading",
-    "compare": "reading candidates",
-    "choose": "comparing",
-    "join": "joining",
-    "count": "counting tokens",
-    "windows": "hash functions",
-    "search": "searching",
-    "align": "aligning",
-    "write": "writing",
-}
-
-
-class Display:
-    """Shows a bar for each stage; silent with ``quiet`` or where standard error is no terminal."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._bars: Bars | None = None
-        self._tasks: dict[str, TaskID] = {}
-        if quiet or not sys.stderr.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeElapsedColumn as Elapsed
-
-        self._bars = Progress(
-            TextColumn("{task.description:<18}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            Elapsed(),
-            console=Console(stderr=True),
-        )
-
-    def __enter__(self) -> Display:
-        if self._bars is not None:
-            self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bars is not None:
-            self._bars.stop()
-
-    def report(self, stage: str, done: int, total: int | None) -> None:
-        """Take the progress of a pipeline."""
-        if self._bars is None:
-            return
-        if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(_LABELS.get(stage, stage), total=total)
-        self._bars.update(self._tasks[stage], completed=done, total=total)
+__all__ = ["Display", "announce_compilation", "say", "say_json"]
 
 
 def say(text: str) -> None:

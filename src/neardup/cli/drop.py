@@ -62,7 +62,7 @@ def command(
         message = "INPUT and --named-in cannot both be standard input"
         raise click.UsageError(message)
     display = Display(quiet=quiet)
-    runner = Runner(workers, display.report)
+    runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, lines=lines)
     check_apart(output, [*(source.origin for source in sources), named_in])
@@ -77,7 +77,7 @@ def command(
     with display:
         result = drop_documents(sources, named_in, options, runner)
         result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display.report)
+        result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:
         say_json(result.summary)
     elif not quiet:

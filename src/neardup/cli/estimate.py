@@ -69,7 +69,7 @@ def command(
             places=places,
             limit=limit,
             workers=workers,
-            progress=display.report,
+            progress=display,
         )
         write_table(result.pairs, output, overwrite=overwrite)
     if as_json:

@@ -76,7 +76,7 @@ def build(
     scheme = make_passage_scheme(**chosen)
     read = _read_options(text_column, id_column, on_error)
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         sources = resolve_paths(inputs, lines=lines)
         check_apart(folder, (source.origin for source in sources))
         with new_folder(folder, overwrite=overwrite, mark="manifest.json") as scratch:
@@ -116,7 +116,7 @@ def add(
     read = _read_options(text_column, id_column, on_error)
     with Display(quiet=quiet) as display:
         sources = resolve_paths(inputs, lines=lines)
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         addition = index.add(PassageHandle(folder, tokenizer), sources, read, runner)
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
@@ -163,7 +163,7 @@ def compact(
     from neardup.runtime.runner import Runner
 
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         n_segments = index.compact(PassageHandle(folder, tokenizer), runner)
     if as_json:
         say_json({"segments": n_segments})

@@ -63,7 +63,7 @@ def command(
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     plan = plan_pairs(PairOptions(**options))
     display = Display(quiet=quiet)
-    runner = Runner(workers, display.report)
+    runner = Runner(workers, display)
     check_table_file(output, overwrite=overwrite)
     left = resolve_paths(inputs, lines=lines)
     right = resolve_paths(against, lines=lines) if against else None

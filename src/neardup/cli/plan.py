@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import announce_compilation, say, say_json
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -53,13 +53,15 @@ def command(
     if not inputs:
         _check_no_documents()
     plan = plan_deduplication(DedupOptions(**options))
-    runner = Runner(workers)
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display)
     estimate = None
     if inputs:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.dedup.forecast import forecast_job
 
-        estimate = forecast_job(resolve_paths(inputs, lines=lines), plan, runner)
+        with display:
+            estimate = forecast_job(resolve_paths(inputs, lines=lines), plan, runner)
     if as_json:
         say_json(_facts(plan, estimate))
     elif not quiet:

@@ -80,7 +80,7 @@ def command(
         on_error=on_error,
     )
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         index = PassageHandle(folder, tokenizer).view(runner)
         start = time.perf_counter()
         result = search_sources(index, sources, options, runner)

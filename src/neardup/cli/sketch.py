@@ -75,7 +75,7 @@ def command(
     idf_sources = resolve_paths(idf_from, lines=lines) if idf_from else None
     check_apart(output, (source.origin for source in [*sources, *(idf_sources or [])]))
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display.report)
+        runner = Runner(workers, display)
         sketches = sketch_sources(sources, chosen, idf_sources=idf_sources, runner=runner)
         sketches.write(output, overwrite=overwrite)
     if as_json:

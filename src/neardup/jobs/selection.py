@@ -17,7 +17,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.write_pass import read_kept, write_documents
 from neardup.results import Result
 from neardup.runtime.memory import peak_memory_bytes
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools
 
@@ -65,7 +65,7 @@ class Selection(Result):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
@@ -80,7 +80,7 @@ class Selection(Result):
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
         progress
-            Called with the stage ``write``, rows done, and their number.
+            As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
         Raises
         ------
@@ -94,8 +94,10 @@ class Selection(Result):
             check_converted_names(self._documents.sources, format)
         folder = Path(path)
         check_apart(folder, self.origins())
-        runner = Runner(self.summary["workers"], progress)
-        with new_folder(folder, overwrite=overwrite) as new:
+        with (
+            Runner(self.summary["workers"], progress) as runner,
+            new_folder(folder, overwrite=overwrite) as new,
+        ):
             with runner.stage("write"):
                 write_documents(self._documents, self._stays, new, format, runner)
                 _write_tables(self.tables(), new)

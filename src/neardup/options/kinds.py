@@ -148,13 +148,13 @@ class Tokenizer(Kind):
         return value
 
 
-class Function(Kind):
-    """A function, which only Python can hand over."""
+class FunctionOrFlag(Kind):
+    """Yes, no, or a function, which only Python can hand over."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the function."""
-        if not callable(value):
-            message = f"{name} must be a function, got {value!r}"
+        """Return the value."""
+        if not isinstance(value, bool) and not callable(value):
+            message = f"{name} must be True, False or a function, got {value!r}"
             raise InvalidParameterError(message)
         return value
 

@@ -28,7 +28,7 @@ from neardup.options.kinds import (
     Choice,
     Documents,
     Flag,
-    Function,
+    FunctionOrFlag,
     Location,
     Share,
     Switch,
@@ -342,7 +342,9 @@ OVERWRITE = Option("overwrite", Flag(), "Replace the output file if it exists.",
 STATS = Option("stats", Flag(), "Print what each filter did.", default=False)
 WORKERS = Option("workers", Whole(1), "Threads.", usual="one a core")
 PROGRESS = Option(
-    "progress", Function(), "Called with the name of a stage, the work done, and its amount."
+    "progress",
+    FunctionOrFlag(),
+    "Show progress, or call a function with the name of a stage, the work done, and its amount.",
 )
 QUIET = Option("quiet", Flag(), "Print nothing but errors.", default=False)
 AS_JSON = Option(

@@ -1,15 +1,37 @@
-"""How a pipeline tells its caller what it is doing."""
+"""How a job says what it is doing, and how far a stage is, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Called with the name of a stage, the documents done so far, and their number where it is known.
-Progress = Callable[[str, int, int | None], None]
+# Called with the name of a stage, the work done so far, and its amount where it is known.
+Report = Callable[[str, int, int | None], None]
 
+# What a caller asks for: True shows progress, False does not, a function is called with it.
+Progress = Report | bool
 
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Tell nobody."""
+# Stages whose work is counted in bytes; in all others it is documents, pairs, bands and the like.
+_OF_BYTES = {"read", "count", "sketch", "search", "align", "open"}
+
+_LABELS = {
+    "read": "reading",
+    "count": "counting tokens",
+    "sketch": "sketching",
+    "choose method": "choosing the method",
+    "bucket": "sorting bands",
+    "compare": "reading candidates",
+    "choose": "comparing",
+    "audit": "auditing",
+    "join": "joining",
+    "estimate": "estimating",
+    "measure": "measuring",
+    "windows": "hash functions",
+    "open": "checking the index",
+    "compact": "compacting",
+    "search": "searching",
+    "align": "aligning",
+    "write": "writing",
+}
 
 
 def report_part(
@@ -17,3 +39,80 @@ def report_part(
 ) -> Callable[[float], None]:
     """Return a report for a part of some work, which runs from one share of all to another."""
     return lambda share: report(start + share * (stop - start))
+
+
+class StageProgress:
+    """How far a stage is; times are seconds of some clock."""
+
+    def __init__(self, name: str, began: float) -> None:
+        self.name, self.began = name, began
+        self.done = 0
+        self.total: int | None = None
+        self.ended: float | None = None
+
+    def update(self, done: int, total: int | None, now: float) -> None:
+        """Take a report; one of less work than before begins the stage anew."""
+        if done < self.done:
+            self.began = now
+        self.done, self.total = done, total
+        self.ended = now if done == total else None
+
+    def end(self, now: float) -> None:
+        """Note that the stage is over, whatever it has reported."""
+        if self.ended is None:
+            self.ended = now
+
+    @property
+    def label(self) -> str:
+        """What is being done, in words."""
+        return _LABELS.get(self.name, self.name)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the work that is done; None where it is not known."""
+        if self.ended is not None:
+            return 1.0
+        return self.done / self.total if self.total else None
+
+    def amount(self) -> str:
+        """How much is done of how much, as far as it is known."""
+        if self.share is None or self.ended is not None:
+            return self._counted(self.done) if self.done else ""
+        return f"{int(100 * self.share)} % of {self._counted(self.total or 0)}"
+
+    def time(self, now: float) -> str:
+        """How long the stage will still take, or how long it has taken."""
+        if self.ended is not None:
+            return duration(self.ended - self.began)
+        elapsed = now - self.began
+        if not self.share:
+            return f"{duration(elapsed)} so far"
+        return f"{duration(elapsed * (1 - self.share) / self.share)} to go"
+
+    def line(self, now: float) -> str:
+        """Return all of this as a line."""
+        parts = [part for part in (self.amount(), self.time(now)) if part]
+        return f"{self.label}: {', '.join(parts)}"
+
+    def _counted(self, number: int) -> str:
+        return size(number) if self.name in _OF_BYTES else f"{number:,}"
+
+
+def size(n_bytes: int) -> str:
+    """Write a number of bytes with two or three digits that count."""
+    value = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        # What would be rounded to 1000 has the next unit.
+        if value < 999.5:
+            digits = 0 if unit == "bytes" or value >= 99.95 else 1
+            return f"{value:.{digits}f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time in seconds, minutes, or hours and minutes."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

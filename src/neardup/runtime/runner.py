@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from types import TracebackType
 from typing import TypeVar
 
 from neardup.options import table
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.display import Display
+from neardup.runtime.progress import Progress, Report
 from neardup.runtime.threads import count_workers, map_ordered
 
 T = TypeVar("T")
@@ -27,28 +29,54 @@ class Runner:
     workers
         Threads, at least 1; None is one for each core that this process may use.
     progress
-        Called with a stage's name, the work done so far, and its amount where it is known.
+        True shows it while the runner's ``with`` block runs; a function is called with a stage's
+        name, the work done so far, and its amount where it is known. A display is used as it is,
+        by whoever has started it.
 
     Raises
     ------
     InvalidParameterError
-        If ``workers`` is no whole number, or below 1, or ``progress`` no function.
+        If ``workers`` is no whole number, or below 1, or ``progress`` neither a function nor True
+        or False.
     """
 
-    def __init__(self, workers: int | None = None, progress: Progress = no_progress) -> None:
+    def __init__(
+        self, workers: int | None = None, progress: Display | Progress | None = None
+    ) -> None:
         self.workers = count_workers(workers)
-        self._progress: Progress = table.PROGRESS.given(progress)
         self._seconds: dict[str, float] = {}
+        given = table.PROGRESS.checked(progress)
+        self._own_display = Display() if given is True else None
+        self._display = given if isinstance(given, Display) else self._own_display
+        self._report: Report | None = self._display or given or None
+
+    def __enter__(self) -> Runner:
+        if self._own_display is not None:
+            self._own_display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._own_display is not None:
+            self._own_display.__exit__(kind, error, traceback)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Add the time within the ``with`` block to a stage's."""
+        if self._display is not None:
+            self._display.begin(name)
         start = time.perf_counter()
         try:
             yield
         finally:
             elapsed = time.perf_counter() - start
             self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
+        if self._display is not None:
+            self._display.end(name)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -64,7 +92,8 @@ class Runner:
 
     def report(self, stage: str, done: int, total: int | None = None) -> None:
         """Report how much of a stage's work is done."""
-        self._progress(stage, done, total)
+        if self._report is not None:
+            self._report(stage, done, total)
 
     def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
         """Return a function that adds to the work done in a stage and reports it; threads may."""
@@ -75,6 +104,6 @@ class Runner:
             nonlocal done
             with lock:
                 done += count
-                self._progress(stage, done, total)
+                self.report(stage, done, total)
 
         return add

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.options.kinds import Choice, Flag, Function, Location, Share, Text, Tokenizer, Whole
+from neardup.options.kinds import (
+    Choice,
+    Flag,
+    FunctionOrFlag,
+    Location,
+    Share,
+    Text,
+    Tokenizer,
+    Whole,
+)
 
 PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
 
@@ -27,7 +36,7 @@ PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
         (Flag(), (True, False)),
         (Text(), ("", "text")),
         (Tokenizer(), ("words", "bytes", "a.json", Path("a.json"), str.split)),
-        (Function(), (print,)),
+        (FunctionOrFlag(), (print, True, False)),
         (Location(), ("a", Path("a"))),
     ],
 )
@@ -66,7 +75,7 @@ def test_whole__plain_int(number):
         (Flag(), 1, "x must be True or False, got 1"),
         (Flag(), None, "x must be True or False, got None"),
         (Text(), b"a", "x must be a string, got b'a'"),
-        (Function(), "print", "x must be a function, got 'print'"),
+        (FunctionOrFlag(), "print", "x must be True, False or a function, got"),
         (Location(), 5, "x must be a path, got 5"),
         (
             Tokenizer(),

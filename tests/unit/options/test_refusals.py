@@ -14,7 +14,7 @@ from neardup.options.kinds import (
     Choice,
     Documents,
     Flag,
-    Function,
+    FunctionOrFlag,
     Kind,
     Share,
     ShareOrCount,
@@ -45,7 +45,7 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [5, b"text", ["text"], True]
         case Tokenizer():
             return ["nonsense", "", 5, ["words"]]
-        case Function():
+        case FunctionOrFlag():
             return [5, "print"]
         case Documents():
             # Whatever reads them finds what is wrong.

@@ -22,7 +22,7 @@ from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
     Choice,
     Flag,
-    Function,
+    FunctionOrFlag,
     Kind,
     Share,
     ShareOrCount,
@@ -33,7 +33,6 @@ from neardup.options.kinds import (
     exact_fraction,
 )
 from neardup.options.option import CheckedOptions, Option
-from neardup.runtime.progress import no_progress
 
 PAGE = Path(__file__).parents[3] / "docs/command-line.md"
 
@@ -50,7 +49,7 @@ ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Flag: ("bool",),
     Switch: ("bool",),
     Text: ("str",),
-    Function: ("Progress",),
+    FunctionOrFlag: ("Progress",),
     Tokenizer: ("str | Path", "str | Path | TokenFunction"),
 }
 
@@ -93,8 +92,6 @@ def choices_in(annotation: str) -> set[str]:
 
 
 def is_default(option: Option, default: Any) -> bool:
-    if isinstance(option.kind, Function):
-        return default is no_progress
     if option.default is None:
         return default is None or str(default) == option.usual
     if isinstance(option.kind, Share):

@@ -76,3 +76,9 @@ def test_stage__times_add_up(monkeypatch):
 def test_workers__out_of_range(workers):
     with pytest.raises(InvalidParameterError, match="workers must be"):
         Runner(workers)
+
+
+@pytest.mark.parametrize("progress", [1, "yes", object()])
+def test_progress__neither_a_function_nor_a_flag(progress):
+    with pytest.raises(InvalidParameterError, match="progress must be True, False or a function"):
+        Runner(1, progress)

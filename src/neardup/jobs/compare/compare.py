@@ -31,7 +31,7 @@ from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import CheckedOptions
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts
 
@@ -196,7 +196,7 @@ def compare(
     min_tokens: int | None = None,
     edit_limit: int = DEFAULT_EDIT_LIMIT,
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> CompareResult:
     """Tell everything about two texts: measures, exact and estimated, and what they share.
 
@@ -274,4 +274,5 @@ def compare(
         min_tokens=min_tokens,
         edit_limit=edit_limit,
     )
-    return compare_texts((text_a, text_b), options, runner=Runner(workers, progress))
+    with Runner(workers, progress) as runner:
+        return compare_texts((text_a, text_b), options, runner=runner)

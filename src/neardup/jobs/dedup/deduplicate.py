@@ -21,7 +21,7 @@ from neardup.options.choices import (
     TermFrequency,
     UnicodeForm,
 )
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def deduplicate(
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> DeduplicationResult:
     """Find near-duplicate documents and decide which of them stay.
 
@@ -126,7 +126,9 @@ def deduplicate(
     workers
         Threads; None is one a core. The result does not depend on it.
     progress
-        Called with a stage's name, documents done, and their number if known.
+        True shows it on standard error: bars on a terminal and in a notebook, else a line a minute.
+        A function is called with a stage's name, the work done so far, and its amount, None if that
+        is not known: bytes of the files while these are read, else documents, pairs or the like.
 
     Returns
     -------
@@ -182,7 +184,7 @@ def deduplicate(
         on_error=on_error,
     )
     plan = plan_deduplication(options)
-    runner = Runner(workers, progress)
-    sources = resolve_inputs(data, lines=lines)
-    others = resolve_inputs(against, lines=lines) if against is not None else []
-    return deduplicate_sources(sources, others, plan, runner)
+    with Runner(workers, progress) as runner:
+        sources = resolve_inputs(data, lines=lines)
+        others = resolve_inputs(against, lines=lines) if against is not None else []
+        return deduplicate_sources(sources, others, plan, runner)

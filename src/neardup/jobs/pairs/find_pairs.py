@@ -20,7 +20,7 @@ from neardup.options.choices import (
     PairMethod,
     UnicodeForm,
 )
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def find_pairs(
     seed: int | None = None,
     limit: int | None = None,
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> PairResult:
     """Find all pairs of similar documents, none missed, or the most similar.
 
@@ -156,6 +156,6 @@ def find_pairs(
         limit=limit,
     )
     plan = plan_pairs(options)
-    runner = Runner(workers, progress)
-    right_sources = resolve_inputs(right, lines=lines) if right is not None else None
-    return find_pairs_in_sources(resolve_inputs(left, lines=lines), right_sources, plan, runner)
+    with Runner(workers, progress) as runner:
+        right_sources = resolve_inputs(right, lines=lines) if right is not None else None
+        return find_pairs_in_sources(resolve_inputs(left, lines=lines), right_sources, plan, runner)

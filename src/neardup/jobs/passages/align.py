@@ -36,7 +36,7 @@ from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import make_search_plan
 from neardup.results import SkippedRow, list_skipped
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 DEFAULT_THRESHOLD = "0.5"
@@ -155,7 +155,7 @@ def align(
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> PassageResult:
     """Find all passages that documents of two collections share.
 
@@ -232,10 +232,11 @@ def align(
         id_column=id_column,
         on_error=on_error,
     )
-    runner = Runner(workers, progress)
-    sources = resolve_inputs(a, lines=lines)
-    other = choose_other(b, partial(resolve_inputs, lines=lines), options.read, min_tokens, chosen)
-    return align_collections(sources, other, options, runner)
+    resolve = partial(resolve_inputs, lines=lines)
+    with Runner(workers, progress) as runner:
+        sources = resolve(a)
+        other = choose_other(b, resolve, options.read, min_tokens, chosen)
+        return align_collections(sources, other, options, runner)
 
 
 def choose_given(**options: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from neardup.options.choices import (
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle, create
 from neardup.passages.scheme import make_passage_scheme
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class PassageIndex:
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> AdditionResult:
         """Add documents, all of them or none.
 
@@ -189,12 +189,9 @@ class PassageIndex:
             If a file cannot be read or written; the index is as before then.
         """
         reading = ReadingOptions(text_column=text_column, id_column=id_column, on_error=on_error)
-        return jobs.add(
-            self.handle,
-            resolve_inputs(data, lines=lines),
-            ReadOptions(reading.columns, reading.skip_bad),
-            Runner(workers, progress),
-        )
+        read = ReadOptions(reading.columns, reading.skip_bad)
+        with Runner(workers, progress) as runner:
+            return jobs.add(self.handle, resolve_inputs(data, lines=lines), read, runner)
 
     def remove(self, ids: Iterable[str]) -> int:
         """Take documents out, all of them or none; gives their number.
@@ -213,7 +210,7 @@ class PassageIndex:
             raise InvalidParameterError(message)
         return jobs.remove(self.handle, ids, Runner())
 
-    def compact(self, *, workers: int | None = None, progress: Progress = no_progress) -> int:
+    def compact(self, *, workers: int | None = None, progress: Progress | None = None) -> int:
         """Write the index anew without what was removed, in as few segments as possible.
 
         Answers stay the same.
@@ -227,7 +224,8 @@ class PassageIndex:
         -------
         The number of segments.
         """
-        return jobs.compact(self.handle, Runner(workers, progress))
+        with Runner(workers, progress) as runner:
+            return jobs.compact(self.handle, runner)
 
     def search(
         self,
@@ -242,7 +240,7 @@ class PassageIndex:
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> PassageResult:
         """Find the passages of all documents that are similar to queries.
 
@@ -289,6 +287,6 @@ class PassageIndex:
             on_error=on_error,
         )
         data = [queries] if isinstance(queries, str) else queries
-        sources = resolve_inputs(data, lines=lines)
-        runner = Runner(workers, progress)
-        return search_sources(self.handle.view(runner), sources, options, runner)
+        with Runner(workers, progress) as runner:
+            sources = resolve_inputs(data, lines=lines)
+            return search_sources(self.handle.view(runner), sources, options, runner)

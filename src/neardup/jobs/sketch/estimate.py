@@ -19,7 +19,7 @@ from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
 from neardup.results import TableResult
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, list_pairs
@@ -59,7 +59,7 @@ def estimate(
     places: bool = False,
     limit: int | None = None,
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> EstimateResult:
     """Estimate how similar documents are, from their sketches alone.
 
@@ -80,7 +80,7 @@ def estimate(
     workers
         Threads; None is one a core. The result does not depend on it.
     progress
-        Called with a stage's name, work done, and its amount.
+        As for ``deduplicate``.
 
     Returns
     -------
@@ -135,9 +135,8 @@ def estimate(
     if places:
         _check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
-    runner = Runner(workers, progress)
     collection = _Collection.of(own, others)
-    with runner.stage("estimate"):
+    with Runner(workers, progress) as runner, runner.stage("estimate"):
         # Pairs are estimated as they are found: all of them would fill the memory.
         pairs = collection.pairs(least, limit, runner)
         found = _estimate_pairs(collection, pairs, least, limit, runner)

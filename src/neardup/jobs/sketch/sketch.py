@@ -29,7 +29,7 @@ from neardup.options.choices import (
 from neardup.reading.frequencies import count_shingles
 from neardup.reading.ids import check_unique
 from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
-from neardup.runtime.progress import Progress, no_progress
+from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows
 from neardup.sketches.maker import SketchMaker
@@ -140,7 +140,7 @@ def sketch(
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | None = None,
 ) -> Sketches:
     """Sketch documents: a few bytes each, from which similarities are estimated.
 
@@ -229,9 +229,7 @@ def sketch(
         on_error=on_error,
     )
     make_maker(options)
-    return sketch_sources(
-        resolve_inputs(data, lines=lines),
-        options,
-        idf_sources=None if idf_from is None else resolve_inputs(idf_from, lines=lines),
-        runner=Runner(workers, progress),
-    )
+    with Runner(workers, progress) as runner:
+        sources = resolve_inputs(data, lines=lines)
+        idf_sources = None if idf_from is None else resolve_inputs(idf_from, lines=lines)
+        return sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
