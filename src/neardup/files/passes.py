@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from neardup.runtime.runner import Runner
 
 R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
 
 
 class ReadingPass:
@@ -69,6 +72,7 @@ class ReadingPass:
         start = self._stop
         for i, source in enumerate(sources):
             stop = start
+            _log.debug("%s: %s, %s bytes", self._stage, source.origin or source.name, source.size)
             for block in source.blocks():
                 stop = start + block.end
                 yield i, block, stop

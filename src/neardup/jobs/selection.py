@@ -98,9 +98,10 @@ class Selection(Result):
             Runner(self.summary["workers"], progress) as runner,
             new_folder(folder, overwrite=overwrite) as new,
         ):
-            with runner.stage("write"):
+            with runner.stage("write") as note:
                 write_documents(self._documents, self._stays, new, format, runner)
                 _write_tables(self.tables(), new)
+                note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
             (new / "summary.json").write_text(text + "\n", encoding="utf-8")

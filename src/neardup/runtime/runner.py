@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,10 @@ from neardup.runtime.threads import count_workers, map_ordered
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+# Without it messages of programs that configure no logging would go to standard error.
+logging.getLogger("neardup").addHandler(logging.NullHandler())
 
 
 class Runner:
@@ -65,16 +70,24 @@ class Runner:
             self._own_display.__exit__(kind, error, traceback)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time within the ``with`` block to a stage's."""
+    def stage(self, name: str) -> Iterator[Callable[..., None]]:
+        """Add the time within the ``with`` block to a stage's, and log that it begins and ends.
+
+        Yields a function that takes counts by keyword, for the log.
+        """
+        counts: dict[str, object] = {}
+        _log.info("%s: begins", name)
         if self._display is not None:
             self._display.begin(name)
         start = time.perf_counter()
         try:
-            yield
+            yield counts.update
         finally:
             elapsed = time.perf_counter() - start
             self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
+        if _log.isEnabledFor(logging.INFO):
+            listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
+            _log.info("%s: ends after %.3f s%s", name, elapsed, listed)
         if self._display is not None:
             self._display.end(name)
 

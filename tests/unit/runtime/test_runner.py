@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
 
 import pytest
@@ -82,3 +84,15 @@ def test_workers__out_of_range(workers):
 def test_progress__neither_a_function_nor_a_flag(progress):
     with pytest.raises(InvalidParameterError, match="progress must be True, False or a function"):
         Runner(1, progress)
+
+
+def test_stage__is_logged_with_its_counts(caplog):
+    caplog.set_level(logging.INFO, "neardup")
+    runner = Runner(1)
+    with runner.stage("read") as note:
+        note(documents=7, distinct_texts=5)
+    with pytest.raises(KeyError), runner.stage("join"):
+        raise KeyError
+    first, second, third = (record.getMessage() for record in caplog.records)
+    assert (first, third) == ("read: begins", "join: begins")
+    assert re.fullmatch(r"read: ends after \d+\.\d{3} s, documents 7, distinct texts 5", second)

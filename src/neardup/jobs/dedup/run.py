@@ -31,24 +31,28 @@ def deduplicate_sources(
         with runner.stage("count"):
             frequencies = count_shingles((against, sources), plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
-    with runner.stage("read"):
+    with runner.stage("read") as note:
         contents, keys = read_contents(sources, against, plan, runner)
+        note(documents=sum(map(len, contents.catalogues)), distinct_texts=len(contents))
     method, choice = plan.options.method, None
     if method == "auto":
-        with runner.stage("choose method"):
+        with runner.stage("choose method") as note:
             choice = choose_method(contents, plan, runner)
+            note(method=choice.method)
         method = choice.method
     if method == "minhash":
-        with runner.stage("bucket"):
+        with runner.stage("bucket") as note:
             candidates = bucket_contents(keys, contents, plan, runner)
+            note(candidates=len(candidates.places))
     else:
         candidates = all_candidates(contents)
     del keys
     with runner.stage("compare"):
         sets = contents.read_comparable(contents.order[candidates.places], plan, runner)
         lists = candidates.keys_of(sets, plan.measure)
-    with runner.stage("choose"):
+    with runner.stage("choose") as note:
         decision = decide(contents, candidates, lists, sets, plan, runner)
+        note(compared=decision.removals.n_compared, similar=decision.removals.n_verified)
     audit = None
     if candidates.buckets is not None:
         with runner.stage("audit"):

@@ -99,10 +99,11 @@ def drop_documents(
         As ``read_named_ids``; for a bad row of the sources, unless these are to be skipped; for an
         id that comes twice; for named documents that are not there, unless this is ignored.
     """
-    with runner.stage("read"):
+    with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column)
         documents = _read(sources, options, runner)
         stays, n_missing = _choose(documents, named, options, named_in)
+        note(documents=len(documents), named=len(named))
     return DropResult(documents, stays, _summarise(documents, stays, named, n_missing, runner))
 
 

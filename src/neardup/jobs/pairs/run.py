@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from neardup.files.rows import Source
@@ -13,6 +14,8 @@ from neardup.jobs.pairs.summary import summarise_pairs
 from neardup.reading.first_pass import read_collections
 from neardup.runtime.runner import Runner
 
+_log = logging.getLogger(__name__)
+
 
 def find_pairs_in_sources(
     left: Sequence[Source], right: Sequence[Source] | None, plan: PairPlan, runner: Runner
@@ -23,11 +26,14 @@ def find_pairs_in_sources(
     when pairs are spelled out.
     """
     collections = [left] if right is None else [left, right]
-    with runner.stage("read"):
+    with runner.stage("read") as note:
         found = read_collections([(sources, plan.reading) for sources in collections], runner)
         records = read_records(found, plan, runner)
-    with runner.stage("join"):
+        note(documents=sum(map(len, found.catalogues)), records=len(records))
+    with runner.stage("join") as note:
         matches = find_matches(records, plan.options, runner)
+        note(pairs=len(matches.pairs))
+    _log.debug("join: filters %s", vars(matches.counts))
     pairs = pair_table(matches.pairs, records, found.catalogues)
     summary = summarise_pairs(found.catalogues, plan, records, matches, runner)
     return PairResult(pairs, matches.counts, summary)

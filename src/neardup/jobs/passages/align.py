@@ -95,7 +95,7 @@ def align_collections(
     start = time.perf_counter()
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
-    with open_other(other, runner) as index:
+    with open_other(other, runner) as index, runner.stage("align") as note:
         plan = plan_alignment(options, index)
         aligner = Aligner(index, plan, runner)
         counts = AlignCounts(aligner.counts)
@@ -108,6 +108,7 @@ def align_collections(
             counts.n_aligned += len(tables[-1]["query_id"].unique())
             counts.skipped.extend(block.skipped)
         table = pa.concat_tables(tables)
+        note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     return PassageResult(table, summary)
 

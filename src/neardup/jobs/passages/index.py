@@ -57,7 +57,9 @@ def add(
         If files cannot be read or written, or are damaged.
     """
     start = time.perf_counter()
-    addition = add_documents(handle, sources, read, runner)
+    with runner.stage("read") as note:
+        addition = add_documents(handle, sources, read, runner)
+        note(documents=addition.n_documents, tokens=addition.n_tokens)
     return AdditionResult(**vars(addition), seconds=time.perf_counter() - start)
 
 
@@ -74,7 +76,10 @@ def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> int:
 
 def compact(handle: PassageHandle, runner: Runner) -> int:
     """Write an index anew without what was removed; returns the number of segments."""
-    return compact_index(handle, runner)
+    with runner.stage("compact") as note:
+        n_segments = compact_index(handle, runner)
+        note(segments=n_segments)
+    return n_segments
 
 
 def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:

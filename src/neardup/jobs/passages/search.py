@@ -83,11 +83,13 @@ def search_sources(
     counts = SearchCounts()
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
-    for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
-        _count(counts, block, index)
-        tables.append(_search_block(index, block, options, plan, runner, reading.within))
-        counts.n_found += len(tables[-1]["query_id"].unique())
-    table = pa.concat_tables(tables)
+    with runner.stage("search") as note:
+        for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
+            _count(counts, block, index)
+            tables.append(_search_block(index, block, options, plan, runner, reading.within))
+            counts.n_found += len(tables[-1]["query_id"].unique())
+        table = pa.concat_tables(tables)
+        note(queries=counts.n_queries, passages=len(table))
     return PassageResult(table, _summary(table, counts, plan, index, time.perf_counter() - start))
 
 

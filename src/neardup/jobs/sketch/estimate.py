@@ -136,13 +136,14 @@ def estimate(
         _check_places(own)
     least = None if threshold is None else exact_fraction("threshold", threshold)
     collection = _Collection.of(own, others)
-    with Runner(workers, progress) as runner, runner.stage("estimate"):
+    with Runner(workers, progress) as runner, runner.stage("estimate") as note:
         # Pairs are estimated as they are found: all of them would fill the memory.
         pairs = collection.pairs(least, limit, runner)
         found = _estimate_pairs(collection, pairs, least, limit, runner)
         table = found.table
         if places:
             table = _add_places(table, collection)
+        note(estimated_pairs=found.n_pairs, pairs=len(table))
     summary = {
         "kind": own.kind,
         "documents": [len(own)] if others is None else [len(own), len(others)],

@@ -64,13 +64,14 @@ def sketch_sources(
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)
-    with runner.stage("sketch"):
+    with runner.stage("sketch") as note:
         blocks = list(_sketch_blocks(sources, maker, plan, runner))
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
         of_blocks = [block.documents.ids for block in blocks]
         ids = pa.concat_arrays([pa.array([], pa.large_string()), *of_blocks])
         check_unique(ids, lambda document: _place(blocks, document))
+        note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     return Sketches(maker.describe(), ids, rows, skipped, runner.seconds)
 
