@@ -99,7 +99,7 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
     write_file(name, content)
     outcome = run("dedup", name, "-o", "out", "--on-error", "skip")
     assert (outcome.code, outcome.err) == (0, "")
-    assert "\n1 bad row skipped and kept; see summary.json\n" in outcome.out
+    assert "\n1 bad row skipped and kept; summary.json lists them\n" in outcome.out
     summary = json.loads((here / "out/summary.json").read_text())
     assert (summary["documents_in"], summary["documents_removed"]) == (2, 1)
     reason = error.partition("row 2: ")[2]
@@ -306,7 +306,7 @@ def test_dedup__no_documents_in_parquet(run, here, verify):
 def test_dedup__only_empty_documents(run, here, write_file, verify):
     write_file("a.jsonl", b'{"text": ""}\n{"text": "  "}\n{"text": "?!"}\n')
     outcome = run("dedup", "a.jsonl", "-o", "out")
-    assert outcome.out.splitlines()[2] == "3 empty documents, kept"
+    assert outcome.out.splitlines()[2] == "3 documents without tokens, kept"
     assert verify(here / "out", {"a.jsonl:1": "", "a.jsonl:2": " ", "a.jsonl:3": "?"}) == [True] * 3
 
 

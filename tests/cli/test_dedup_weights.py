@@ -67,7 +67,7 @@ def test_dedup__report_of_weights(run, write_file):
         "similar: weighted-jaccard >= 0.8 over words 1-grams, weighted by tf log and idf standard; "
         "16 bands of 6 rows find a pair at the threshold with probability 0.9923"
     )
-    assert third == "1 empty document, kept"
+    assert third == "1 document without tokens, kept"
     assert last.startswith("written to out in ")
 
 

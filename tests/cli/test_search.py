@@ -55,8 +55,8 @@ def test_search__formats_and_report(run, here):
     assert report[:-1] == [
         "1 passage for 1 of 3 queries",
         "a passage at the threshold is found with probability 0.9949",
-        "warning: 1 query has fewer tokens than the index's min-tokens (4); only passages of 4 "
-        "tokens or more are found for it. An index of shorter ones finds more",
+        "1 query shorter than 4 tokens, for which only passages of 4 or more are found; an index "
+        "of a smaller --min-tokens finds shorter ones",
         "1 query without tokens, similar to nothing",
     ]
     assert report[-1].startswith("written to hits.jsonl in ")
@@ -89,7 +89,7 @@ def test_search__short_queries_may_find_something(run, here, write_file):
     write_file("short.jsonl", lines_of([{"id": "s", "text": "four five six"}]))
     outcome = run("search", "idx", "short.jsonl", "--threshold", "0.5", "-o", "o.jsonl")
     assert outcome.out.startswith("1 passage for 1 of 1 query\n")
-    assert "warning: 1 query has fewer tokens" in outcome.out
+    assert "1 query shorter than 4 tokens, for which" in outcome.out
     (row,) = [json.loads(line) for line in (here / "o.jsonl").read_text().splitlines()]
     assert (row["doc_text"], row["similarity"]) == ("three — four five six", 0.75)
 

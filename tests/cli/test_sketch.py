@@ -51,10 +51,15 @@ def test_sketch__each_kind(run, here, rows, kind):
     outcome = run(*command, "--seed", "7", "-o", "a.parquet")
     size = (here / "a.parquet").stat().st_size
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines() == [
+    first, *notes, last = outcome.out.splitlines()
+    assert (first, last) == (
         f"4 sketches of kind {kind}",
         f"written to a.parquet, {size:,} bytes, {size / 4:,.0f} a document",
-    ]
+    )
+    n_empty = neardup.sketch(here / "rows.jsonl", kind=kind, **named).summary["empty_documents"]
+    assert [note for note in notes if "without tokens" in note] == [
+        f"{n_empty} document without tokens, similar to nothing"
+    ] * bool(n_empty)
     expected = neardup.sketch(here / "rows.jsonl", kind=kind, id_column="id", seed=7, **named)
     assert neardup.Sketches.read("a.parquet").to_arrow() == expected.to_arrow()
     assert sorted(path.name for path in here.iterdir()) == ["a.parquet", "rows.jsonl"]
@@ -70,11 +75,14 @@ def test_sketch__json_and_info(run, here, rows, kind):
         "path": "a.parquet",
         "documents": 4,
         "bytes": (here / "a.parquet").stat().st_size,
+        "empty_documents": facts["empty_documents"],
+        "single_shingle_documents": facts["single_shingle_documents"],
         "skipped_rows": 0,
         "scheme": sketches.scheme,
     }
     info = json.loads(run("sketch", "--info", "a.parquet", "--json").out)
-    del facts["skipped_rows"]
+    for name in ("empty_documents", "single_shingle_documents", "skipped_rows"):
+        del facts[name]
     assert info == facts | {"format": 1, "neardup": neardup.__version__}
     outcome = run("sketch", "--info", "a.parquet")
     first, *lines = outcome.out.splitlines()
@@ -106,9 +114,10 @@ def test_sketch__bad_rows(run, write_file):
     outcome = run("sketch", "bad.jsonl", "-o", "a.parquet")
     assert (outcome.code, outcome.err[:22]) == (1, "error: bad.jsonl, row ")
     outcome = run("sketch", "bad.jsonl", "-o", "a.parquet", "--on-error", "skip")
-    assert "2 bad rows skipped" in outcome.out.splitlines()
+    assert "2 bad rows skipped; --json lists them" in outcome.out.splitlines()
     command = ("sketch", "bad.jsonl", "-o", "b.parquet", "--on-error", "skip", "--json")
-    assert json.loads(run(*command).out)["skipped_rows"] == 2
+    facts = json.loads(run(*command).out)
+    assert (facts["skipped_rows"], len(facts["skipped"])) == (2, 2)
 
 
 def test_sketch__overwrite(run, here, rows):

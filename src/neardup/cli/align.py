@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -119,6 +120,14 @@ def _report(
             f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
             f"{counted(max_documents or 0, 'document')}"
         )
-    if skipped := summary["skipped_rows"]:
-        lines.append(f"{counted(len(skipped), 'bad row')} skipped; --json lists them")
+    if sum(summary["short_documents"]):
+        short_a, short_b = summary["short_documents"]
+        lines.append(
+            f"{counted(short_a, 'document')} of INPUT and {short_b:,} of OTHER shorter than "
+            f"{summary['min_tokens']} tokens; a smaller --min-tokens finds passages of them"
+        )
+    lines += notes.lines(
+        notes.note_empty(sum(summary["empty_documents"]), "in no passage"),
+        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+    )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

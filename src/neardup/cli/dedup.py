@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -92,14 +93,14 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         lines.append(_choice(summary["method_choice"]))
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
-    if summary["empty_documents"]:
-        lines.append(f"{counted(summary['empty_documents'], 'empty document')}, kept")
-    if summary["skipped_rows"]:
-        bad = counted(summary["skipped_rows"], "bad row")
-        lines.append(f"{bad} skipped and kept; see summary.json")
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
+    lines += notes.lines(
+        notes.note_empty(summary["empty_documents"], "kept"),
+        notes.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
+        notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
+    )
     seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""

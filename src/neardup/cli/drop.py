@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -92,8 +93,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
-    if summary["skipped_rows"]:
-        bad = counted(summary["skipped_rows"], "bad row")
-        lines.append(f"{bad} skipped and kept; see summary.json")
+    skipped = notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True)
+    lines += notes.lines(skipped)
     seconds = sum(summary["seconds"].values())
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableGroup
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -226,13 +227,11 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
-    if addition.n_empty:
-        lines.append(f"{counted(addition.n_empty, 'document')} without tokens, never found")
+    lines += notes.lines(notes.note_empty(addition.n_empty, "never found"))
     if addition.n_short:
         lines.append(
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    if addition.skipped:
-        lines.append(f"{counted(len(addition.skipped), 'bad row')} skipped; --json lists them")
+    lines += notes.lines(notes.note_skipped(len(addition.skipped), "--json"))
     say("\n".join(lines))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -85,18 +86,12 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
-    n_documents = sum(summary["documents"])
-    if summary["empty_documents"]:
-        empty = counted(summary["empty_documents"], "document")
-        lines.append(f"{empty} without tokens, similar to nothing")
-    if summary["short_documents"] > n_documents / 2:
-        lines.append(
-            f"{counted(summary['short_documents'], 'document')} shorter than a shingle, similar "
-            "only to equal ones; a smaller --ngram, --tokenizer characters or --max-distance "
-            "compares short texts"
-        )
-    if summary["skipped_rows"]:
-        lines.append(f"{counted(summary['skipped_rows'], 'bad row')} skipped; --json lists them")
+    ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
+    lines += notes.lines(
+        notes.note_empty(summary["empty_documents"], "similar to nothing"),
+        notes.note_short(summary["short_documents"], n_documents, ngram),
+        notes.note_skipped(summary["skipped_rows"], "--json"),
+    )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
 
 

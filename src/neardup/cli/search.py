@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, plural
+from neardup.cli.wording import counted
 
 _EPILOG = """\b
 Examples:
@@ -101,13 +102,12 @@ def _report(summary: dict[str, Any], min_tokens: int, output: Path, seconds: flo
     ]
     if n_short:
         lines.append(
-            f"warning: {counted(n_short, 'query', 'queries')} "
-            f"{plural(n_short, 'has', 'have')} fewer tokens than the index's min-tokens "
-            f"({min_tokens}); only passages of {min_tokens} tokens or more are found for "
-            f"{plural(n_short, 'it', 'them')}. An index of shorter ones finds more"
+            f"{counted(n_short, 'query', 'queries')} shorter than {min_tokens} tokens, for which "
+            f"only passages of {min_tokens} or more are found; an index of a smaller --min-tokens "
+            "finds shorter ones"
         )
-    if n_empty:
-        lines.append(f"{counted(n_empty, 'query', 'queries')} without tokens, similar to nothing")
-    if skipped := summary["skipped_rows"]:
-        lines.append(f"{counted(len(skipped), 'bad row')} skipped; --json lists them")
+    lines += notes.lines(
+        notes.note_empty(n_empty, "similar to nothing", "query", "queries"),
+        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+    )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

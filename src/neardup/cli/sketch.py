@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
@@ -112,11 +113,13 @@ def _shown(value: object) -> str:
 
 
 def _facts(sketches: Sketches, output: Path) -> dict[str, Any]:
+    summary = sketches.summary
+    counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped")
     return {
         "path": str(output),
         "documents": len(sketches),
         "bytes": output.stat().st_size,
-        "skipped_rows": len(sketches.skipped),
+        **{name: summary[name] for name in counts if name in summary},
         "scheme": sketches.scheme,
     }
 
@@ -125,6 +128,10 @@ def _report(sketches: Sketches, output: Path) -> str:
     size = output.stat().st_size
     each = f", {size / len(sketches):,.0f} a document" if len(sketches) else ""
     lines = [f"{counted(len(sketches), 'sketch', 'sketches')} of kind {sketches.kind}"]
-    if sketches.skipped:
-        lines.append(f"{counted(len(sketches.skipped), 'bad row')} skipped")
+    summary, ngram = sketches.summary, sketches.scheme.get("ngram", 1)
+    lines += notes.lines(
+        notes.note_empty(summary["empty_documents"], "similar to nothing"),
+        notes.note_single(summary["single_shingle_documents"], len(sketches), ngram),
+        notes.note_skipped(len(sketches.skipped), "--json"),
+    )
     return "\n".join([*lines, f"written to {output}, {size:,} bytes{each}"])

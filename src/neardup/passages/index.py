@@ -46,6 +46,14 @@ class OpenIndex:
         """Documents that can be found."""
         return int(self.first_documents[-1]) - sum(map(len, self.removed))
 
+    def document_sizes(self) -> Int64s:
+        """Return the number of tokens of each document that can be found."""
+        sizes = [
+            np.delete(np.diff(segment.offsets), removed)
+            for segment, removed in zip(self.segments, self.removed, strict=True)
+        ]
+        return np.concatenate([np.empty(0, np.int64), *sizes])
+
     def segments_of(self, documents: Int64s) -> Int64s:
         """Return the segments of some documents, which are counted through all segments."""
         return np.searchsorted(self.first_documents, documents, side="right") - 1

@@ -181,6 +181,10 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         raise NotImplementedError
 
     @abstractmethod
+    def count_elements(self, rows: RowsT) -> Int64s:
+        """Return how much of each text was sketched: shingles, or characters; -1 if not known."""
+
+    @abstractmethod
     def to_columns(self, rows: RowsT) -> dict[str, pa.Array]:
         """Return the columns of a stored table, ``sketch`` and what the kind knows of sizes."""
 

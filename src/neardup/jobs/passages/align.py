@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.files.passes import ReadingPass
@@ -38,6 +39,7 @@ from neardup.passages.search import make_search_plan
 from neardup.results import SkippedRow, list_skipped
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.tables import Int64s
 
 DEFAULT_THRESHOLD = "0.5"
 
@@ -67,6 +69,8 @@ class AlignCounts:
 
     lookups: AlignmentCounts
     n_queries: int = 0
+    n_empty: int = 0
+    n_short: int = 0
     n_aligned: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
@@ -95,16 +99,16 @@ def align_collections(
     start = time.perf_counter()
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
-    with open_other(other, runner) as index, runner.stage("align") as note:
+    with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
         plan = plan_alignment(options, index)
         aligner = Aligner(index, plan, runner)
-        counts = AlignCounts(aligner.counts)
+        counts = AlignCounts(aligner.counts, skipped=skipped)
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
             matches = aligner.align(block, reading.within)
             tables.append(match_table(matches, block, index, with_text=options.with_text))
-            counts.n_queries += len(block)
+            _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
             counts.n_aligned += len(tables[-1]["query_id"].unique())
             counts.skipped.extend(block.skipped)
         table = pa.concat_tables(tables)
@@ -113,13 +117,27 @@ def align_collections(
     return PassageResult(table, summary)
 
 
+def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
+    """Count documents of INPUT by their numbers of tokens."""
+    counts.n_queries += len(sizes)
+    counts.n_empty += int((sizes == 0).sum())
+    counts.n_short += int(((sizes > 0) & (sizes < min_tokens)).sum())
+
+
 def _summary(
     table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenIndex, seconds: float
 ) -> dict[str, Any]:
     search, lookups = plan.search, counts.lookups
     recall = candidate_probability(index.scheme.num_perm, search.hits, search.threshold)
+    sizes = index.document_sizes()
     return {
         "documents": [counts.n_queries, index.n_documents],
+        "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
+        "short_documents": [
+            counts.n_short,
+            int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
+        ],
+        "min_tokens": plan.min_tokens,
         "aligned_documents": counts.n_aligned,
         "passages": len(table),
         "windows": lookups.windows,

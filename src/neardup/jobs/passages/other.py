@@ -19,6 +19,7 @@ from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle
 from neardup.passages.index import OpenIndex
 from neardup.passages.scheme import make_passage_scheme
+from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import MANIFEST
 
@@ -73,8 +74,10 @@ def choose_other(
 
 
 @contextmanager
-def open_other(other: Other, runner: Runner) -> Iterator[OpenIndex]:
+def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[SkippedRow]]]:
     """Open an index, or make one of documents for as long as the block lasts.
+
+    Yields it with the bad rows that were skipped to make it.
 
     Raises
     ------
@@ -82,14 +85,14 @@ def open_other(other: Other, runner: Runner) -> Iterator[OpenIndex]:
         If documents or index cannot be read, or the temporary one cannot be written.
     """
     if isinstance(other, PassageHandle):
-        yield other.view(runner)
+        yield other.view(runner), []
         return
     scheme = make_passage_scheme(min_tokens=windows_for(other.min_tokens), **other.scheme)
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         path = Path(folder) / "index"
         tokenizer = other.scheme.get("tokenizer")
-        jobs.build(path, scheme, other.sources, other.read, runner, tokenizer=tokenizer)
-        yield PassageHandle(path, tokenizer).view(runner)
+        made = jobs.build(path, scheme, other.sources, other.read, runner, tokenizer=tokenizer)
+        yield PassageHandle(path, tokenizer).view(runner), made.skipped
 
 
 def _index_folder(data: Any) -> Path | None:

@@ -47,7 +47,12 @@ class Sketches(Result):
     def __post_init__(self) -> None:
         summary = {"kind": self.kind, "documents": len(self), "scheme": self.scheme}
         if self.seconds is not None:
+            n_elements = self.kind_object.count_elements(self.rows)
+            # Of a single shingle are, above all, texts that are shorter than one.
+            has_shingles = self.scheme.get("ngram", 1) > 1
             summary |= {
+                "empty_documents": int((n_elements == 0).sum()),
+                "single_shingle_documents": int((n_elements == 1).sum()) if has_shingles else 0,
                 "skipped_rows": len(self.skipped),
                 **skipped_rows(self.skipped),
                 "seconds": dict(self.seconds),

@@ -116,6 +116,10 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
             "place_share": pa.array(places.shares),
         }
 
+    def count_elements(self, rows: EditSignatures) -> Int64s:
+        """Return the numbers of characters."""
+        return rows.lengths
+
     def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
         """Return lengths, and lists of symbols; as bits and their numbers if there are two."""
         import pyarrow as pa

@@ -38,6 +38,10 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
         """Estimate the resemblance of pairs."""
         return Shares(estimate_resemblance(rows, rows, left, right, self.scheme))
 
+    def count_elements(self, rows: SetSketches) -> Int64s:
+        """Return the numbers of shingles."""
+        return rows.sizes
+
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
         """Return sizes, null where they are not known, and lists of values."""
         import pyarrow as pa

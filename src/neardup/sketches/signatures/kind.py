@@ -63,6 +63,10 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
 
         return Shares(estimate_agreement(rows, rows, left, right))
 
+    def count_elements(self, rows: Signatures) -> Int64s:
+        """Return the numbers of shingles."""
+        return rows.sizes
+
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
         """Return numbers of elements, and lists of a fixed size."""
         import pyarrow as pa

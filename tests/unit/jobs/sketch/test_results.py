@@ -33,6 +33,8 @@ def test_sketches__summary(sketches, tmp_path):
         "kind": "smallest",
         "documents": 2,
         "scheme": sketches.scheme,
+        "empty_documents": 0,
+        "single_shingle_documents": 0,
         "skipped_rows": 1,
     }
     json.dumps(sketches.summary)

@@ -1,0 +1,53 @@
+"""The last lines of a report: documents that were left out, or that can hardly be found, and why.
+
+Each is one line, and there only if it concerns a document.
+"""
+
+from __future__ import annotations
+
+from neardup.cli.wording import counted
+
+# What compares texts that have fewer tokens than a shingle.
+_SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
+
+
+def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
+    """Say how many documents have no token, and what that means; empty if none has."""
+    return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
+
+
+def note_short(n_short: int, n_documents: int, ngram: int) -> str:
+    """Say how many of some documents are shorter than a shingle; if most are, what to do."""
+    if not n_short:
+        return ""
+    note = f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
+    return f"{note}; {_SHORTER_SHINGLES}" if are_most(n_short, n_documents) else note
+
+
+def note_single(n_single: int, n_documents: int, ngram: int) -> str:
+    """Say how many sketches are of a single shingle; if most are, what to do."""
+    if not n_single:
+        return ""
+    note = (
+        f"{counted(n_single, 'document')} of a single shingle, {ngram} tokens or fewer, similar "
+        "only to equal ones"
+    )
+    return f"{note}; {_SHORTER_SHINGLES}" if are_most(n_single, n_documents) else note
+
+
+def are_most(n_some: int, n_all: int) -> bool:
+    """Return whether some documents are more than half of all."""
+    return 2 * n_some > n_all
+
+
+def note_skipped(n_rows: int, listed_in: str, *, is_kept: bool = False) -> str:
+    """Say how many bad rows were skipped, and where they are listed."""
+    if not n_rows:
+        return ""
+    kept = " and kept" if is_kept else ""
+    return f"{counted(n_rows, 'bad row')} skipped{kept}; {listed_in} lists them"
+
+
+def lines(*notes: str) -> list[str]:
+    """Return the notes that say something."""
+    return [note for note in notes if note]

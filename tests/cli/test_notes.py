@@ -1,0 +1,140 @@
+"""What every command says at the end of documents and rows that it has left out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+LONG = "one two three four five six seven eight"
+TEXTS = [LONG, LONG + " nine", "just three words", "only two", "", "..."]
+NAMES = ["Ada Lovelace", "Alan Turing", "Grace Hopper", LONG]
+SHORT = "similar only to equal ones"
+REMEDY = f"{SHORT}; a smaller --ngram or --tokenizer characters compares short texts"
+
+
+@pytest.fixture
+def rows(write_file):
+    """Write texts, and names, and two bad rows behind either."""
+
+    def write(name: str, texts: list[str]) -> None:
+        good = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        write_file(name, good + '{"text": 5}\n{}\n')
+
+    write("texts.jsonl", TEXTS)
+    write("names.jsonl", NAMES)
+
+
+def notes(run, *arguments: object) -> list[str]:
+    """Return the notes of a report: what stands before its last line and is about some rows."""
+    outcome = run(*arguments, "--on-error", "skip")
+    assert (outcome.code, outcome.err) == (0, "")
+    words = ("shorter", "without tokens", "skipped", "single shingle", "--min-tokens")
+    return [line for line in outcome.out.splitlines() if any(word in line for word in words)]
+
+
+def test_dedup(run, rows):
+    assert notes(run, "dedup", "texts.jsonl", "-o", "out") == [
+        "2 documents without tokens, kept",
+        f"2 documents shorter than 5 tokens, {SHORT}",
+        "2 bad rows skipped and kept; summary.json lists them",
+    ]
+    assert notes(run, "dedup", "names.jsonl", "-o", "names") == [
+        f"3 documents shorter than 5 tokens, {REMEDY}",
+        "2 bad rows skipped and kept; summary.json lists them",
+    ]
+
+
+def test_pairs(run, rows):
+    assert notes(run, "pairs", "texts.jsonl", "-o", "a.csv") == [
+        "2 documents without tokens, similar to nothing",
+        f"2 documents shorter than 5 tokens, {SHORT}",
+        "2 bad rows skipped; --json lists them",
+    ]
+    assert notes(run, "pairs", "names.jsonl", "-o", "b.csv", "--ngram", "3") == [
+        f"3 documents shorter than 3 tokens, {REMEDY}",
+        "2 bad rows skipped; --json lists them",
+    ]
+    # Strings are compared as they are, however short.
+    assert notes(run, "pairs", "names.jsonl", "-o", "c.csv", "--max-distance", "2") == [
+        "2 bad rows skipped; --json lists them"
+    ]
+
+
+def test_sketch(run, rows):
+    assert notes(run, "sketch", "texts.jsonl", "-o", "a.parquet") == [
+        "2 documents without tokens, similar to nothing",
+        f"2 documents of a single shingle, 5 tokens or fewer, {SHORT}",
+        "2 bad rows skipped; --json lists them",
+    ]
+    assert notes(run, "sketch", "names.jsonl", "-o", "b.parquet", "--kind", "smallest") == [
+        f"3 documents of a single shingle, 5 tokens or fewer, {REMEDY}",
+        "2 bad rows skipped; --json lists them",
+    ]
+    for options in (["--ngram", "1"], ["--kind", "edit"]):
+        assert notes(run, "sketch", "names.jsonl", "-o", "c.parquet", "--overwrite", *options) == [
+            "2 bad rows skipped; --json lists them"
+        ]
+
+
+def test_index_and_search(run, rows):
+    for command in (["build", "--min-tokens", "4"], ["add", "--id-column", "text"]):
+        outcome = notes(run, "index", command[0], "idx", "texts.jsonl", *command[1:])
+        assert outcome == [
+            "2 documents without tokens, never found",
+            "2 documents with fewer tokens than --min-tokens, never found; a smaller number "
+            "includes them",
+            "2 bad rows skipped; --json lists them",
+        ]
+    assert notes(run, "search", "idx", "texts.jsonl", "-o", "a.csv") == [
+        "2 queries shorter than 4 tokens, for which only passages of 4 or more are found; an "
+        "index of a smaller --min-tokens finds shorter ones",
+        "2 queries without tokens, similar to nothing",
+        "2 bad rows skipped; --json lists them",
+    ]
+
+
+def test_align(run, rows):
+    options = ("--min-tokens", "6", "-o", "a.csv", "--json", "--on-error", "skip")
+    outcome = run("align", "names.jsonl", "--against", "texts.jsonl", *options)
+    summary = json.loads(outcome.out)
+    assert summary["short_documents"] == [3, 2]
+    assert summary["empty_documents"] == [0, 2]
+    # Of both collections: OTHER is read first.
+    skipped = [(row["file"], row["row"]) for row in summary["skipped_rows"]]
+    assert skipped == [
+        ("texts.jsonl", 7),
+        ("texts.jsonl", 8),
+        ("names.jsonl", 5),
+        ("names.jsonl", 6),
+    ]
+    arguments = ("align", "names.jsonl", "--against", "texts.jsonl", "--overwrite", *options[:4])
+    assert notes(run, *arguments) == [
+        "3 documents of INPUT and 2 of OTHER shorter than 6 tokens; a smaller --min-tokens finds "
+        "passages of them",
+        "2 documents without tokens, in no passage",
+        "4 bad rows skipped; --json lists them",
+    ]
+
+
+def test_align__documents_removed_from_an_index_do_not_count(run, rows):
+    run("index", "build", "idx", "names.jsonl", "--min-tokens", "6", "--on-error", "skip")
+    run("index", "remove", "idx", "names.jsonl:1")
+    options = ("-o", "a.csv", "--json", "--on-error", "skip")
+    summary = json.loads(run("align", "texts.jsonl", "--against", "idx", *options).out)
+    assert (summary["documents"], summary["short_documents"]) == ([6, 3], [2, 2])
+
+
+def test_drop(run, rows, write_file):
+    write_file("ids.txt", "texts.jsonl:1\n")
+    assert notes(run, "drop", "texts.jsonl", "--named-in", "ids.txt", "-o", "out") == [
+        "2 bad rows skipped and kept; summary.json lists them"
+    ]
+
+
+def test_nothing_left_out(run, write_file):
+    write_file("a.jsonl", json.dumps({"text": LONG}) + "\n")
+    for command in (["dedup"], ["pairs"], ["sketch"], ["align", "--against", "a.jsonl"]):
+        options = ["--min-tokens", "6"] if command[0] == "align" else []
+        name = {"dedup": "out", "sketch": "a.parquet"}.get(command[0], f"{command[0]}.csv")
+        assert notes(run, *command, "a.jsonl", "-o", name, *options) == []
