@@ -242,7 +242,9 @@ def verify_output(
     assert sorted(path.name for path in folder.iterdir()) == [
         "clusters.parquet", "kept", "removed", "removed.parquet", "summary.json"
     ]  # fmt: skip
-    assert removed.column_names == ["id", "kept_id", "similarity", "exact_copy", "file", "row"]
+    assert removed.column_names == [
+        "id", "kept_id", "similarity", "exact_copy", "file", "row", "kept_in"
+    ]  # fmt: skip
     assert clusters.column_names == [
         "id", "cluster_id", "cluster_size", "is_duplicate", "representative_id"
     ]  # fmt: skip
@@ -260,6 +262,7 @@ def verify_output(
         assert row["similarity"] ** (1 + is_square) == pytest.approx(float(value), abs=1e-14)
         assert not direct or value >= Fraction(threshold) ** (1 + is_square)
         assert row["exact_copy"] == (words_of(a) == words_of(b))
+        assert row["kept_in"] == ("against" if keeper in others else "input")
     _check_clusters(clusters.to_pylist(), removed.to_pylist(), set(others))
     _check_counts(summary, documents, removed)
     _check_kept([documents[name] for name in ids if not gone[name]], measure, threshold, ngram)
@@ -289,6 +292,8 @@ def _check_counts(summary: dict[str, Any], documents: Documents, removed: pa.Tab
         "documents_kept": len(documents) - len(removed),
         "documents_removed": len(removed),
         "exact_copies": sum(removed["exact_copy"].to_pylist()),
+        "removed_for_against": removed["kept_in"].to_pylist().count("against"),
+        "removed_within": removed["kept_in"].to_pylist().count("input"),
         "empty_documents": n_words.count(0),
         "short_documents": sum(0 < n < summary["scheme"]["ngram"] for n in n_words),
     }

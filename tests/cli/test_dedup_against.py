@@ -52,3 +52,37 @@ def test_dedup__against_itself(run, here, write_texts, verify):
     against = numbered("against/a.jsonl", texts)
     stays = verify(here / "out", numbered("a.jsonl", texts), against=against)
     assert stays == [False, False, True]
+
+
+def test_dedup__against_is_reported(run, write_file):
+    old = ["one two three four five six seven"]
+    new = [
+        old[0],
+        "One two three four five six seven!",
+        "a b c d e f",
+        "A b c d e f!",
+        "other words",
+    ]
+    for name, texts in (("old.jsonl", old), ("new.jsonl", new)):
+        write_file(name, "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    write_file("bad.jsonl", '{"text": 5}\n')
+    others = ("--against", "old.jsonl", "--against", "bad.jsonl", "--on-error", "skip")
+    outcome = run("dedup", "new.jsonl", *others, "-o", "out")
+    assert outcome.out.splitlines()[:2] == [
+        "5 documents: 2 kept, 3 removed (3 exact copies, 0 near-duplicates)",
+        "against 1 document: 2 removed for one of these, 1 for another of INPUT",
+    ]
+    removed = pq.read_table("out/removed.parquet").select(["kept_id", "kept_in"]).to_pylist()
+    assert [(row["kept_id"], row["kept_in"]) for row in removed] == [
+        ("old.jsonl:1", "against"),
+        ("old.jsonl:1", "against"),
+        ("new.jsonl:3", "input"),
+    ]
+    summary = json.loads(Path("out/summary.json").read_text())
+    counts = ("against_documents", "removed_for_against", "removed_within")
+    assert [summary[name] for name in counts] == [1, 2, 1]
+
+
+def test_dedup__without_against_nothing_is_said_of_it(run, write_texts):
+    write_texts("a.jsonl", ["one two", "one two"])
+    assert "against" not in run("dedup", "a.jsonl", "-o", "out").out

@@ -73,10 +73,10 @@ def command(
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, output))
+        say(_report(result.summary, output, is_against=bool(against)))
 
 
-def _report(summary: dict[str, Any], output: Path) -> str:
+def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
     """Say in a few lines what happened."""
     exact = summary["exact_copies"]
     near = summary["documents_removed"] - exact
@@ -89,6 +89,8 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"{scheme['ngram']}-grams{_weights(scheme)}; {_how_found(summary)}",
         *warn_of_recall(summary),
     ]
+    if is_against:
+        lines.insert(1, _against(summary))
     if "method_choice" in summary:
         lines.append(_choice(summary["method_choice"]))
     if "audit" in summary:
@@ -106,6 +108,15 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     lines.append(f"written to {output} in {seconds:.1f} s{size}")
     return "\n".join(lines)
+
+
+def _against(summary: dict[str, Any]) -> str:
+    """Say how many documents went for one of the other collection."""
+    return (
+        f"against {counted(summary['against_documents'], 'document')}: "
+        f"{summary['removed_for_against']:,} removed for one of these, "
+        f"{summary['removed_within']:,} for another of INPUT"
+    )
 
 
 def _weights(scheme: dict[str, Any]) -> str:

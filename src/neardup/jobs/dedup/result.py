@@ -49,18 +49,24 @@ class DeduplicationResult(Selection):
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each removed document: id, kept_id, similarity, exact_copy, file, row."""
+        """One row for each removed document.
+
+        ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file``, ``row`` and ``kept_in``:
+        whether the one that stays for it is of the ``input`` or of ``against``.
+        """
         import pyarrow as pa
 
         gone = np.flatnonzero(~self._stays)
+        keepers = self._assignment.keepers[gone]
         return pa.table(
             {
                 "id": self._ids.take(gone + len(self._other)),
-                "kept_id": self._ids.take(self._assignment.keepers[gone]),
+                "kept_id": self._ids.take(keepers),
                 "similarity": self._assignment.similarities[gone],
                 "exact_copy": self._assignment.exact[gone],
                 "file": self._documents.document_files().take(gone).cast(pa.string()),
                 "row": self._documents.numbers[gone],
+                "kept_in": np.where(keepers < len(self._other), "against", "input"),
             }
         )
 

@@ -30,6 +30,8 @@ def summarise(
     assignment = decision.assignment
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
+    # Documents of the other collection are numbered first.
+    n_for_other = int((assignment.keepers[~assignment.stays] < len(other)).sum())
     summary: dict[str, Any] = {
         "documents_in": n_documents,
         "documents_kept": n_documents - n_removed,
@@ -38,7 +40,9 @@ def summarise(
         "empty_documents": own.count_empty(),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         "skipped_rows": len(own.skipped) + len(other.skipped),
-        "against_documents": len(other),
+        "against_documents": int(other.is_document.sum()),
+        "removed_for_against": n_for_other,
+        "removed_within": n_removed - n_for_other,
         "distinct_texts": len(contents),
         "text_bytes": own.text_bytes,
         "tokens": int(np.maximum(own.n_tokens, 0).sum()),
