@@ -12,6 +12,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -129,5 +130,6 @@ def _report(
     lines += notes.lines(
         notes.note_empty(sum(summary["empty_documents"]), "in no passage"),
         notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+        hint_for_align(summary),
     )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

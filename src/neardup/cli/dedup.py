@@ -11,6 +11,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
 
@@ -102,6 +103,7 @@ def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
         notes.note_empty(summary["empty_documents"], "kept"),
         notes.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
         notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
+        hint_for_dedup(summary),
     )
     seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]

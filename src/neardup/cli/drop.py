@@ -11,6 +11,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -94,6 +95,6 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
     skipped = notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True)
-    lines += notes.lines(skipped)
+    lines += notes.lines(skipped, hint_for_drop(summary))
     seconds = sum(summary["seconds"].values())
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -9,6 +9,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -123,5 +124,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
             "samples: not enough information; a larger --size, or a smaller --modulus or "
             "--compression, tells more"
         )
+    if hint := hint_for_estimate(summary):
+        lines.append(hint)
     seconds = sum(summary["seconds"].values())
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

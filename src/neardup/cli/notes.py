@@ -8,7 +8,7 @@ from __future__ import annotations
 from neardup.cli.wording import counted
 
 # What compares texts that have fewer tokens than a shingle.
-_SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
+SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
 
 
 def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
@@ -16,12 +16,12 @@ def note_empty(n_documents: int, fate: str, one: str = "document", many: str | N
     return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
 
 
-def note_short(n_short: int, n_documents: int, ngram: int) -> str:
+def note_short(n_short: int, n_documents: int, ngram: int, remedy: str = SHORTER_SHINGLES) -> str:
     """Say how many of some documents are shorter than a shingle; if most are, what to do."""
     if not n_short:
         return ""
     note = f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
-    return f"{note}; {_SHORTER_SHINGLES}" if are_most(n_short, n_documents) else note
+    return f"{note}; {remedy}" if are_most(n_short, n_documents) else note
 
 
 def note_single(n_single: int, n_documents: int, ngram: int) -> str:
@@ -32,7 +32,7 @@ def note_single(n_single: int, n_documents: int, ngram: int) -> str:
         f"{counted(n_single, 'document')} of a single shingle, {ngram} tokens or fewer, similar "
         "only to equal ones"
     )
-    return f"{note}; {_SHORTER_SHINGLES}" if are_most(n_single, n_documents) else note
+    return f"{note}; {SHORTER_SHINGLES}" if are_most(n_single, n_documents) else note
 
 
 def are_most(n_some: int, n_all: int) -> bool:

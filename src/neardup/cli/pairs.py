@@ -11,6 +11,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, describe_bands, warn_of_recall
 
@@ -20,6 +21,8 @@ Examples:
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
 """
+
+_SHORT_TEXTS = "a smaller --ngram, --tokenizer characters or --max-distance compares short texts"
 
 
 @click.command(
@@ -89,8 +92,9 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
-        notes.note_short(summary["short_documents"], n_documents, ngram),
+        notes.note_short(summary["short_documents"], n_documents, ngram, _SHORT_TEXTS),
         notes.note_skipped(summary["skipped_rows"], "--json"),
+        hint_for_pairs(summary),
     )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
 

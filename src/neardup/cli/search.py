@@ -12,6 +12,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -109,5 +110,6 @@ def _report(summary: dict[str, Any], min_tokens: int, output: Path, seconds: flo
     lines += notes.lines(
         notes.note_empty(n_empty, "similar to nothing", "query", "queries"),
         notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+        hint_for_search(summary),
     )
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

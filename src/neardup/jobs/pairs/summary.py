@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records
@@ -26,6 +28,7 @@ def summarise_pairs(
         "documents": [int(catalogue.is_document.sum()) for catalogue in catalogues],
         "empty_documents": sum(catalogue.count_empty() for catalogue in catalogues),
         "short_documents": _count_short(catalogues, plan),
+        "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
         "distinct_records": len(records),
         "pairs": len(matches.pairs),

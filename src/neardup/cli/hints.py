@@ -1,0 +1,125 @@
+"""What to try where a result is empty for a likely reason, by counts that the job has anyway.
+
+A hint is one line that names an option; empty where there is something to see, or where a note
+(``neardup.cli.notes``) says what is wrong already.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neardup.cli.notes import are_most
+
+# From so many tokens on, texts may well share a passage without being alike as a whole.
+_LONG_TEXT = 100
+
+_MOST_IN_COMMON = (
+    "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
+)
+_PASSAGES = "`neardup align` finds the passages that texts share"
+
+
+def hint_for_dedup(summary: dict[str, Any]) -> str:
+    """Say what to try where nothing was removed."""
+    n_filled = summary["documents_in"] - summary["empty_documents"]
+    if (
+        summary["documents_removed"]
+        or n_filled + summary["against_documents"] < 2
+        or are_most(summary["short_documents"], summary["documents_in"])
+    ):
+        return ""
+    remedies = []
+    if summary["candidates"]:
+        remedies.append("a lower --threshold counts more documents as similar")
+    if summary["tokens"] >= _LONG_TEXT * n_filled:
+        remedies += [_PASSAGES, _MOST_IN_COMMON]
+    if not remedies:
+        return ""
+    return f"no two texts are as similar as {summary['threshold']:g}: {'; '.join(remedies)}"
+
+
+def hint_for_pairs(summary: dict[str, Any]) -> str:
+    """Say what to try where there is no pair."""
+    n_documents = sum(summary["documents"])
+    n_filled = n_documents - summary["empty_documents"]
+    if (
+        summary["pairs"]
+        or n_filled < 2
+        or 0 in summary["documents"]
+        or are_most(summary["short_documents"], n_documents)
+    ):
+        return ""
+    if "top" in summary:
+        return _hint_for_top(summary)
+    if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
+        return "--top 20 without a threshold lists the pairs that come nearest"
+    if summary["tokens"] < _LONG_TEXT * n_filled:
+        return "--top 20 lists the most similar pairs, whatever their similarity"
+    return (
+        "no two texts are that similar as a whole: --measure max-containment --top 20 lists the "
+        f"pairs that have most in common; {_PASSAGES}"
+    )
+
+
+def _hint_for_top(summary: dict[str, Any]) -> str:
+    """Say what to try where even the most similar pair is none."""
+    if summary["threshold"] is not None or summary.get("max_distance") is not None:
+        return "without --threshold and --max-distance --top lists whatever pairs come nearest"
+    ngram = summary["scheme"].get("ngram", 1)
+    if ngram == 1:
+        return ""
+    return (
+        f"no two texts have {ngram} tokens in a row in common: a smaller --ngram or --tokenizer "
+        "characters compares more loosely"
+    )
+
+
+def hint_for_align(summary: dict[str, Any]) -> str:
+    """Say what to try where no passage is shared."""
+    sides = zip(
+        summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
+    )
+    if summary["passages"] or any(
+        not n or are_most(n_short + n_empty, n) for n_short, n_empty, n in sides
+    ):
+        return ""
+    if summary["frequent_windows"]:
+        return "a higher --max-documents finds what more documents share"
+    return (
+        "nothing is shared: a smaller --min-tokens finds shorter passages, a lower --threshold "
+        "less similar ones"
+    )
+
+
+def hint_for_search(summary: dict[str, Any]) -> str:
+    """Say what to try where no query is found."""
+    n_queries = summary["queries"]
+    n_short = summary["short_queries"] + summary["empty_queries"]
+    if summary["passages"] or not n_queries or are_most(n_short, n_queries):
+        return ""
+    return (
+        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
+        "`neardup align` parts of queries"
+    )
+
+
+def hint_for_estimate(summary: dict[str, Any]) -> str:
+    """Say what to try where no estimate reaches the threshold."""
+    if (
+        summary["pairs"]
+        or summary["threshold"] is None
+        or summary["unusable_pairs"]
+        or sum(summary["documents"]) < 2
+    ):
+        return ""
+    return f"no estimate reaches {summary['threshold']:g}: a lower --threshold, or none, shows more"
+
+
+def hint_for_drop(summary: dict[str, Any]) -> str:
+    """Say what to try where no document goes."""
+    if summary["documents_removed"] or not summary["named_documents"]:
+        return ""
+    return (
+        "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
+        "or choose another --column"
+    )

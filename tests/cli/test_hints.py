@@ -1,0 +1,179 @@
+"""What a command says to try where its result is empty, and what then is found."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+RANDOM = random.Random(3)
+WORDS = [f"w{i}" for i in range(3000)]
+
+
+def words(n: int) -> str:
+    return " ".join(RANDOM.choices(WORDS, k=n))
+
+
+SHARED = words(80)
+ESSAYS = [words(300) + (" " + SHARED if i in (3, 7) else "") for i in range(12)]
+# Half of the first is in the second.
+RECORDS = [
+    "one two three four five six seven eight nine ten",
+    "one two three four five six seven eight x y z aa bb",
+    "nothing of this is in any of those two texts",
+]
+NAMES = ["Ada Lovelace", "Ada Lovelase", "Grace Hopper"]
+
+
+@pytest.fixture
+def files(run, write_file):
+    for name, texts in (("essays", ESSAYS), ("records", RECORDS), ("names", NAMES)):
+        lines = (json.dumps({"id": f"{i}", "text": text}) + "\n" for i, text in enumerate(texts))
+        write_file(f"{name}.jsonl", "".join(lines))
+    write_file("one.jsonl", json.dumps({"text": ESSAYS[0]}) + "\n")
+    write_file("copies.jsonl", 2 * (json.dumps({"text": RECORDS[0]}) + "\n"))
+    unlike = ("a b c d e f g", "h i j k l m n")
+    write_file("unlike.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in unlike))
+    write_file("ids.txt", "no such id\n")
+    write_file("one.txt", "one.jsonl:1\n")
+    assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
+    assert run("sketch", "essays.jsonl", "-o", "a.parquet").code == 0
+
+
+def report(run, *arguments: object) -> list[str]:
+    outcome = run(*arguments, "--overwrite")
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out.splitlines()
+
+
+ALIGN = "`neardup align` finds the passages that texts share"
+DEDUP = ("dedup", "-o", "out")
+PAIRS = ("pairs", "-o", "pairs.csv")
+MOST = "--measure max-containment --top 20` lists the pairs that have most in common"
+
+HINTS = [
+    (
+        (*DEDUP, "essays.jsonl"),
+        f"no two texts are as similar as 0.8: {ALIGN}; `neardup pairs {MOST}",
+    ),
+    (
+        (*DEDUP, "records.jsonl", "--method", "exact", "--threshold", "0.4"),
+        "no two texts are as similar as 0.4: a lower --threshold counts more documents as similar",
+    ),
+    (
+        (*PAIRS, "essays.jsonl"),
+        "no two texts are that similar as a whole: --measure max-containment --top 20 lists the "
+        f"pairs that have most in common; {ALIGN}",
+    ),
+    (
+        (*PAIRS, "records.jsonl"),
+        "--top 20 lists the most similar pairs, whatever their similarity",
+    ),
+    (
+        (*PAIRS, "records.jsonl", "--measure", "containment"),
+        "--top 20 without a threshold lists the pairs that come nearest",
+    ),
+    (
+        (*PAIRS, "names.jsonl", "--max-distance", "0"),
+        "--top 20 without a threshold lists the pairs that come nearest",
+    ),
+    (
+        (*PAIRS, "records.jsonl", "--top", "3", "--threshold", "0.9"),
+        "without --threshold and --max-distance --top lists whatever pairs come nearest",
+    ),
+    (
+        (*PAIRS, "records.jsonl", "--top", "3", "--ngram", "9"),
+        "no two texts have 9 tokens in a row in common: a smaller --ngram or --tokenizer "
+        "characters compares more loosely",
+    ),
+    (
+        ("align", "essays.jsonl", "--against", "records.jsonl", "-o", "a.csv", "--min-tokens", 8),
+        "nothing is shared: a smaller --min-tokens finds shorter passages, a lower --threshold "
+        "less similar ones",
+    ),
+    (
+        (
+            "align",
+            "records.jsonl",
+            "--against",
+            "copies.jsonl",
+            "-o",
+            "a.csv",
+            "--min-tokens",
+            6,
+            "--max-documents",
+            1,
+        ),
+        "a higher --max-documents finds what more documents share",
+    ),
+    (
+        ("search", "idx", "records.jsonl", "-o", "hits.csv"),
+        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
+        "`neardup align` parts of queries",
+    ),
+    (
+        ("estimate", "a.parquet", "--threshold", "0.9", "-o", "pairs.csv"),
+        "no estimate reaches 0.9: a lower --threshold, or none, shows more",
+    ),
+    (
+        ("drop", "names.jsonl", "--named-in", "ids.txt", "--missing", "ignore", "-o", "out"),
+        "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
+        "or choose another --column",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "hint"), HINTS)
+def test_hint(run, files, arguments, hint):
+    *_, hinted, last = report(run, *arguments)
+    assert hinted == hint
+    assert last.startswith("written to ")
+
+
+SILENT = {
+    "something was removed": (*DEDUP, "copies.jsonl"),
+    "short texts have a note": (*DEDUP, "names.jsonl"),
+    "nothing was alike, and texts are short": (*DEDUP, "unlike.jsonl"),
+    "one document has nothing to be like": (*DEDUP, "one.jsonl"),
+    "there are pairs": (*PAIRS, "copies.jsonl"),
+    "names have a note": (*PAIRS, "names.jsonl"),
+    "one document is in no pair": (*PAIRS, "one.jsonl"),
+    "words are compared already": (*PAIRS, "unlike.jsonl", "--top", "1", "--ngram", "1"),
+    "passages are shared": ("align", "one.jsonl", "--against", "essays.jsonl", "-o", "a.csv"),
+    "all texts are short": ("align", "one.jsonl", "--against", "names.jsonl", "-o", "a.csv"),
+    "a query is found": ("search", "idx", "essays.jsonl", "-o", "a.csv"),
+    "all queries are short": ("search", "idx", "names.jsonl", "-o", "a.csv"),
+    "all pairs are estimated": ("estimate", "a.parquet", "-o", "a.csv"),
+    "a document is dropped": ("drop", "one.jsonl", "--named-in", "one.txt", "-o", "out"),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_hint__none_without_a_likely_reason(run, files, case):
+    text = "\n".join(report(run, *SILENT[case]))
+    starts = (
+        "no two",
+        "--top 20",
+        "nothing is shared",
+        "queries are",
+        "no estimate",
+        "no document",
+    )
+    for hint in starts:
+        assert hint not in text
+
+
+def test_hint__is_no_part_of_json(run, files):
+    outcome = run(*DEDUP, "essays.jsonl", "--json")
+    assert outcome.out.count("\n") == 1
+    assert "align" not in outcome.out
+
+
+def test_hint__what_it_names_finds_the_essays(run, files):
+    """The two that share a passage; by default there was no pair."""
+    options = ("--measure", "max-containment", "--top", "20", "--id-column", "id")
+    run(*PAIRS, "essays.jsonl", *options)
+    with open("pairs.csv", encoding="utf-8") as file:
+        pairs = [line.split(",")[:2] for line in file.read().splitlines()[1:]]
+    assert pairs == [['"3"', '"7"']]
