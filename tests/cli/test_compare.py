@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import stat
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,18 +24,53 @@ def pair(write_file):
     write_file("b.md", B)
 
 
+MORE = ["", "--all shows every measure, and what sketches would have estimated"]
+
+
+def shown_in_docs() -> list[str]:
+    """Return what docs/compare.md shows of a run."""
+    page = Path(__file__).parents[2] / "docs/compare.md"
+    [block] = re.findall(r"(?s)```text\n\$ neardup compare .*?\n(.*?)```", page.read_text("utf-8"))
+    return block.splitlines()
+
+
+def test_compare__answers_first(run, write_file):
+    write_file("old.txt", "The cat sat on the mat today.")
+    write_file("new.txt", "Yesterday the cat sat on the mat.")
+    lines = run("compare", "old.txt", "new.txt", "--ngram", 2).out.splitlines()
+    assert lines == shown_in_docs()
+    assert lines[0].startswith("jaccard 0.7143 over words 2-grams; edit similarity ")
+    assert lines[-2:] == MORE
+
+
 @pytest.mark.usefixtures("pair")
-def test_compare__table(run):
-    outcome = run("compare", "a.txt", "b.md")
+def test_compare__all(run):
+    outcome = run("compare", "a.txt", "b.md", "--all")
     assert (outcome.code, outcome.err) == (0, "")
     result = neardup.compare(A, B)
-    expected = str(result).splitlines()
+    expected = result.to_text(full=True).splitlines()
     assert len(outcome.out.splitlines()) == len(expected)
-    assert outcome.out.splitlines()[0].split() == ["a.txt", "b.md"]
-    assert "of the tokens of a.txt and" in outcome.out
     # Names aside, it is what Python shows.
-    assert outcome.out.splitlines()[6:25] == expected[6:25]
+    table = [line for line in expected if line.startswith(("measure", "jaccard ", "edit-distance"))]
+    assert table[1:]
+    assert set(table[1:]) <= set(outcome.out.splitlines())
+    short = run("compare", "a.txt", "b.md").out.splitlines()
+    assert short[-2:] == MORE
+    assert short[:-2] == outcome.out.splitlines()[: len(short) - 2]
+    assert str(result).splitlines() == expected[: len(short) - 2]
     assert run("compare", "a.txt", "b.md", "--quiet").out == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("tf", "log"), ("idf", "smooth"), ("num-perm", 8), ("size", 8), ("compression", 3)],
+)
+@pytest.mark.usefixtures("pair")
+def test_compare__options_of_what_is_not_shown(run, fails, option, value):
+    error = f"--{option} has no effect without --all, --json or --html; leave it out, or add --all"
+    fails("compare", "a.txt", "b.md", f"--{option}", value, error=error)
+    for shown in (["--all"], ["--json"], ["--html", "c.html"]):
+        assert run("compare", "a.txt", "b.md", f"--{option}", value, *shown).code == 0
 
 
 @pytest.mark.usefixtures("pair")
@@ -74,10 +111,19 @@ def test_compare__compressed_files_and_byte_order_marks(run, write_file, suffix)
     assert told["sizes"]["a"] == told["sizes"]["b"]
 
 
-def test_compare__rows_of_other_formats_are_text(run, write_file):
-    """A and B are texts, whatever they are called."""
-    write_file("a.jsonl", '{"text": "one"}\n{"text": "two"}\n')
-    told = json.loads(run("compare", "a.jsonl", "a.jsonl", "--json").out)
+@pytest.mark.parametrize("name", ["b.jsonl", "b.ndjson.gz", "b.CSV", "b.tsv", "b.parquet"])
+def test_compare__files_of_rows_are_refused(run, fails, write_file, name):
+    """Before anything is read; as one text they compare under another name."""
+    rows = '{"text": "one"}\n{"text": "two"}\n'
+    write_file("a.txt", rows)
+    error = (
+        f"{name}: the file holds rows, and compare takes one text a file; `neardup pairs` compares "
+        "rows, `neardup align` finds what rows of two files share; to compare the whole file as "
+        "one text give it a name that ends in .txt"
+    )
+    fails("compare", "a.txt", name, error=error)
+    fails("compare", name, "a.txt", error=error)
+    told = json.loads(run("compare", "a.txt", "a.txt", "--json").out)
     assert told["sizes"]["a"]["tokens"] == 4
 
 
@@ -183,5 +229,5 @@ def test_compare__empty_files(run, write_file):
 def test_compare__edit_limit(run, write_file):
     write_file("a.txt", "x" * 30)
     write_file("b.txt", "y" * 20)
-    assert "too long" in run("compare", "a.txt", "b.txt", "--edit-limit", 24).out
-    assert "too long" not in run("compare", "a.txt", "b.txt", "--edit-limit", 25).out
+    assert "too long" in run("compare", "a.txt", "b.txt", "--edit-limit", 24, "--all").out
+    assert "too long" not in run("compare", "a.txt", "b.txt", "--edit-limit", 25, "--all").out

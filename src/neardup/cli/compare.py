@@ -15,6 +15,9 @@ from neardup.cli.options import options_of
 
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24
+_OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+# What decides measures and estimates that are shown with --all only, in JSON and on the page.
+_OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
 _EPILOG = """\b
 Examples:
   neardup compare draft.txt published.txt
@@ -33,6 +36,7 @@ def command(
     a: str,
     b: str,
     html: Path | None,
+    show_all: bool,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -41,11 +45,11 @@ def command(
 ) -> None:
     """Compare two texts: how similar they are, what they share, and where they differ.
 
-    A and B are text files in UTF-8 with any ending, each one text, also .gz, .zst, .xz and .bz2,
-    or URLs; one of them may be - for standard input.
+    A and B are text files in UTF-8, each one text, also .gz, .zst, .xz and .bz2, or URLs; one of
+    them may be - for standard input. Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
 
-    Prints every measure with its exact value and with what sketches would have estimated; the
-    passages that both texts have, and the rest, by places in characters.
+    Prints how alike the texts are, exactly; the passages that both have, and the rest, by places in
+    characters. With --all every measure follows, with what sketches would have estimated.
     """
     announce_compilation(quiet=quiet)
     from neardup.errors import InvalidInputError
@@ -56,6 +60,8 @@ def command(
 
     chosen = CompareOptions(**options)
     plan_comparison(chosen)
+    if not (show_all or as_json or html):
+        _check_effects(options)
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     if a == b == _STANDARD_INPUT:
@@ -64,6 +70,8 @@ def command(
     if html is not None:
         check_page_file(html, overwrite=overwrite)
         check_apart(html, [a, b])
+    for location in (a, b):
+        _check_text(location)
     texts = (_read_text(a), _read_text(b))
     with display:
         result = compare_texts(texts, chosen, names=(a, b), runner=runner)
@@ -72,7 +80,35 @@ def command(
     if as_json:
         say_json(result.to_dict())
     elif not quiet:
-        say(str(result) if html is None else f"{result}\nwritten to {html}")
+        lines = [result.to_text(full=show_all)]
+        if not show_all:
+            lines += ["", "--all shows every measure, and what sketches would have estimated"]
+        if html is not None:
+            lines.append(f"written to {html}")
+        say("\n".join(lines))
+
+
+def _check_effects(options: dict[str, Any]) -> None:
+    """Raise if an option was given that changes only what is not shown."""
+    from neardup.options.option import no_effect
+
+    for name in _OF_ESTIMATES:
+        if options[name] is not None:
+            raise no_effect(name, "without all, json or html", "add all", "all", "json", "html")
+
+
+def _check_text(location: str) -> None:
+    """Raise if a file holds rows by its name."""
+    from neardup.errors import InvalidInputError
+    from neardup.files.compression import suffix_below
+
+    if suffix_below(location) in _OF_ROWS:
+        message = (
+            "the file holds rows, and compare takes one text a file; `neardup pairs` compares "
+            "rows, `neardup align` finds what rows of two files share; to compare the whole file "
+            "as one text give it a name that ends in .txt"
+        )
+        raise InvalidInputError(message, path=location)
 
 
 def _read_text(location: str) -> str:

@@ -28,7 +28,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("keep", "clusters", "top", "per_document", "limit", "max_documents", "maximal"),
         *("all_windows", "places"),
     ),
-    "Output": ("output", "output_format", "html", "no_text", "overwrite", "stats", "as_json"),
+    "Output": (
+        *(
+            "output",
+            "output_format",
+            "show_all",
+            "html",
+            "no_text",
+            "overwrite",
+            "stats",
+            "as_json",
+        ),
+    ),
     "Running": ("workers", "quiet"),
 }
 

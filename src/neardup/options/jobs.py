@@ -61,11 +61,18 @@ _COMPARE = (
     table.TOKENIZER,
     table.NGRAM,
     *_NORMALISATION,
-    table.TF.but(help="What a shingle weighs by how often a text has it."),
-    table.IDF.but(help="What it weighs by how few of the two texts have it.", usual="unary"),
-    table.NUM_PERM.but(help="Hash functions of minhash and weighted sketches."),
-    table.SIZE.but(help="Hashes kept by smallest and modulo sketches."),
-    table.COMPRESSION.but(help="Characters for a symbol of edit sketches."),
+    table.TF.but(
+        help="For weighted-jaccard, which --all shows: what a shingle weighs by how often a text "
+        "has it."
+    ),
+    table.IDF.but(
+        help="For weighted-jaccard, which --all shows: what it weighs by how few of the two texts "
+        "have it.",
+        usual="unary",
+    ),
+    table.NUM_PERM.but(help="With --all: hash functions of minhash and weighted sketches."),
+    table.SIZE.but(help="With --all: hashes kept by smallest and modulo sketches."),
+    table.COMPRESSION.but(help="With --all: characters for a symbol of edit sketches."),
     table.SEED,
 )
 
@@ -159,6 +166,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     ),
     "compare": (
         table.HTML,
+        table.SHOW_ALL,
         *_COMPARE,
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,

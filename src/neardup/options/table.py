@@ -297,6 +297,13 @@ HTML = Option(
     "Also write a page with both texts side by side, shared passages linked by colour.",
     metavar="FILE",
 )
+SHOW_ALL = Option(
+    "show_all",
+    Flag(),
+    "Show every measure with its exact value, and what sketches would have estimated.",
+    default=False,
+    flags=("--all",),
+)
 EDIT_LIMIT = Option(
     "edit_limit",
     Whole(0),

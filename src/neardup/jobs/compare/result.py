@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class CompareResult(Comparison, Result):
     """All that was found out about two texts.
 
-    ``print`` shows it as tables; ``to_dict`` returns plain values, ``html`` a page. As an Arrow
-    stream it is a row for each measure and kind of sketch.
+    ``print`` shows how alike the texts are and what they share; ``to_text(full=True)`` adds all
+    measures and estimates. ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it
+    is a row for each measure and kind of sketch.
     """
 
     summary: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -40,8 +41,15 @@ class CompareResult(Comparison, Result):
         return f"jaccard {similarity:.4f}, {n:,} shared {'passage' if n == 1 else 'passages'}"
 
     def __str__(self) -> str:
-        """Write a table of the measures, then the passages and the differences."""
-        return "\n".join(summary_lines(self))
+        """Say how alike the texts are, and list passages and differences; as ``to_text``."""
+        return self.to_text()
+
+    def to_text(self, *, full: bool = False) -> str:
+        """Say how alike the texts are, and list passages and differences.
+
+        With ``full`` tables of all sizes and measures follow, with what sketches estimate.
+        """
+        return "\n".join(summary_lines(self, full=full))
 
     @property
     def table(self) -> pa.Table:

@@ -66,15 +66,43 @@ def _number(name: str, value: float) -> str:
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
 
 
-def summary_lines(result: Comparison) -> Iterator[str]:
-    """Write a comparison for a terminal: sizes, measures, passages, differences."""
-    yield from _align(size_rows(result), "<>>")
-    yield ""
-    yield from _align(measure_rows(result), "<<><>>>")
+def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
+    """Write a comparison for a terminal: how alike the texts are, what they share, what not.
+
+    With ``full`` all sizes and measures follow, and what sketches estimate.
+    """
+    yield from _answer_lines(result)
     yield ""
     yield from _passage_lines(result)
     yield ""
     yield from _difference_lines(result)
+    if not full:
+        return
+    yield from diffuseness(result)
+    yield ""
+    yield from _align(size_rows(result), "<>>")
+    yield ""
+    yield from _align(measure_rows(result), "<<><>>>")
+
+
+def _answer_lines(result: Comparison) -> Iterator[str]:
+    """Say how alike the texts are, exactly, and how large."""
+    name_a, name_b = map(_printable, result.names)
+    in_b, in_a = (
+        f"{_number('', result[f'containment-{sides}'].exact or 0)}"
+        for sides in ("a-in-b", "b-in-a")
+    )
+    edits = result["edit-similarity"].exact
+    of_edits = "" if edits is None else f"; edit similarity {_number('', edits)}"
+    yield (
+        f"jaccard {_exact(result['jaccard'])} over {result.options['tokenizer']} "
+        f"{result.options['ngram']}-grams{of_edits}"
+    )
+    yield f"{in_b} of {name_a} is in {name_b}, {in_a} of {name_b} in {name_a}"
+    yield "; ".join(
+        f"{name}: {size.characters:,} characters, {size.tokens:,} tokens"
+        for name, size in zip((name_a, name_b), result.sizes, strict=True)
+    )
 
 
 def _align(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
@@ -110,6 +138,8 @@ def _passage_lines(result: Comparison) -> Iterator[str]:
 def _changes(passage: SharedPassage) -> str:
     if passage.changes_a is None or passage.changes_b is None:
         return ""
+    if not passage.changes_a and not passage.changes_b:
+        return ""
     return f", changed in {len(passage.changes_a)} and {len(passage.changes_b)} places"
 
 
@@ -125,7 +155,6 @@ def _difference_lines(result: Comparison) -> Iterator[str]:
         for place in ranges[:MOST_SHOWN]:
             yield f"  {_range(place)}: {_excerpt(text, place)}"
         yield from _more(n)
-    yield from diffuseness(result)
 
 
 def diffuseness(result: Comparison) -> Iterator[str]:

@@ -172,7 +172,7 @@ def test_compare__not_enough_samples():
     [estimated] = result["edit-similarity"].estimates
     assert (estimated.value, estimated.low) == (None, 0)
     assert (result.differences.spread, result.differences.significance) == (None, None)
-    assert "not enough samples" in str(result)
+    assert "not enough samples" in result.to_text(full=True)
 
 
 def test_compare__sketches_that_are_too_small():
@@ -193,7 +193,7 @@ def test_compare__edit_limit():
     assert neardup.compare(a, b, edit_limit=24)["edit-distance"].exact is None
     result = neardup.compare(a, b, edit_limit=0)
     assert result["edit-distance"].exact is result["edit-similarity"].exact is None
-    assert "too long" in str(result)
+    assert "too long" in result.to_text(full=True)
     assert neardup.compare(a, a, edit_limit=0)["edit-distance"].exact == 0
     assert neardup.compare("", b, edit_limit=0)["edit-distance"].exact == 20
 

@@ -29,7 +29,7 @@ def test_compare__text_for_a_terminal_obeys_nothing():
 
 
 def test_compare__table():
-    text = str(neardup.compare(OLD, NEW))
+    text = neardup.compare(OLD, NEW).to_text(full=True)
     rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
     result = neardup.compare(OLD, NEW)
     exact = result["jaccard"].exact
@@ -37,13 +37,31 @@ def test_compare__table():
     overlap = f"{result['overlap', 'numbered'].exact:.0f}"
     assert ["overlap", "shingles of 5, copies count", overlap] in rows
     assert ["weight", "36.00", "41.00"] in rows
-    assert text.splitlines()[0].split() == ["a", "b"]
+    assert ["a", "b"] in rows
+
+
+def test_compare__answer():
+    result = neardup.compare(OLD, NEW)
+    first, second, third, *_ = str(result).splitlines()
+    exact = {name: f"{result[name].exact:.4f}" for name in ("jaccard", "edit-similarity")}
+    assert first == (
+        f"jaccard {exact['jaccard']} over words 5-grams; edit similarity {exact['edit-similarity']}"
+    )
+    in_b, in_a = (result[f"containment-{sides}"].exact for sides in ("a-in-b", "b-in-a"))
+    assert second == f"{in_b:.4f} of a is in b, {in_a:.4f} of b in a"
+    assert third.startswith(f"a: {len(OLD):,} characters, ")
+    assert "minhash" not in str(result)
+
+
+def test_compare__answer_without_an_edit_distance():
+    first, *_ = str(neardup.compare(OLD, NEW, edit_limit=1)).splitlines()
+    assert first.endswith(" over words 5-grams")
 
 
 def test_compare__numbers_are_not_rounded_to_0_or_1():
     words = [f"w{i}" for i in range(30_000)]
     result = neardup.compare(" ".join(words), " ".join(words[1:]), ngram=1)
-    assert "0.9999" in str(result)
+    assert "0.9999" in result.to_text(full=True)
     assert result["jaccard"].exact == 29_999 / 30_000
 
 
