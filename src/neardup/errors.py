@@ -54,10 +54,20 @@ class InvalidInputError(NeardupError, ValueError):
         File, if one is concerned.
     row
         Number of the row in that file, counted from 1, if one is concerned.
+    is_bad_row
+        It would have been left out if bad rows were skipped.
     """
 
-    def __init__(self, message: str, *, path: str | None = None, row: int | None = None) -> None:
-        self.path, self.row = path, row
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        row: int | None = None,
+        is_bad_row: bool = False,
+    ) -> None:
+        self.path, self.row, self.is_bad_row = path, row, is_bad_row
+        self.reason = message
         super().__init__(_place(path, row) + message)
 
 
@@ -126,7 +136,8 @@ class ResultLimitError(NeardupError, RuntimeError):
         if share is not None:
             counted = f"at least {found:,} after {share:.0%} of the records"
         super().__init__(
-            f"more than {limit:,} pairs: {counted}; raise the limit, or ask for more similar pairs"
+            f"more than {limit:,} pairs: {counted}; raise limit (--limit), or ask for more similar "
+            "pairs by a higher threshold (--threshold)"
         )
 
 

@@ -21,13 +21,18 @@ from neardup.files.formats import KNOWN_SUFFIXES
 GOOD = b'{"text": "one", "id": "a"}\n'
 
 COLUMNS = "columns are 'id', 'body'"
+SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
-        ("a.jsonl", b'{"text": "x"}\n\n{"id": 1, "body": "y"}\n', f"a.jsonl, row 3: {COLUMNS}"),
-        ("a.json", b'[{"text": "x"}, {"id": 1, "body": "y"}]', f"a.json, row 2: {COLUMNS}"),
+        (
+            "a.jsonl",
+            b'{"text": "x"}\n\n{"id": 1, "body": "y"}\n',
+            f"a.jsonl, row 3: {COLUMNS}{SKIP}",
+        ),
+        ("a.json", b'[{"text": "x"}, {"id": 1, "body": "y"}]', f"a.json, row 2: {COLUMNS}{SKIP}"),
         ("a.csv", b"id,body\n1,y\n", f"a.csv: {COLUMNS}"),
         ("a.tsv.gz", b"id\tbody\n1\ty\n", f"a.tsv.gz: {COLUMNS}"),
     ],
@@ -52,7 +57,42 @@ def test_dedup__missing_column_cannot_be_skipped_in_a_table(fails, write_file):
 def test_dedup__text_that_is_no_text(fails, write_file):
     write_file("a.jsonl", b'{"text": "x"}\n{"text": 5}\n')
     error = "a.jsonl, row 2: column 'text' holds a number, not text"
+    fails("dedup", "a.jsonl", "-o", "out", error=error + SKIP)
+
+
+def test_dedup__first_row_is_bad(fails, write_file):
+    """Then all may be, by a wrong column or format, and skipping them would be no remedy."""
+    write_file("a.jsonl", b'{"text": 5}\n{"text": "x"}\n')
+    error = "a.jsonl, row 1: column 'text' holds a number, not text"
     fails("dedup", "a.jsonl", "-o", "out", error=error)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["dedup", "pairs", "sketch", "index build", "search idx", "align --against idx", "drop"],
+)
+def test_every_command__bad_row_among_good_ones(run, write_file, command):
+    write_file("good.jsonl", GOOD)
+    write_file("ids.txt", "a\n")
+    write_file("a.jsonl", GOOD + b'{"text": 5, "id": "b"}\n')
+    assert run("index", "build", "idx", "good.jsonl").code == 0
+    output = {
+        "dedup": "-o out", "drop": "-o out --named-in ids.txt", "sketch": "-o a.parquet",
+        "index build": "",
+    }.get(command, "-o a.csv").split()  # fmt: skip
+    words = [*command.split(), *(["new"] if command == "index build" else []), "a.jsonl", *output]
+    assert run(*words).err == (
+        f"error: a.jsonl, row 2: column 'text' holds a number, not text{SKIP}\n"
+    )
+    assert run(*words, "--on-error", "skip", "--id-column", "id").code == 0
+
+
+def test_drop__bad_row_of_the_table(fails, write_file):
+    """Rows of the table that names documents are never skipped."""
+    write_file("a.jsonl", GOOD)
+    write_file("ids.jsonl", b'{"doc_id": "a"}\n{"doc_id": null}\n')
+    error = "ids.jsonl, row 2: column 'doc_id' is null"
+    fails("drop", "a.jsonl", "--named-in", "ids.jsonl", "-o", "out", error=error)
 
 
 def test_dedup__repeated_id(fails, write_file):
@@ -91,7 +131,7 @@ BAD_ROWS = [
 @pytest.mark.parametrize(("name", "content", "error"), BAD_ROWS)
 def test_dedup__bad_row(fails, write_file, name, content, error):
     write_file(name, content)
-    fails("dedup", name, "-o", "out", error=error)
+    fails("dedup", name, "-o", "out", error=error + SKIP)
 
 
 @pytest.mark.parametrize(("name", "content", "error"), BAD_ROWS)
@@ -122,7 +162,7 @@ def test_dedup__bad_row_in_the_other_collection(fails, write_file):
     write_file("a.jsonl", GOOD)
     write_file("b.jsonl", GOOD + b"[]\n")
     error = "b.jsonl, row 2: not a JSON object: it is an array"
-    fails("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out", error=error)
+    fails("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out", error=error + SKIP)
 
 
 def test_dedup__binary_file(fails, write_file):
@@ -361,7 +401,7 @@ def test_dedup__converted_names_meet(fails, write_file):
     write_file("in/a.jsonl", GOOD)
     write_file("in/a.csv", b"text\nx\n")
     error = (
-        "'a.csv' and 'a.jsonl' would both be written as 'a.parquet'; rename one, or write the same "
-        "formats as the inputs"
+        "'a.csv' and 'a.jsonl' would both be written as 'a.parquet'; rename one, or write the "
+        "inputs' formats with format='same' (--format same)"
     )
     fails("dedup", "in", "-o", "out", "--format", "parquet", error=error)

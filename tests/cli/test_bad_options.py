@@ -62,7 +62,8 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--tokenizer bytes --casefold",
-            "the tokenizer bytes compares bytes as they are; leave out normalisation options",
+            "--tokenizer bytes compares bytes as they are; leave out --casefold, or choose another "
+            "--tokenizer",
         ),
         (
             "--method exact --audit 5",
@@ -95,7 +96,8 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         *(
             (
                 f"--measure weighted-jaccard --method {method}",
-                f"--measure weighted-jaccard goes with --method minhash, got {method}",
+                f"--measure weighted-jaccard goes with --method minhash, got {method}; "
+                "leave out --method, or choose another --measure",
             )
             for method in ("exact", "auto")
         ),

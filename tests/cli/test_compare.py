@@ -209,7 +209,8 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         (["--compression", "0"], "--compression must lie between 1 and 1,048,576, got 0"),
         (
             ["--tokenizer", "bytes", "--fold-digits"],
-            "the tokenizer bytes compares bytes as they are; leave out normalisation options",
+            "--tokenizer bytes compares bytes as they are; leave out --fold-digits, or choose "
+            "another --tokenizer",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def test_estimate__unlike_schemes(run, make):
         ("a.parquet -o p.csv --threshold 80", "--threshold must lie in (0, 1], got 80; write 0.8"),
         ("a.parquet -o p.csv --threshold x", "--threshold must be a number in (0, 1], got 'x'"),
         ("a.parquet -o p.csv --limit 0", "--limit must be at least 1, got 0"),
-        ("a.parquet -o p.csv --limit 5", "more than 5 pairs: 6; raise the limit, or ask for more"),
+        ("a.parquet -o p.csv --limit 5", "more than 5 pairs: 6; raise limit (--limit)"),
         ("a.parquet -o p.csv --workers 0", "--workers must be at least 1, got 0"),
         ("none.parquet -o p.csv", "none.parquet: cannot be read: No such file or directory"),
         ("a.parquet none.parquet -o p.csv", "none.parquet: cannot be read: No such file or direc"),

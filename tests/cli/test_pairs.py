@@ -145,7 +145,8 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         ("-o p.csv --limit 0", "--limit must be at least 1, got 0"),
         (
             "-o p.csv --against rows.jsonl --threshold 0.1 --ngram 1 --limit 4",
-            "more than 4 pairs: 5; raise the limit, or ask for more similar pairs",
+            "more than 4 pairs: 5; raise limit (--limit), or ask for more similar pairs by a "
+            "higher threshold (--threshold)",
         ),
         (
             "-o p.csv --text-column body",

@@ -96,7 +96,10 @@ def join_order_columns(parts: list[pa.Array], name: str) -> pa.Array:
         types = {pa.float64()}
     if len(types) > 1:
         kinds = " and ".join(sorted(str(kind) for kind in types))
-        message = f"column {name!r} holds different kinds of values ({kinds}); order needs one kind"
+        message = (
+            f"column {name!r} holds different kinds of values ({kinds}), by which documents cannot "
+            "be ordered; choose another column, or another policy, with keep (--keep)"
+        )
         raise InvalidInputError(message)
     kind = types.pop() if types else pa.int64()
     nulls = (pa.nulls(len(part), kind) if part.null_count == len(part) else None for part in parts)

@@ -84,7 +84,7 @@ def check_converted_names(sources: Sequence[Source], output_format: OutputFormat
         if name in seen:
             message = (
                 f"{seen[name]!r} and {source.name!r} would both be written as {name!r};"
-                " rename one, or write the same formats as the inputs"
+                " rename one, or write the inputs' formats with format='same' (--format same)"
             )
             raise InvalidParameterError(message)
         seen[name] = source.name

@@ -89,7 +89,8 @@ def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Ar
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         message = (
             f"in the rows from here on, column {name!r} holds values that do not go together in"
-            f" a table ({error}); write the rows as they are, or as jsonl"
+            f" a table ({error}); write the rows as they are, or with"
+            " format='jsonl' (--format jsonl)"
         )
         raise InvalidInputError(
             message,

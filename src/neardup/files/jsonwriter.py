@@ -14,6 +14,8 @@ from neardup.files.rows import Mask, RowBlock, RowWriter
 if TYPE_CHECKING:
     from neardup.files.streams import OutputStream
 
+_PARQUET = "write format='parquet' (--format parquet)"
+
 
 class TableLinesWriter(RowWriter):
     """Writes the rows of any source as JSON lines, by way of tables.
@@ -36,7 +38,10 @@ class TableLinesWriter(RowWriter):
         table = _with_dates_as_text(block.to_table(select))
         names = table.column_names
         if len(set(names)) < len(names):
-            message = f"two columns have the same name, a JSON object cannot; columns are {names}"
+            message = (
+                "two columns have the same name, which a JSON object cannot; columns are "
+                f"{names}; rename one, or {_PARQUET}"
+            )
             raise InvalidInputError(message, path=self._path)
         numbers = block.numbers[select].tolist()
         lines = [
@@ -52,7 +57,7 @@ class TableLinesWriter(RowWriter):
                 row = _without_nan(row)
                 text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
         except TypeError as error:
-            message = f"{error}; write Parquet instead"
+            message = f"{error}; {_PARQUET}"
             raise InvalidInputError(message, path=self._path, row=number) from None
         return text + "\n"
 

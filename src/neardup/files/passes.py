@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from neardup.errors import InvalidInputError
+
 if TYPE_CHECKING:
     from neardup.files.rows import RowBlock, Source
     from neardup.runtime.runner import Runner
@@ -13,6 +15,15 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
+
+
+def _name_remedy(error: InvalidInputError) -> InvalidInputError:
+    """Return an error of reading documents; one of a bad row among good ones names the remedy."""
+    # Where the first row is bad all may be, by a wrong column or format.
+    if not error.is_bad_row or error.row in (None, 0, 1):
+        return error
+    message = f"{error.reason}; on_error='skip' (--on-error skip) leaves bad rows out"
+    return InvalidInputError(message, path=error.path, row=error.row, is_bad_row=True)
 
 
 class ReadingPass:
@@ -50,7 +61,10 @@ class ReadingPass:
 
         def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
             i, block, stop = item
-            return i, function(sources[i], block), stop
+            try:
+                return i, function(sources[i], block), stop
+            except InvalidInputError as error:
+                raise _name_remedy(error) from None
 
         end = self._stop
         for source in sources:

@@ -46,8 +46,8 @@ class Problems:
         if not self._skip_bad:
             if self._path is None:
                 message = f"row {number}: {reason}"
-                raise InvalidInputError(message, row=number)
-            raise InvalidInputError(reason, path=self._path, row=number)
+                raise InvalidInputError(message, row=number, is_bad_row=True)
+            raise InvalidInputError(reason, path=self._path, row=number, is_bad_row=True)
         if not self.bad[index]:
             self.bad[index] = True
             self._skipped.append((number, reason))

@@ -90,7 +90,7 @@ def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> 
             f"recall {float(recall):g} at Jaccard similarity {float(least_jaccard):g} is out of "
             f"reach with num_perm {num_perm}; {hint}"
         )
-        raise InvalidParameterError(message)
+        raise InvalidParameterError(message, "recall", "num_perm")
     return min(choices, key=lambda c: (c.area_below(float(least_jaccard)), c.num_perm))
 
 
@@ -110,7 +110,7 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
             f"{bands} bands of {rows} rows need {bands * rows} hash functions, num_perm allows "
             f"{num_perm}; lower one of them or raise num_perm"
         )
-        raise InvalidParameterError(message)
+        raise InvalidParameterError(message, "num_perm")
     return Banding(bands, rows)
 
 

@@ -31,9 +31,9 @@ def as_characters(strings: TokenLists) -> Characters:
     if len(frequencies) > _MOST_TOKENS:
         message = (
             f"an edit-distance join may have {_MOST_TOKENS:,} different tokens at most, "
-            f"got {len(frequencies):,}; use a tokenizer with fewer"
+            f"got {len(frequencies):,}; choose another tokenizer, such as characters"
         )
-        raise InvalidParameterError(message)
+        raise InvalidParameterError(message, "tokenizer")
     numbers[numbers >= _FIRST_SURROGATE] += _N_SURROGATES
     text = numbers.astype("<u4").tobytes().decode("utf-32-le")
     characters = np.empty(len(strings), np.object_)

@@ -120,8 +120,11 @@ def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
             return numbers, frequencies[:n_known].copy()
         room = 2 * len(known)
         if room > _MOST:
-            message = f"more than {len(known):,} different tokens; cut the collection into parts"
-            raise InvalidParameterError(message)
+            message = (
+                f"more than {len(known):,} different tokens; choose a smaller ngram, or cut the "
+                "collection into parts"
+            )
+            raise InvalidParameterError(message, "ngram")
         known, frequencies = np.resize(known, room), np.resize(frequencies, room)
         slots = np.full(2 * room, -1, np.int32)
         postings.rebuild_slots(slots, known, n_known)
@@ -151,9 +154,9 @@ def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Po
     if n_keys > _MOST:
         message = (
             f"more than {_MOST // groups.n_groups:,} different tokens in two collections; "
-            "cut them into parts"
+            "choose a smaller ngram, or cut them into parts"
         )
-        raise InvalidParameterError(message)
+        raise InvalidParameterError(message, "ngram")
     keys = records.tokens
     if groups.n_groups > 1:
         keys = keys * np.int32(groups.n_groups)

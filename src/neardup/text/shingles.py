@@ -81,10 +81,18 @@ def make_shingle_scheme(
     normalisation = Normalisation(casefold, unicode_form, strip_accents, fold_digits)
     may_normalise = named is None or named.normalises
     if not may_normalise and normalisation != Normalisation(casefold=False):
+        given = {
+            "casefold": casefold,
+            "unicode_form": unicode_form,
+            "strip_accents": strip_accents,
+            "fold_digits": fold_digits,
+        }
+        names = [name for name, value in given.items() if value]
         message = (
-            f"the tokenizer {tokenizer} compares bytes as they are; leave out normalisation options"
+            f"tokenizer {tokenizer} compares bytes as they are; leave out {', '.join(names)}, or "
+            "choose another tokenizer"
         )
-        raise InvalidParameterError(message)
+        raise InvalidParameterError(message, "tokenizer", *names)
     chosen = make_tokenizer(tokenizer, normalisation)
     return ShingleScheme(chosen, normalisation, ngram, occurrences)
 

@@ -118,7 +118,10 @@ def _check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | 
         where = f"with measure {measure.name}, where tf says what copies count"
         raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
     if options.method != "minhash":
-        message = f"measure {measure.name} goes with method minhash, got {options.method}"
+        message = (
+            f"measure {measure.name} goes with method minhash, got {options.method}; leave out "
+            "method, or choose another measure"
+        )
         raise InvalidParameterError(message, "measure", "method")
     if options.audit is not None:
         message = f"audit cannot be had with measure {measure.name} yet; leave it out"

@@ -57,7 +57,9 @@ def read_named_ids(named_in: str, column: str | None) -> pa.Array:
 
     sources = resolve_paths([named_in], lines=True)
     if len(sources) > 1:
-        message = f"expected one file of ids, got {len(sources):,}: {named_in}"
+        message = (
+            f"expected one file of ids, got {len(sources):,}: {named_in}; name one with --named-in"
+        )
         raise InvalidInputError(message)
     [source] = sources
     is_text = ".txt" in Path(source.name).suffixes[-2:]

@@ -94,7 +94,10 @@ def cluster_sketches(
     kind = own.kind_object
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")
-        message = f"clusters are told by sketches of kind {kinds}, got {own.kind}"
+        message = (
+            f"clusters are told by sketches of kind {kinds}, got {own.kind}; make such sketches, "
+            "or remove near-duplicates with neardup dedup"
+        )
         raise InvalidParameterError(message, "clusters")
     runner = Runner(workers=1)
     with runner.stage("cluster"):

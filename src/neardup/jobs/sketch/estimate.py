@@ -239,7 +239,10 @@ def _estimate_pairs(
 def _check_places(sketches: Sketches) -> None:
     if not sketches.kind_object.has_places:
         kinds = kinds_with("has_places")
-        message = f"places are told by sketches of kind {kinds}, got {sketches.kind}"
+        message = (
+            f"places are told by sketches of kind {kinds}, got {sketches.kind}; leave out places, "
+            "or make such sketches"
+        )
         raise InvalidParameterError(message, "places")
 
 
