@@ -11,6 +11,7 @@ from pathlib import Path
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, known_format
 from neardup.files.streams import is_remote, reading
+from neardup.storage.scratch import recover_above
 
 # What marks a folder as written by ``neardup dedup`` or ``neardup drop``.
 _OUTPUT_FILES = ("summary.json", "removed.parquet")
@@ -40,6 +41,7 @@ def path_of(location: str) -> str:
 
 
 def _expand_local(path: str) -> Iterator[str]:
+    recover_above(path)
     # A file may have brackets in its name; only what does not exist as it stands is a glob.
     if not glob.has_magic(path) or os.path.lexists(path):
         yield from _files_below(path)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
+from neardup.storage.scratch import recover, scratch_beside, take_place
 
 
 def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -> None:
@@ -30,7 +30,7 @@ def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -
     if Path.cwd().is_relative_to(os.path.realpath(target)):
         message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
         raise WriteError(message)
-    if os.path.lexists(target):
+    if os.path.lexists(target) or recover(target):
         if not target.is_dir() or target.is_symlink():
             message = f"{target} is not a folder; the output is a folder, choose another name"
             raise WriteError(message)
@@ -40,7 +40,7 @@ def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -
         if any(target.iterdir()) and not (target / mark).is_file():
             message = f"{target} is no output of neardup and not empty; choose another name"
             raise OutputExistsError(message)
-    with _translated(target):
+    with translated(target):
         around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
         with tempfile.TemporaryFile(dir=around):
             pass
@@ -104,31 +104,19 @@ def new_folder(
     """
     check_output(target, overwrite=overwrite, mark=mark)
     missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
-    with _translated(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        with _translated(target):
-            content = scratch / "new"
-            content.mkdir()
-            yield content
-            if os.path.lexists(target):
-                # It may have come into being since the first check.
-                check_output(target, overwrite=overwrite, mark=mark)
-                target.rename(scratch / "old")
-            content.rename(target)
+        with translated(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with scratch_beside(target) as content:
+                content.mkdir()
+                yield content
+                if os.path.lexists(target):
+                    # It may have come into being since the first check.
+                    check_output(target, overwrite=overwrite, mark=mark)
+                take_place(content, target)
     finally:
-        _restore(target, scratch / "old")
-        shutil.rmtree(scratch, ignore_errors=True)
         if not os.path.lexists(target):
             _remove_empty(missing)
-
-
-def _restore(target: Path, old: Path) -> None:
-    """Put the old output back if the new one did not take its place."""
-    if old.exists() and not os.path.lexists(target):
-        with contextlib.suppress(OSError):
-            old.rename(target)
 
 
 def _remove_empty(folders: list[Path]) -> None:
@@ -139,7 +127,7 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 @contextmanager
-def _translated(target: Path) -> Iterator[None]:
+def translated(target: Path) -> Iterator[None]:
     """Turn the operating system's errors into one that names the output.
 
     Also those that a writer has translated already: they name a file in the temporary folder.

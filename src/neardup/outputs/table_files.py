@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
-from neardup.outputs.folder import check_local
+from neardup.outputs.folder import check_local, translated
+from neardup.storage.scratch import scratch_beside, take_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> N
     if os.path.lexists(target) and not overwrite:
         message = f"{target} exists; choose another name, or replace it with --overwrite"
         raise OutputExistsError(message)
-    with _translated(target), tempfile.TemporaryFile(dir=target.parent):
+    with translated(target), tempfile.TemporaryFile(dir=target.parent):
         pass
 
 
@@ -81,19 +81,9 @@ def write_file(target: Path, write: Callable[[Path], object]) -> None:
     WriteError
         When writing fails.
     """
-    with _translated(target):
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
-        scratch = Path(name)
-    try:
-        with _translated(target):
-            write(scratch)
-            # Temporary files are private; the result is like any other file.
-            scratch.chmod(0o666 & ~_umask())
-            scratch.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            scratch.unlink()
+    with translated(target), scratch_beside(target) as content:
+        write(content)
+        take_place(content, target)
 
 
 def _write(table: pa.Table, path: Path, suffix: str, checksums: bool) -> None:
@@ -112,19 +102,3 @@ def _write(table: pa.Table, path: Path, suffix: str, checksums: bool) -> None:
             for batch in table.to_batches(max_chunksize=65536):
                 rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
                 file.writelines(row + "\n" for row in rows)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-@contextlib.contextmanager
-def _translated(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        words = os.strerror(error.errno) if error.errno else str(error)
-        message = f"cannot write {target}: {words}; nothing was written"
-        raise WriteError(message) from None

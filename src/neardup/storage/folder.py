@@ -22,6 +22,7 @@ from neardup.storage.manifest import (
     load_manifest,
     store_manifest,
 )
+from neardup.storage.scratch import recover
 from neardup.storage.segments import SEGMENTS
 
 T = TypeVar("T")
@@ -75,7 +76,7 @@ def create_index(folder: Path, manifest: Manifest) -> None:
 
 
 def _check_free(folder: Path) -> None:
-    if not os.path.lexists(folder):
+    if not os.path.lexists(folder) and not recover(folder):
         return
     if not folder.is_dir():
         message = f"{folder} is not a folder; an index is a folder, choose another name"

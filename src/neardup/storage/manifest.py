@@ -19,6 +19,7 @@ from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
 from neardup.storage.arrays import RESTORE
 from neardup.storage.checksums import FileRecord
 from neardup.storage.files import store_file
+from neardup.storage.scratch import recover
 from neardup.version import __version__
 
 FORMAT = 1
@@ -94,6 +95,8 @@ def load_manifest(folder: Path) -> Manifest:
             if data == _MAGIC:
                 data += file.read()
     except (FileNotFoundError, NotADirectoryError):
+        if recover(folder):
+            return load_manifest(folder)
         raise no_index(folder) from None
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error

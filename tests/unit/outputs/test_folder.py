@@ -8,6 +8,7 @@ import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
 from neardup.outputs.folder import check_apart, check_output, new_folder
+from neardup.storage import scratch
 
 
 class BrokenError(Exception):
@@ -24,7 +25,7 @@ def test_new_folder__appears_at_the_end(tmp_path):
         (folder / "a").write_text("new")
         assert not target.exists()
         assert folder.parent.parent == tmp_path
-        assert folder.parent.name.startswith(".out.")
+        assert folder.parent.name.startswith(".out.neardup-")
     assert listing(tmp_path) == ["out", "out/a"]
 
 
@@ -74,6 +75,7 @@ def test_new_folder__replaces(tmp_path):
 def test_new_folder__old_one_comes_back_when_the_last_step_fails(tmp_path, monkeypatch, error):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "summary.json").write_text("old")
+    monkeypatch.setattr(scratch, "exchange", lambda *_: False)
     rename = Path.rename
 
     def rename_or_fail(path: Path, target: Path) -> Path:

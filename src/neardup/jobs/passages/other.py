@@ -22,6 +22,7 @@ from neardup.passages.scheme import make_passage_scheme
 from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import MANIFEST
+from neardup.storage.scratch import recover_above
 
 DEFAULT_MIN_TOKENS = 50
 
@@ -97,8 +98,11 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[S
 
 def _index_folder(data: Any) -> Path | None:
     """Return the folder of an index, if that is what a path names."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    recover_above(os.fsdecode(data))
     # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
-    is_index = isinstance(data, (str, os.PathLike)) and os.path.exists(os.path.join(data, MANIFEST))  # noqa: PTH110, PTH118
+    is_index = os.path.exists(os.path.join(data, MANIFEST))  # noqa: PTH110, PTH118
     return Path(data) if is_index else None
 
 
