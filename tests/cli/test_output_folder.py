@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import neardup.cli
 from neardup.files import streams
 
 GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
@@ -255,6 +256,53 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from neardup.cli import main
 main(sys.argv[1:])
 """
+
+
+ENDINGS = [
+    (KeyboardInterrupt, 130, "interrupted"),
+    (neardup.cli._TerminatedError, 143, "terminated"),
+    (MemoryError, 1, "error: out of memory"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "word"), ENDINGS)
+@pytest.mark.parametrize("arguments", ["dedup a.jsonl -o out", "pairs a.jsonl -o out.csv"])
+def test_interrupt__after_the_output_was_written(
+    run, here, write_file, monkeypatch, error, code, word, arguments
+):
+    def end(*_: object) -> None:
+        raise error
+
+    write_file("a.jsonl", GOOD)
+    command, output = arguments.split()[0], arguments.split()[-1]
+    run("dedup", "a.jsonl", "-o", "other")
+    run("pairs", "a.jsonl", "-o", "other.csv")
+    monkeypatch.setattr(f"neardup.cli.{command}.say", end)
+    outcome = run(*arguments.split())
+    assert (outcome.code, outcome.out) == (code, "")
+    assert outcome.err.startswith(f"{word} after {output} was written; it is complete")
+    assert (here / output).exists()
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("command", ["add idx b.jsonl", "remove idx a.jsonl:1", "compact idx"])
+def test_terminated__after_an_index_was_changed(run, here, write_file, command):
+    write_file("a.jsonl", GOOD)
+    write_file("b.jsonl", GOOD)
+    run("index", "build", "idx", "a.jsonl")
+    before = (here / "idx" / "manifest.json").read_bytes()
+    code = (
+        "import os, signal, sys, neardup.cli.index as module; from neardup.cli import main\n"
+        "module.say = lambda text: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "main(sys.argv[1:])"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code, "index", *command.split()], capture_output=True, text=True
+    )
+    assert (process.returncode, process.stdout) == (143, "")
+    assert process.stderr.endswith("terminated after idx was written; it is complete\n")
+    assert (here / "idx" / "manifest.json").read_bytes() != before
 
 
 @pytest.mark.kills

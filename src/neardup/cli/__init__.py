@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from neardup.errors import NeardupError
+from neardup.storage.journal import Journal, keep_journal
 from neardup.version import __version__
 
 # New objects after which garbage is collected.
@@ -90,6 +91,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; give the exit code."""
+    with keep_journal() as journal:
+        return _run(arguments, journal)
+
+
+def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
@@ -97,7 +103,7 @@ def run(arguments: list[str] | None = None) -> int:
         return 1
     except MemoryError:
         click.echo(
-            "error: out of memory; no output was written. A higher threshold, fewer edits or a "
+            f"error: out of memory{_fate(journal)}. A higher threshold, fewer edits or a "
             "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs",
             err=True,
         )
@@ -106,10 +112,10 @@ def run(arguments: list[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; no output was written", err=True)
+        click.echo(f"interrupted{_fate(journal)}", err=True)
         return 130
     except _TerminatedError:
-        click.echo("terminated; no output was written", err=True)
+        click.echo(f"terminated{_fate(journal)}", err=True)
         return 143
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done. Python flushes once more
@@ -117,6 +123,14 @@ def run(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result if isinstance(result, int) else 0
+
+
+def _fate(journal: Journal) -> str:
+    """Say whether the output of a run that ended early was written."""
+    written = journal.written()
+    if not written:
+        return "; no output was written"
+    return f" after {' and '.join(written)} was written; it is complete"
 
 
 class _TerminatedError(BaseException):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from neardup.errors import NeardupError, WriteError
 from neardup.storage.checksums import HEAD, FileRecord, RunningChecksum
+from neardup.storage.journal import note
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -77,8 +78,11 @@ def part_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def store_file(path: Path, *parts: Buffer) -> FileRecord:
-    """Write a file that is there as a whole, and on the disk, or not at all."""
+def store_file(path: Path, *parts: Buffer, output: Path | None = None) -> FileRecord:
+    """Write a file that is there as a whole, and on the disk, or not at all.
+
+    ``output`` is what has been written once the file is there, if it is the last of something.
+    """
     temporary = part_of(path)
     with translated(path):
         try:
@@ -86,6 +90,8 @@ def store_file(path: Path, *parts: Buffer) -> FileRecord:
             for part in parts:
                 file.append(part)
             record = file.finish()
+            if output is not None:
+                note(temporary, path, output)
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):

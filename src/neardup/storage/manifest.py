@@ -135,7 +135,7 @@ def store_manifest(folder: Path, manifest: Manifest) -> None:
     if not is_same:
         message = "this manifest would be read back as another one; use plain JSON values"
         raise InvalidParameterError(message)
-    store_file(folder / MANIFEST, data)
+    store_file(folder / MANIFEST, data, output=folder)
 
 
 def encode(manifest: Manifest) -> bytes:

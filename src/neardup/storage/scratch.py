@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.storage.exchange import exchange
+from neardup.storage.journal import note
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -66,6 +67,7 @@ def take_place(content: Path, target: Path) -> None:
     OSError
         If it cannot; what had the name has it again at the end of the scratch folder's block.
     """
+    note(content, target)
     if not (content.is_dir() and target.is_dir()):
         content.replace(target)
     elif not exchange(content, target):
