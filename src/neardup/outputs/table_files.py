@@ -91,14 +91,8 @@ def _write(table: pa.Table, path: Path, suffix: str, checksums: bool) -> None:
         import pyarrow.parquet as pq
 
         pq.write_table(table, path, compression="zstd", write_page_checksum=checksums)
-    elif suffix == ".csv":
-        import pyarrow.csv
-
-        pyarrow.csv.write_csv(table, str(path))
     else:
-        import json
+        from neardup.outputs.table_text import write_csv, write_json_lines
 
-        with path.open("w", encoding="utf-8") as file:
-            for batch in table.to_batches(max_chunksize=65536):
-                rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
-                file.writelines(row + "\n" for row in rows)
+        with path.open("wb") as file:
+            (write_csv if suffix == ".csv" else write_json_lines)(table, file)

@@ -1,0 +1,60 @@
+"""Tables as text, CSV or JSON lines, some rows at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# Rows that are text at a time.
+_ROWS = 1 << 16
+
+
+def write_csv(table: pa.Table, stream: BinaryIO) -> None:
+    """Write a header and the rows: strings in quotation marks, no value as nothing.
+
+    A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
+    from its first rows take it for a column of floats whatever comes first.
+    """
+    stream.write((",".join(_quoted(name) for name in table.column_names) + "\n").encode())
+    for batch in table.to_batches(max_chunksize=_ROWS):
+        columns = [_spelled(column) for column in batch.columns]
+        comma = pa.scalar(",", pa.large_string())
+        lines = pc.binary_join_element_wise(
+            *columns, comma, null_handling="replace", null_replacement=""
+        )
+        stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+
+
+def write_json_lines(table: pa.Table, stream: BinaryIO) -> None:
+    """Write an object a row."""
+    for batch in table.to_batches(max_chunksize=_ROWS):
+        rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
+        stream.write("".join(f"{row}\n" for row in rows).encode())
+
+
+def _spelled(column: pa.Array) -> pa.Array:
+    """Write each value of a column as CSV has it."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    text = column.cast(pa.large_string())
+    if pa.types.is_floating(column.type):
+        is_whole = pc.match_substring_regex(text, "^-?[0-9]+$")
+        return pc.if_else(is_whole, _joined(text, ".0"), text)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return _joined('"', pc.replace_substring(text, '"', '""'), '"')
+    return text
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    """Put strings and columns of strings together, row by row."""
+    typed = [
+        pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
+    ]
+    return pc.binary_join_element_wise(*typed, pa.scalar("", pa.large_string()))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
