@@ -266,18 +266,21 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("error", "code", "word"), ENDINGS)
-@pytest.mark.parametrize("arguments", ["dedup a.jsonl -o out", "pairs a.jsonl -o out.csv"])
+@pytest.mark.parametrize(
+    ("arguments", "module"),
+    [("dedup a.jsonl -o out", "dedup"), ("pairs a.jsonl -o out.csv", "table_output")],
+)
 def test_interrupt__after_the_output_was_written(
-    run, here, write_file, monkeypatch, error, code, word, arguments
+    run, here, write_file, monkeypatch, error, code, word, arguments, module
 ):
     def end(*_: object) -> None:
         raise error
 
     write_file("a.jsonl", GOOD)
-    command, output = arguments.split()[0], arguments.split()[-1]
+    output = arguments.split()[-1]
     run("dedup", "a.jsonl", "-o", "other")
     run("pairs", "a.jsonl", "-o", "other.csv")
-    monkeypatch.setattr(f"neardup.cli.{command}.say", end)
+    monkeypatch.setattr(f"neardup.cli.{module}.say", end)
     outcome = run(*arguments.split())
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(f"{word} after {output} was written; it is complete")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import importlib
 import io
-import os
 import signal
 import sys
 from typing import Any
 
 import click
 
+from neardup.cli.display import discard_standard_output
 from neardup.errors import NeardupError
 from neardup.storage.journal import Journal, keep_journal
 from neardup.version import __version__
@@ -74,7 +74,8 @@ def cli(no_config: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code.
 
-    0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted, 143 terminated.
+    0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted, 141 a table's reader has gone, 143
+    terminated.
     """
     # What is loaded stays: looking through it for garbage after each 700 objects, as by default,
     # costs a short command some hundredths of a second.
@@ -118,15 +119,16 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         click.echo(f"terminated{_fate(journal)}", err=True)
         return 143
     except BrokenPipeError:
-        # The reader of standard output has gone, after the work was done. Python flushes once more
-        # at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of standard output has gone, after the work was done.
+        discard_standard_output()
         return 0
     return result if isinstance(result, int) else 0
 
 
 def _fate(journal: Journal) -> str:
     """Say whether the output of a run that ended early was written."""
+    if journal.partial:
+        return f" while the table was written to {journal.partial}; it is incomplete there"
     written = journal.written()
     if not written:
         return "; no output was written"

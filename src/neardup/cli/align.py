@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
+from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted
+
+if TYPE_CHECKING:
+    from neardup.options.choices import TableFormat
 
 _EPILOG = """\b
 Examples:
@@ -33,6 +37,7 @@ def command(
     inputs: tuple[str, ...],
     against: tuple[str, ...],
     output: Path,
+    table_format: TableFormat | None,
     threshold: str,
     min_tokens: int | None,
     recall: str,
@@ -66,19 +71,17 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
     from neardup.jobs.passages.other import choose_other
-    from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.table_files import check_table_file
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
-    check_table_file(output, overwrite=overwrite)
+    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
-        with_text=output.suffix == ".jsonl" and not no_text,
+        with_text=target.is_json_lines and not no_text,
         text_column=text_column,
         id_column=id_column,
         on_error=on_error,
@@ -88,24 +91,23 @@ def command(
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         sources = resolve_paths(inputs, lines=lines)
-        check_apart(output, [*(source.origin for source in sources), *against])
         others = against[0] if len(against) == 1 else against
         other = choose_other(
             others, lambda _: resolve_paths(against, lines=lines), options.read, min_tokens, chosen
         )
-        if isinstance(other, PassageHandle):
-            check_outside(output, other.folder)
+        index = other.folder if isinstance(other, PassageHandle) else None
+        target.check_apart([*(source.origin for source in sources), *against], index)
         result = align_collections(sources, other, options, runner)
-        result.write(output, overwrite=overwrite)
+    target.write(result)
     seconds = time.perf_counter() - start
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, max_documents, output, seconds))
+        target.say(_report(result.summary, max_documents, target, seconds))
 
 
 def _report(
-    summary: dict[str, Any], max_documents: int | None, output: Path, seconds: float
+    summary: dict[str, Any], max_documents: int | None, output: TableOutput, seconds: float
 ) -> str:
     of_a, of_b = summary["documents"]
     lines = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import Any
 
 import click
@@ -34,6 +36,14 @@ def say(text: str) -> None:
 def say_json(values: dict[str, Any]) -> None:
     """Print a result as JSON, with the options that were not on the command line."""
     say(json.dumps({**values, **configuration()}, ensure_ascii=False))
+
+
+def discard_standard_output() -> None:
+    """Let nothing more come of standard output, whose reader has gone.
+
+    Python flushes it once more at exit, which must not fail again.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def announce_compilation(*, quiet: bool) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import options_of
+from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted
+
+if TYPE_CHECKING:
+    from neardup.options.choices import TableFormat
 
 _EPILOG = """\b
 Examples:
@@ -31,6 +35,7 @@ def command(
     sketches: Path,
     other: Path | None,
     output: Path,
+    table_format: TableFormat | None,
     threshold: str | None,
     places: bool,
     clusters: Any,
@@ -53,14 +58,12 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.jobs.sketch.estimate import estimate
-    from neardup.outputs.folder import check_apart
-    from neardup.outputs.table_files import check_table_file, write_table
 
-    check_table_file(output, overwrite=overwrite)
-    check_apart(output, [str(path) for path in (sketches, other) if path is not None])
+    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
+    target.check_apart([str(path) for path in (sketches, other) if path is not None])
     if clusters is not None:
         _check_alone(other=other, places=places or None, limit=limit, workers=workers)
-        _cluster(sketches, clusters, threshold, output, quiet=quiet, as_json=as_json)
+        _cluster(sketches, clusters, threshold, target, quiet=quiet, as_json=as_json)
         return
     with Display(quiet=quiet) as display:
         result = estimate(
@@ -72,11 +75,11 @@ def command(
             workers=workers,
             progress=display,
         )
-        write_table(result.pairs, output, overwrite=overwrite)
+    target.write(result)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, output))
+        target.say(_report(result.summary, target))
 
 
 def _check_alone(**options: object) -> None:
@@ -89,20 +92,19 @@ def _check_alone(**options: object) -> None:
 
 
 def _cluster(
-    sketches: Path, representative: Any, threshold: str | None, output: Path, **said: bool
+    sketches: Path, representative: Any, threshold: str | None, output: TableOutput, **said: bool
 ) -> None:
     """Write clusters, and say how many there are."""
     from neardup.jobs.sketch.clusters import cluster_sketches
-    from neardup.outputs.table_files import write_table
 
     result = cluster_sketches(sketches, threshold or "0.5", representative=representative)
-    write_table(result.clusters, output, overwrite=True)
+    output.write(result)
     summary = result.summary
     if said["as_json"]:
         say_json(summary)
     elif not said["quiet"]:
         n_alone = summary["single_documents"]
-        say(
+        output.say(
             f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
             f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
             f"{summary['threshold']:g}, {n_alone:,} of a single document, the largest of "
@@ -111,7 +113,7 @@ def _cluster(
         )
 
 
-def _report(summary: dict[str, Any], output: Path) -> str:
+def _report(summary: dict[str, Any], output: TableOutput) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     condition = ""
     if summary["threshold"] is not None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
+from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, describe_bands, warn_of_recall
+
+if TYPE_CHECKING:
+    from neardup.options.choices import TableFormat
 
 _EPILOG = """\b
 Examples:
@@ -35,6 +39,7 @@ _SHORT_TEXTS = "a smaller --ngram, --tokenizer characters or --max-distance comp
 def command(
     inputs: tuple[str, ...],
     output: Path,
+    table_format: TableFormat | None,
     against: tuple[str, ...],
     stats: bool,
     overwrite: bool,
@@ -59,8 +64,6 @@ def command(
     from neardup.jobs.pairs.plan import plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.options.option import no_effect
-    from neardup.outputs.folder import check_apart
-    from neardup.outputs.table_files import check_table_file
     from neardup.runtime.runner import Runner
 
     if stats and quiet and not as_json:
@@ -68,22 +71,22 @@ def command(
     plan = plan_pairs(PairOptions(**options))
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
-    check_table_file(output, overwrite=overwrite)
+    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     left = resolve_paths(inputs, lines=lines)
     right = resolve_paths(against, lines=lines) if against else None
-    check_apart(output, (source.origin for source in [*left, *(right or [])]))
+    target.check_apart(source.origin for source in [*left, *(right or [])])
     with display:
         result = find_pairs_in_sources(left, right, plan, runner)
-        result.write(output, overwrite=overwrite)
+    target.write(result)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, output))
+        target.say(_report(result.summary, target))
         if stats:
-            say(_statistics(result.summary))
+            target.say(_statistics(result.summary))
 
 
-def _report(summary: dict[str, Any], output: Path) -> str:
+def _report(summary: dict[str, Any], output: TableOutput) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     seconds = sum(summary["seconds"].values())
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
+from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted
+
+if TYPE_CHECKING:
+    from neardup.options.choices import TableFormat
 
 _EPILOG = """\b
 Examples:
@@ -34,6 +38,7 @@ def command(
     folder: Path,
     queries: tuple[str, ...],
     output: Path,
+    table_format: TableFormat | None,
     threshold: str,
     recall: str,
     maximal: bool,
@@ -63,20 +68,17 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.search import SearchOptions, search_sources
-    from neardup.outputs.folder import check_apart, check_outside
-    from neardup.outputs.table_files import check_table_file
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
-    check_outside(output, folder)
-    check_table_file(output, overwrite=overwrite)
+    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     sources = resolve_paths(queries, lines=lines)
-    check_apart(output, [*(source.origin for source in sources), str(folder)])
+    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
     options = SearchOptions(
         threshold=threshold,
         recall=recall,
         report="maximal" if maximal else "windows" if all_windows else "best",
-        with_text=output.suffix == ".jsonl" and not no_text and not all_windows,
+        with_text=target.is_json_lines and not no_text and not all_windows,
         text_column=text_column,
         id_column=id_column,
         on_error=on_error,
@@ -86,15 +88,15 @@ def command(
         index = PassageHandle(folder, tokenizer).view(runner)
         start = time.perf_counter()
         result = search_sources(index, sources, options, runner)
-        result.write(output, overwrite=overwrite)
+    target.write(result)
     seconds = time.perf_counter() - start
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, index.scheme.min_tokens, output, seconds))
+        target.say(_report(result.summary, index.scheme.min_tokens, target, seconds))
 
 
-def _report(summary: dict[str, Any], min_tokens: int, output: Path, seconds: float) -> str:
+def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, seconds: float) -> str:
     n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "

@@ -29,16 +29,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("all_windows", "places"),
     ),
     "Output": (
-        *(
-            "output",
-            "output_format",
-            "show_all",
-            "html",
-            "no_text",
-            "overwrite",
-            "stats",
-            "as_json",
-        ),
+        *("output", "output_format", "table_format", "show_all", "html"),
+        *("no_text", "overwrite", "stats", "as_json"),
     ),
     "Running": ("workers", "quiet"),
 }

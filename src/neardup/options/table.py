@@ -19,6 +19,7 @@ from neardup.options.choices import (
     Report,
     Representative,
     SketchKindName,
+    TableFormat,
     TermFrequency,
     UnicodeForm,
     WindowHash,
@@ -334,9 +335,16 @@ MISSING = Option(
 OUTPUT = Option(
     "output",
     Location(),
-    "File to create: .parquet, .csv or .jsonl.",
+    "File to create: .parquet, .csv or .jsonl; - for standard output.",
     flags=("-o", "--output"),
     is_required=True,
+)
+TABLE_FORMAT = Option(
+    "table_format",
+    Choice(TableFormat),
+    "Format of the table where the name of the output does not say it.",
+    usual="jsonl",
+    flags=("--output-format",),
 )
 OUTPUT_FORMAT = Option(
     "output_format",

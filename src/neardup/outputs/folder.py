@@ -13,6 +13,9 @@ from pathlib import Path
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.storage.scratch import recover, scratch_beside, take_place
 
+# As commands that write a single table or text call it.
+STANDARD_OUTPUT = Path("-")
+
 
 def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -> None:
     """Make sure, before work starts, that a folder may be written.
@@ -24,8 +27,11 @@ def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -
     OutputExistsError
         If it exists and is not to be replaced, or holds anything but an earlier output.
     WriteError
-        If it is a URL, or exists and is no folder, or the folder around it cannot be written.
+        If it is standard output or a URL, exists and is no folder, or cannot be written.
     """
+    if target == STANDARD_OUTPUT:
+        message = "the output is a folder, which standard output does not take; name a new folder"
+        raise WriteError(message)
     check_local(target)
     if Path.cwd().is_relative_to(os.path.realpath(target)):
         message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"

@@ -18,17 +18,35 @@ if TYPE_CHECKING:
 TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 
-def check_table_file(target: Path, *, overwrite: bool) -> None:
+def format_of(target: Path, table_format: str | None = None) -> str:
+    """Return the format of a table's file: that of its ending, or the one that was asked for.
+
+    Empty if neither says it.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they differ.
+    """
+    found = target.suffix[1:] if target.suffix in TABLE_SUFFIXES else ""
+    if table_format is not None and found and found != table_format:
+        message = f"output-format {table_format} does not go with the name {target}; leave it out"
+        raise InvalidParameterError(message, "output-format")
+    return table_format or found
+
+
+def check_table_file(target: Path, *, overwrite: bool, table_format: str | None = None) -> None:
     """Make sure, before work starts, that a table may be written to a file.
 
     Raises
     ------
     InvalidParameterError
-        If its ending is not one of ``TABLE_SUFFIXES``.
+        If its ending is not one of ``TABLE_SUFFIXES`` and no format is given, or another one.
     OutputExistsError, WriteError
         As ``check_file``.
     """
-    check_file(target, TABLE_SUFFIXES, overwrite=overwrite)
+    suffixes = TABLE_SUFFIXES if not format_of(target, table_format) else (target.suffix,)
+    check_file(target, suffixes, overwrite=overwrite)
 
 
 def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
@@ -58,7 +76,12 @@ def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> N
 
 
 def write_table(
-    table: pa.Table, target: Path, *, overwrite: bool = False, checksums: bool = False
+    table: pa.Table,
+    target: Path,
+    *,
+    overwrite: bool = False,
+    table_format: str | None = None,
+    checksums: bool = False,
 ) -> None:
     """Write a table beside its target and move it there when it is complete.
 
@@ -69,8 +92,9 @@ def write_table(
     InvalidParameterError, OutputExistsError, WriteError
         As ``check_table_file``, and when writing fails.
     """
-    check_table_file(target, overwrite=overwrite)
-    write_file(target, lambda path: _write(table, path, target.suffix, checksums))
+    check_table_file(target, overwrite=overwrite, table_format=table_format)
+    written_as = format_of(target, table_format)
+    write_file(target, lambda path: _write(table, path, written_as, checksums))
 
 
 def write_file(target: Path, write: Callable[[Path], object]) -> None:
@@ -86,13 +110,13 @@ def write_file(target: Path, write: Callable[[Path], object]) -> None:
         take_place(content, target)
 
 
-def _write(table: pa.Table, path: Path, suffix: str, checksums: bool) -> None:
-    if suffix == ".parquet":
+def _write(table: pa.Table, path: Path, written_as: str, checksums: bool) -> None:
+    if written_as == "parquet":
         import pyarrow.parquet as pq
 
         pq.write_table(table, path, compression="zstd", write_page_checksum=checksums)
     else:
-        from neardup.outputs.table_text import write_csv, write_json_lines
+        from neardup.outputs.table_text import WRITERS
 
         with path.open("wb") as file:
-            (write_csv if suffix == ".csv" else write_json_lines)(table, file)
+            WRITERS[written_as](table, file)

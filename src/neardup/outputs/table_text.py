@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 # Rows that are text at a time.
-_ROWS = 1 << 16
+_ROWS = 1 << 13
 
 
 def write_csv(table: pa.Table, stream: BinaryIO) -> None:
@@ -18,21 +19,34 @@ def write_csv(table: pa.Table, stream: BinaryIO) -> None:
     A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
     from its first rows take it for a column of floats whatever comes first.
     """
-    stream.write((",".join(_quoted(name) for name in table.column_names) + "\n").encode())
+    _put(stream, ",".join(_quoted(name) for name in table.column_names) + "\n")
     for batch in table.to_batches(max_chunksize=_ROWS):
         columns = [_spelled(column) for column in batch.columns]
         comma = pa.scalar(",", pa.large_string())
         lines = pc.binary_join_element_wise(
             *columns, comma, null_handling="replace", null_replacement=""
         )
-        stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+        _put(stream, "".join(f"{line}\n" for line in lines.to_pylist()))
 
 
 def write_json_lines(table: pa.Table, stream: BinaryIO) -> None:
     """Write an object a row."""
     for batch in table.to_batches(max_chunksize=_ROWS):
         rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
-        stream.write("".join(f"{row}\n" for row in rows).encode())
+        _put(stream, "".join(f"{row}\n" for row in rows))
+
+
+WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+    "csv": write_csv,
+    "jsonl": write_json_lines,
+}
+
+
+def _put(stream: BinaryIO, text: str) -> None:
+    """Write all of a text; an unbuffered stream may take a part at a time."""
+    rest = memoryview(text.encode())
+    while rest:
+        rest = rest[stream.write(rest) :]
 
 
 def _spelled(column: pa.Array) -> pa.Array:

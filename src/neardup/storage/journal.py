@@ -33,13 +33,16 @@ class Note:
 
 @dataclass
 class Journal:
-    """The outputs of a run."""
+    """The outputs of a run: what takes a name, what was streamed, and what is being streamed."""
 
     notes: list[Note] = field(default_factory=list)
+    streamed: list[str] = field(default_factory=list)
+    partial: str = ""
 
     def written(self) -> list[str]:
         """Return the names of the outputs that are at their places."""
-        return list(dict.fromkeys(note.name for note in self.notes if note.is_there()))
+        names = [note.name for note in self.notes if note.is_there()]
+        return list(dict.fromkeys([*names, *self.streamed]))
 
 
 _CURRENT: ContextVar[Journal | None] = ContextVar("journal", default=None)
@@ -63,3 +66,13 @@ def note(content: Path, target: Path, name: Path | None = None) -> None:
         # Relative paths still mean the same when somebody asks: nothing here changes the folder.
         found = content.stat()
         journal.notes.append(Note(str(name or target), target, found.st_dev, found.st_ino))
+
+
+@contextmanager
+def note_stream(name: str) -> Iterator[None]:
+    """Note that the block writes to a stream, which has a part of it until the block has ended."""
+    journal = _CURRENT.get() or Journal()
+    journal.partial = name
+    yield
+    journal.streamed.append(name)
+    journal.partial = ""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
+from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
 from neardup.results import Result, SkippedRow, skipped_rows
 from neardup.sketches import table_format
@@ -145,6 +146,12 @@ def check_sketch_name(path: Path) -> None:
     InvalidParameterError
         If it ends otherwise.
     """
+    if path == STANDARD_OUTPUT:
+        message = (
+            "a file of sketches is binary, which standard output does not take; "
+            "name a file that ends in .parquet"
+        )
+        raise InvalidParameterError(message)
     if path.suffix != ".parquet":
         message = f"a file of sketches must end in .parquet, got {str(path)!r}"
         raise InvalidParameterError(message)
