@@ -255,10 +255,10 @@ def test_drop__output(fails, write_file):
     arguments = ("drop", "in/a.jsonl", "--named-in", "in/ids.txt", "-o")
     error = "in holds the input in/a.jsonl, and would be replaced; choose another name"
     fails(*arguments, "in", "--overwrite", error=error)
-    fails(
-        *arguments, "mine", error="mine exists; choose another name, or replace it with --overwrite"
+    error = (
+        "mine is not empty, and no output of neardup; choose another name, or remove it yourself"
     )
-    error = "mine is no output of neardup and not empty; choose another name"
+    fails(*arguments, "mine", error=error)
     fails(*arguments, "mine", "--overwrite", error=error)
     write_file("named/ids.txt", "a.jsonl:1\n")
     write_file("named/summary.json", "{}")
@@ -298,11 +298,11 @@ def test_drop__quiet(run, write_file):
 def test_index_build__overwrites_an_index_only(fails, run, here, write_file):
     write_file("a.jsonl", ROWS)
     write_file("mine/summary.json", "precious")
-    error = "mine is no output of neardup and not empty; choose another name"
+    error = "mine is not empty, and no index of neardup; choose another name, or remove it yourself"
     fails("index", "build", "mine", "a.jsonl", "--overwrite", error=error)
     assert run("index", "build", "idx", "a.jsonl").code == 0
     write_file("b.jsonl", '{"text": "four"}\n')
     assert run("index", "build", "idx", "b.jsonl", "--overwrite").code == 0
     assert index_ids(here / "idx") == ["b.jsonl:1"]
-    error = "idx is no output of neardup and not empty; choose another name"
+    error = "idx is not empty, and no output of neardup; choose another name, or remove it yourself"
     fails("dedup", "a.jsonl", "-o", "idx", "--overwrite", error=error)

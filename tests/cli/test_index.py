@@ -72,8 +72,16 @@ def test_build__where_something_is(run, fails, here, index, write_file):
     assert info(run)["documents"] == 1
     write_file("mine/note.txt", "mine")
     fails(
+        "index", "build", "mine", "rows.jsonl",
+        error="mine is not empty, and no index of neardup; choose another name, or remove it "
+        "yourself",
+    )  # fmt: skip
+    # Web pages have such a file, too.
+    write_file("mine/manifest.json", '{"name": "mine"}')
+    fails(
         "index", "build", "mine", "rows.jsonl", "--overwrite",
-        error="mine is no output of neardup and not empty; choose another name",
+        error="mine is not empty, and no index of neardup; choose another name, or remove it "
+        "yourself",
     )  # fmt: skip
     fails(
         "index", "build", "rows.jsonl", "fewer.jsonl", "--overwrite",

@@ -24,13 +24,13 @@ GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
 def test_output__exists(fails, write_file):
     write_file("a.jsonl", GOOD)
     write_file("out/mine.txt", b"precious")
-    error = "out exists; choose another name, or replace it with --overwrite"
+    error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"
     fails("dedup", "a.jsonl", "-o", "out", error=error)
 
 
 def test_output__exists_is_told_before_the_input_is_read(fails, write_file):
     write_file("out/mine.txt", b"precious")
-    error = "out exists; choose another name, or replace it with --overwrite"
+    error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"
     fails("dedup", "nope.jsonl", "-o", "out", error=error)
 
 
@@ -83,7 +83,10 @@ def test_output__pairs_are_an_input(fails, write_file, overwrite):
 def test_output__overwrites_outputs_only(fails, write_file):
     write_file("a.jsonl", GOOD)
     write_file("mine/letter.txt", b"precious")
-    error = "mine is no output of neardup and not empty; choose another name"
+    error = (
+        "mine is not empty, and no output of neardup; choose another name, or remove it yourself"
+    )
+    fails("dedup", "a.jsonl", "-o", "mine", error=error)
     fails("dedup", "a.jsonl", "-o", "mine", "--overwrite", error=error)
 
 

@@ -69,7 +69,7 @@ def build(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages import index
-    from neardup.outputs.folder import check_apart, new_folder
+    from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.passages.scheme import make_passage_scheme
     from neardup.runtime.runner import Runner
 
@@ -80,7 +80,7 @@ def build(
         runner = Runner(workers, display)
         sources = resolve_paths(inputs, lines=lines)
         check_apart(folder, (source.origin for source in sources))
-        with new_folder(folder, overwrite=overwrite, mark="manifest.json") as scratch:
+        with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
             tokenizer = options["tokenizer"]
             addition = index.build(scratch, scheme, sources, read, runner, tokenizer=tokenizer)
     _tell(addition, folder, quiet=quiet, as_json=as_json)

@@ -8,19 +8,43 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
+from neardup.storage.manifest import MAGIC, MANIFEST
 from neardup.storage.scratch import recover, scratch_beside, take_place
 
 # As commands that write a single table or text call it.
 STANDARD_OUTPUT = Path("-")
 
 
-def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -> None:
-    """Make sure, before work starts, that a folder may be written.
+@dataclass(frozen=True)
+class FolderKind:
+    """What a folder is, as messages call it, and the file by which one is known.
 
-    ``mark`` is the file that shows that a folder is an earlier output of the same kind.
+    ``start`` is what that file starts with.
+    """
+
+    name: str
+    mark: str
+    start: bytes = b""
+
+    def is_kind_of(self, folder: Path) -> bool:
+        """Return whether a folder is of this kind."""
+        mark = folder / self.mark
+        if not mark.is_file():
+            return False
+        with mark.open("rb") as file:
+            return file.read(len(self.start)) == self.start
+
+
+OUTPUT = FolderKind("output", "summary.json")
+INDEX = FolderKind("index", MANIFEST, MAGIC)
+
+
+def check_output(target: Path, *, overwrite: bool, kind: FolderKind = OUTPUT) -> None:
+    """Make sure, before work starts, that a folder may be written; one of its kind is replaced.
 
     Raises
     ------
@@ -40,11 +64,14 @@ def check_output(target: Path, *, overwrite: bool, mark: str = "summary.json") -
         if not target.is_dir() or target.is_symlink():
             message = f"{target} is not a folder; the output is a folder, choose another name"
             raise WriteError(message)
+        if any(target.iterdir()) and not kind.is_kind_of(target):
+            message = (
+                f"{target} is not empty, and no {kind.name} of neardup; choose another name, or "
+                "remove it yourself"
+            )
+            raise OutputExistsError(message)
         if not overwrite:
             message = f"{target} exists; choose another name, or replace it with --overwrite"
-            raise OutputExistsError(message)
-        if any(target.iterdir()) and not (target / mark).is_file():
-            message = f"{target} is no output of neardup and not empty; choose another name"
             raise OutputExistsError(message)
     with translated(target):
         around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
@@ -99,7 +126,7 @@ def check_outside(target: Path, index: Path) -> None:
 
 @contextmanager
 def new_folder(
-    target: Path, *, overwrite: bool = False, mark: str = "summary.json"
+    target: Path, *, overwrite: bool = False, kind: FolderKind = OUTPUT
 ) -> Iterator[Path]:
     """Give a temporary folder beside ``target``; on success it takes that name, else it goes.
 
@@ -108,7 +135,7 @@ def new_folder(
     OutputExistsError, WriteError
         As ``check_output``, and when writing fails, for example on a full disk.
     """
-    check_output(target, overwrite=overwrite, mark=mark)
+    check_output(target, overwrite=overwrite, kind=kind)
     missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
     try:
         with translated(target):
@@ -118,7 +145,7 @@ def new_folder(
                 yield content
                 if os.path.lexists(target):
                     # It may have come into being since the first check.
-                    check_output(target, overwrite=overwrite, mark=mark)
+                    check_output(target, overwrite=overwrite, kind=kind)
                 take_place(content, target)
     finally:
         if not os.path.lexists(target):

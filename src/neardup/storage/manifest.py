@@ -27,7 +27,7 @@ MANIFEST = "manifest.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FILE_NAME = re.compile(NAME.pattern + r"\.(npy|arrow)")
 _FIRST_LINE = re.compile(rb"neardup-index ([1-9][0-9]{0,8}) ([0-9a-f]{64})\n")
-_MAGIC = b"neardup-index "
+MAGIC = b"neardup-index "
 _LARGEST = 2**63 - 1
 
 
@@ -91,8 +91,8 @@ def load_manifest(folder: Path) -> Manifest:
     try:
         with path.open("rb") as file:
             # A foreign file of this name may be large.
-            data = file.read(len(_MAGIC))
-            if data == _MAGIC:
+            data = file.read(len(MAGIC))
+            if data == MAGIC:
                 data += file.read()
     except (FileNotFoundError, NotADirectoryError):
         if recover(folder):
@@ -141,12 +141,12 @@ def store_manifest(folder: Path, manifest: Manifest) -> None:
 def encode(manifest: Manifest) -> bytes:
     """Spell a manifest, always in the same way."""
     body = json.dumps(asdict(manifest), indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
-    return _MAGIC + f"{manifest.format} {hashlib.sha256(body).hexdigest()}\n".encode() + body
+    return MAGIC + f"{manifest.format} {hashlib.sha256(body).hexdigest()}\n".encode() + body
 
 
 def decode(data: bytes) -> Manifest:
     """Read what ``encode`` wrote; ValueError says what is wrong and what to do."""
-    if not data.startswith(_MAGIC):
+    if not data.startswith(MAGIC):
         message = f"this is no manifest of a neardup index, or a damaged one; {RESTORE}"
         raise ValueError(message)
     first = _FIRST_LINE.match(data)

@@ -103,7 +103,7 @@ def write_late(target: Path, meanwhile: str, *, overwrite: bool = False) -> None
 
 
 def test_new_folder__someone_else_was_faster(tmp_path):
-    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+    with pytest.raises(OutputExistsError, match="is not empty, and no output of neardup"):
         write_late(tmp_path / "out", "folder")
     assert listing(tmp_path) == ["out", "out/theirs"]
 

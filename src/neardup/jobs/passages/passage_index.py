@@ -13,7 +13,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.result import AdditionResult, PassageResult
-from neardup.jobs.passages.search import SearchOptions, search_sources
+from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.options.choices import (
     InverseFrequency,
     OnError,
@@ -248,7 +248,8 @@ class PassageIndex:
         ----------
         queries
             A text, or documents in any form that ``deduplicate`` takes; each is looked for as a
-            whole.
+            whole. A string is always a text: a file is named by a ``Path``. The name of a file or
+            folder that exists is refused as a string; put it in a list to look for it as a text.
         threshold
             Least similarity, in (0, 1], taken as the exact decimal.
         recall
@@ -275,7 +276,7 @@ class PassageIndex:
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError
-            As ``deduplicate``.
+            As ``deduplicate``, and if a string is the name of a file.
         """
         options = SearchOptions(
             threshold=threshold,
@@ -286,7 +287,6 @@ class PassageIndex:
             id_column=id_column,
             on_error=on_error,
         )
-        data = [queries] if isinstance(queries, str) else queries
         with Runner(workers, progress) as runner:
-            sources = resolve_inputs(data, lines=lines)
+            sources = resolve_inputs(as_documents(queries), lines=lines)
             return search_sources(self.handle.view(runner), sources, options, runner)

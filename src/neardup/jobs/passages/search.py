@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.errors import InvalidInputError
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
@@ -64,6 +66,26 @@ def plan_search(options: SearchOptions, index: OpenIndex) -> SearchPlan:
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     return make_search_plan(index.scheme, threshold, recall, options.report)
+
+
+def as_documents(queries: Any) -> Any:
+    """Take a string for a single text.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is the name of a file or folder, which it was probably meant for.
+    """
+    if not isinstance(queries, str):
+        return queries
+    # Not Path.exists, which fails on what cannot be a name.
+    if os.path.exists(queries):  # noqa: PTH110
+        message = (
+            f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "
+            f"write Path({queries!r}) to look for what is in it, [{queries!r}] to look for the text"
+        )
+        raise InvalidInputError(message)
+    return [queries]
 
 
 def search_sources(

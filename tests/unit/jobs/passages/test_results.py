@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -11,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import OutputExistsError, PassageIndex
+from neardup import InvalidInputError, OutputExistsError, PassageIndex
 from neardup.cli import run
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
@@ -124,6 +126,23 @@ def test_align__a_list_of_texts_names_no_index(index, tmp_path, monkeypatch):
     assert found.passages["doc_id"].to_pylist() == ["0"]
     with pytest.raises(neardup.ReadError, match="File name too long"):
         neardup.align([TEXT], "x" * 5000 + ".jsonl")
+
+
+def test_search__a_string_that_names_a_file(index, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("raven.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    Path("raven").mkdir()
+    for name in ("raven.jsonl", "raven", str(tmp_path / "raven.jsonl")):
+        message = (
+            f"queries is taken for a text, but {name!r} is also the name of a file or folder; "
+            f"write Path({name!r}) to look for what is in it, [{name!r}] to look for the text"
+        )
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+            index.search(name)
+        assert len(index.search([name])) == 0
+    assert len(index.search(Path("raven.jsonl"), "1")) == 1
+    for text in ("raven.txt", "", "nul \0", TEXT * 50):
+        index.search(text)
 
 
 def test_result__for_other_libraries(index, tmp_path):
