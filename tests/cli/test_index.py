@@ -59,7 +59,11 @@ def test_index__add_remove_compact(run, here, index, write_file):
     assert (found["documents"], found["removed_documents"], found["segments"]) == (2, 0, 1)
     assert "2 documents, 6 tokens in 1 segment\n" in run("index", "info", "idx").out
     assert run("index", "remove", "idx", "b", "--quiet").out == ""
-    assert json.loads(run("index", "remove", "idx", "c", "--json").out) == {"removed": 1}
+    summary = json.loads(run("index", "remove", "idx", "c", "--json").out)
+    assert (summary["removed"], summary["documents"]) == (1, 0)
+    summary = json.loads(run("index", "compact", "idx", "--json").out)
+    assert (summary["segments"], summary["documents"]) == (0, 0)
+    assert summary["freed_bytes"] > 0
 
 
 def test_build__where_something_is(run, fails, here, index, write_file):

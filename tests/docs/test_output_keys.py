@@ -99,8 +99,8 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     removed = json_of(capsys, "index", "remove", "idx", "news")
     compacted = json_of(capsys, "index", "compact", "idx")
     for name, found in (("remove", removed), ("compact", compacted)):
-        [key] = found
-        assert f"`{key}`" in section("docs/command-line.md", f"neardup index {name}")
+        text = section("docs/command-line.md", f"neardup index {name}")
+        assert [key for key in found if f"`{key}`" not in text] == []
 
 
 SKETCH_KINDS = {

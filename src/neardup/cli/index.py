@@ -141,11 +141,12 @@ def remove(
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
         raise click.UsageError(message)
-    n_removed = index.remove(PassageHandle(folder), wanted, Runner())
+    removal = index.remove(PassageHandle(folder), wanted, Runner())
     if as_json:
-        say_json({"removed": n_removed})
+        say_json(removal.summary)
     elif not quiet:
-        say(f"{counted(n_removed, 'document')} removed; `neardup index compact` frees their room")
+        removed = counted(removal.n_removed, "document")
+        say(f"{removed} removed; `neardup index compact` frees their room")
 
 
 @command.command("compact")
@@ -165,11 +166,11 @@ def compact(
 
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        n_segments = index.compact(PassageHandle(folder, tokenizer), runner)
+        compaction = index.compact(PassageHandle(folder, tokenizer), runner)
     if as_json:
-        say_json({"segments": n_segments})
+        say_json(compaction.summary)
     elif not quiet:
-        say(f"{folder} now has {counted(n_segments, 'segment')}")
+        say(f"{folder} now has {counted(compaction.n_segments, 'segment')}")
 
 
 @command.command("info")

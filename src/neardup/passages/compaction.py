@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow as pa
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.generations import SEGMENT_TOKENS, free_name, gather, store_next
 from neardup.passages.handle import PassageHandle
+from neardup.passages.index import segment_bytes
 from neardup.passages.segment import PassageSegment
 from neardup.passages.segment_writer import write_segment
 from neardup.runtime.runner import Runner
@@ -17,12 +18,21 @@ from neardup.storage.manifest import SegmentRecord
 from neardup.tables import Bools, TokenSpans, Uint32s
 
 
+@dataclass(frozen=True)
+class Compaction:
+    """How many segments and documents an index has now, and how many bytes less."""
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+
+
 def compact_index(
     handle: PassageHandle, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS
-) -> int:
+) -> Compaction:
     """Write all segments anew, without removed documents and as few as possible.
 
-    The answers stay the same. Returns the number of segments. Documents are not tokenised again.
+    The answers stay the same. Documents are not tokenised again.
 
     Raises
     ------
@@ -46,7 +56,8 @@ def compact_index(
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
         store_next(folder, manifest, records, manifest.files)
-        return len(records)
+        n_freed = segment_bytes(manifest.segments) - segment_bytes(records)
+        return Compaction(len(records), index.n_documents, n_freed)
 
 
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment
-from neardup.storage.manifest import Manifest
+from neardup.storage.manifest import Manifest, SegmentRecord
 from neardup.tables import Bools, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies
 
@@ -68,12 +69,16 @@ class OpenIndex:
         return kept
 
 
+def segment_bytes(records: Iterable[SegmentRecord]) -> int:
+    """Count the bytes of all files of some segments."""
+    return sum(file.size for record in records for file in record.files.values())
+
+
 def describe_index(folder: Path, index: OpenIndex) -> dict[str, Any]:
     """Tell what an index holds, in plain values."""
     manifest = index.manifest
     records = manifest.segments
     of_texts = sum(segment.files["documents.arrow"].size for segment in records)
-    of_all = sum(record.size for segment in records for record in segment.files.values())
     n_tokens = sum(segment.n_tokens for segment in records)
     return {
         "folder": str(folder),
@@ -82,7 +87,7 @@ def describe_index(folder: Path, index: OpenIndex) -> dict[str, Any]:
         "tokens": n_tokens,
         "windows": sum(len(segment.windows.starts) for segment in index.segments),
         "segments": len(records),
-        "bytes": of_all + sum(record.size for record in manifest.files.values()),
+        "bytes": segment_bytes(records) + sum(record.size for record in manifest.files.values()),
         "bytes_of_texts": of_texts,
         "scheme": dict(manifest.scheme),
         "generation": manifest.generation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,16 @@ from neardup.storage.manifest import Manifest, SegmentRecord
 from neardup.tables import Uint32s
 
 
-def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> int:
-    """Take documents out; all of them or none. Returns their number.
+@dataclass(frozen=True)
+class Removal:
+    """How many documents were taken out, and how many are left."""
+
+    n_removed: int
+    n_documents: int
+
+
+def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> Removal:
+    """Take documents out; all of them or none.
 
     Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
 
@@ -46,7 +54,9 @@ def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) 
         if len(wanted):
             records = [_without(handle.folder, manifest, *of_segment) for of_segment in lost]
             store_next(handle.folder, manifest, records, manifest.files)
-    return len(wanted)
+    n_before = sum(record.n_documents for record in manifest.segments)
+    n_lost = sum(map(len, files.removed))
+    return Removal(len(wanted), n_before - n_lost - len(wanted))
 
 
 def _without(

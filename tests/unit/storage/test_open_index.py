@@ -112,13 +112,13 @@ def test_remove_and_compact__check_what_is_new(index, work):
     find(index)
     n_files = len([*(index.folder / "segments").glob("*/*")]) // 3
     work.clear()
-    assert index.remove(["1-4"]) == 1
+    assert index.remove(["1-4"]).n_removed == 1
     assert work["checksums"] == 0
     assert len(index) == 57
     # The list of documents that one segment has lost.
     assert (work["checksums"], work["segments"]) == (1, 0)
     work.clear()
-    assert index.compact() == 1
+    assert index.compact().n_segments == 1
     assert work["checksums"] == 0
     assert len(index) == 57
     assert (work["checksums"], work["segments"]) == (n_files, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.files.rows import Source
-from neardup.jobs.passages.result import AdditionResult
+from neardup.jobs.passages.result import AdditionResult, CompactionResult, RemovalResult
 from neardup.passages.additions import add_documents
 from neardup.passages.compaction import compact_index
 from neardup.passages.documents import ReadOptions
@@ -63,23 +63,26 @@ def add(
     return AdditionResult(**vars(addition), seconds=time.perf_counter() - start)
 
 
-def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> int:
-    """Take documents out, all of them or none; returns their number.
+def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> RemovalResult:
+    """Take documents out, all of them or none.
 
     Raises
     ------
     InvalidInputError
         If one of them is not in the index.
     """
-    return remove_documents(handle, ids, runner)
+    start = time.perf_counter()
+    removal = remove_documents(handle, ids, runner)
+    return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)
 
 
-def compact(handle: PassageHandle, runner: Runner) -> int:
-    """Write an index anew without what was removed; returns the number of segments."""
+def compact(handle: PassageHandle, runner: Runner) -> CompactionResult:
+    """Write an index anew without what was removed."""
+    start = time.perf_counter()
     with runner.stage("compact") as note:
-        n_segments = compact_index(handle, runner)
-        note(segments=n_segments)
-    return n_segments
+        compaction = compact_index(handle, runner)
+        note(segments=compaction.n_segments)
+    return CompactionResult(**vars(compaction), seconds=time.perf_counter() - start)
 
 
 def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:

@@ -12,7 +12,12 @@ from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages import index as jobs
-from neardup.jobs.passages.result import AdditionResult, PassageResult
+from neardup.jobs.passages.result import (
+    AdditionResult,
+    CompactionResult,
+    PassageResult,
+    RemovalResult,
+)
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.options.choices import (
     InverseFrequency,
@@ -193,10 +198,14 @@ class PassageIndex:
         with Runner(workers, progress) as runner:
             return jobs.add(self.handle, resolve_inputs(data, lines=lines), read, runner)
 
-    def remove(self, ids: Iterable[str]) -> int:
-        """Take documents out, all of them or none; gives their number.
+    def remove(self, ids: Iterable[str]) -> RemovalResult:
+        """Take documents out, all of them or none.
 
         They are not found any more at once; the room they take is freed by ``compact``.
+
+        Returns
+        -------
+        ``n_removed`` and ``n_documents``, which are left, and both as ``summary``.
 
         Raises
         ------
@@ -210,7 +219,9 @@ class PassageIndex:
             raise InvalidParameterError(message)
         return jobs.remove(self.handle, ids, Runner())
 
-    def compact(self, *, workers: int | None = None, progress: Progress | None = None) -> int:
+    def compact(
+        self, *, workers: int | None = None, progress: Progress | None = None
+    ) -> CompactionResult:
         """Write the index anew without what was removed, in as few segments as possible.
 
         Answers stay the same.
@@ -222,7 +233,7 @@ class PassageIndex:
 
         Returns
         -------
-        The number of segments.
+        ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
         """
         with Runner(workers, progress) as runner:
             return jobs.compact(self.handle, runner)

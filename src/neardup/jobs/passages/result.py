@@ -1,4 +1,4 @@
-"""What a search, an alignment and an addition return."""
+"""What a search, an alignment, and a change of an index return."""
 
 from __future__ import annotations
 
@@ -69,3 +69,56 @@ class AdditionResult:
     def __repr__(self) -> str:
         """Return the class and the counts."""
         return f"AdditionResult({self.n_documents:,} documents: {self.n_tokens:,} tokens)"
+
+
+@dataclass(frozen=True, repr=False)
+class RemovalResult:
+    """What was taken out of an index: ``n_removed`` documents, so that ``n_documents`` are left."""
+
+    n_removed: int
+    n_documents: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "removed": self.n_removed,
+            "documents": self.n_documents,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"RemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} left)"
+
+
+@dataclass(frozen=True, repr=False)
+class CompactionResult:
+    """What an index is once it was written anew.
+
+    It has ``n_segments`` segments with ``n_documents`` documents, and takes ``n_freed_bytes`` bytes
+    less than before.
+    """
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "segments": self.n_segments,
+            "documents": self.n_documents,
+            "freed_bytes": self.n_freed_bytes,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return (
+            f"CompactionResult({self.n_documents:,} documents: {self.n_segments:,} segments, "
+            f"{self.n_freed_bytes:,} bytes freed)"
+        )

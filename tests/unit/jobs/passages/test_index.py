@@ -108,9 +108,9 @@ def test_search__only_documents_without_tokens(tmp_path):
     made = PassageIndex.create(tmp_path / "index", min_tokens=1, num_perm=8)
     made.add(["", "!"])
     assert len(made.search(["a b c", ""])) == 0
-    assert made.compact() == 1
-    assert made.remove(["0", "1"]) == 2
-    assert made.compact() == 0
+    assert made.compact().n_segments == 1
+    assert made.remove(["0", "1"]).n_removed == 2
+    assert made.compact().n_segments == 0
     assert len(made) == 0
     made.add(["a b c"])
     assert ids_of(made.search("a b c")) == ["0"]
@@ -244,9 +244,9 @@ def test_remove__unknown_ids(index):
         assert tree(index.folder) == before
     with pytest.raises(InvalidParameterError, match=r"^ids must be a list of strings"):
         index.remove("lake")
-    assert index.remove([]) == 0
+    assert index.remove([]).n_removed == 0
     assert tree(index.folder) == before
-    assert index.remove(["lake", "lake"]) == 1
+    assert index.remove(["lake", "lake"]).n_removed == 1
     with pytest.raises(InvalidInputError, match="no document 'lake'"):
         index.remove(["lake"])
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
@@ -255,7 +255,7 @@ def test_remove__unknown_ids(index):
 def test_remove__one_after_the_other(index):
     index.add([f"{TEXT} {i}" for i in range(3)])
     for n, identifier in enumerate(["1", "0", "2"], 1):
-        assert index.remove([identifier]) == 1
+        assert index.remove([identifier]).n_removed == 1
         assert len(index) == 5 - n
         with pytest.raises(InvalidInputError, match=f"no document '{identifier}'"):
             index.remove([identifier])
@@ -283,7 +283,7 @@ def test_change__two_writers(index):
         # Readers do not mind.
         assert len(PassageIndex.open(index.folder)) == 2
     assert tree(index.folder) == before
-    assert index.remove(["lake"]) == 1
+    assert index.remove(["lake"]).n_removed == 1
 
 
 def test_search__sees_what_was_opened(index):

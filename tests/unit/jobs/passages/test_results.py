@@ -171,3 +171,23 @@ def test_add__result(index, queries, tmp_path, capsys):
     told = printed(capsys, "index", "add", other, queries, *options)
     assert without_seconds(told) == without_seconds(result.summary)
     assert list(told) == list(result.summary)
+
+
+def test_change__of_an_index(tmp_path):
+    made = PassageIndex.create(tmp_path / "index", min_tokens=2, num_perm=8)
+    for number in range(3):
+        made.add([{"id": f"{number}", "text": f"a b c {number}"}], id_column="id")
+    removal = made.remove(["0", "2"])
+    assert repr(removal) == "RemovalResult(2 documents removed: 1 left)"
+    assert removal.seconds > 0
+    assert {**removal.summary, "seconds": 0} == {"removed": 2, "documents": 1, "seconds": 0}
+    assert made.remove(["1"]).n_documents == 0
+    made.add(["a b c d"])
+    before = made.info()["bytes"]
+    compaction = made.compact()
+    assert (compaction.n_segments, compaction.n_documents) == (1, 1)
+    assert compaction.n_freed_bytes == before - made.info()["bytes"] > 0
+    assert repr(compaction) == (
+        f"CompactionResult(1 documents: 1 segments, {compaction.n_freed_bytes:,} bytes freed)"
+    )
+    assert compaction.summary.keys() == {"segments", "documents", "freed_bytes", "seconds"}
