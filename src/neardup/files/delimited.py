@@ -174,15 +174,51 @@ class _DelimitedBlock(RawBlock):
         names = [self._columns[index] for index in indexes]
         if not len(raw):
             return pa.table([pa.array([], pa.string()) for _ in names], names=names)
+        wrong = self._undecodable_misfits(raw)
+        fit = np.ones(len(raw), np.bool_)
+        fit[list(wrong)] = False
+        rows = np.flatnonzero(fit)
+        table, misfits = self._read_with_arrow(raw.select(fit).joined(), indexes)
+        if len(table) + len(misfits) != len(rows):
+            message = "quotes that do not pair up in this row or one soon after it"
+            raise InvalidInputError(
+                message,
+                path=self.path,
+                row=int(raw.numbers[0]),
+            )
+        wrong.update((int(rows[index]), fields) for index, fields in misfits.items())
+        for index, fields in sorted(wrong.items()):
+            expected = f"expected {len(self._columns)} fields as in the header"
+            problems.add(index, f"{expected}, got {fields}")
+        return table.rename_columns(names)
+
+    def _undecodable_misfits(self, raw: RawRows) -> dict[int, int]:
+        """Find the rows that are not UTF-8 and have a wrong number of fields, and that number.
+
+        Arrow decodes such a row to report it, and fails. So their fields are counted with every
+        byte taken for a character.
+        """
+        if _is_utf8(raw.joined()):
+            return {}
+        doubtful = [index for index in range(len(raw)) if not _is_utf8(raw[index])]
+        data = b"".join(raw[index].decode("latin-1").encode() for index in doubtful)
+        _, misfits = self._read_with_arrow(data, [])
+        return {doubtful[index]: fields for index, fields in misfits.items()}
+
+    def _read_with_arrow(
+        self, data: bytes | memoryview, indexes: Sequence[int]
+    ) -> tuple[pa.Table, dict[int, int]]:
+        """Read some columns; return them, and the rows of a wrong number of fields with these."""
 
         def skip(row: Any) -> str:
-            wrong.append((row.number - 1, row.actual_columns))
+            misfits[row.number - 1] = row.actual_columns
             return "skip"
 
-        wrong: list[tuple[int, int]] = []
-        data = raw.joined()
+        misfits: dict[int, int] = {}
         # Two columns may have the same name, so Arrow gets their places instead.
         places = [str(index) for index in range(len(self._columns))]
+        if not len(data):
+            return pa.table({str(index): pa.array([], pa.string()) for index in indexes}), misfits
         table = pacsv.read_csv(
             pa.BufferReader(pa.py_buffer(data)),
             pacsv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=places),
@@ -196,16 +232,17 @@ class _DelimitedBlock(RawBlock):
                 column_types={place: pa.string() for place in places},
             ),
         )
-        if len(table) + len(wrong) != len(raw):
-            message = "quotes that do not pair up in this row or one soon after it"
-            raise InvalidInputError(
-                message,
-                path=self.path,
-                row=int(raw.numbers[0]),
-            )
-        for index, fields in wrong:
-            problems.add(index, f"expected {len(places)} fields as in the header, got {fields}")
-        return table.rename_columns(names)
+        return table, misfits
+
+
+def _is_utf8(data: bytes | memoryview) -> bool:
+    bounds = pa.py_buffer(np.array([0, len(data)]))
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, bounds, pa.py_buffer(data)])
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _numbers_if_all_are(values: pa.Array) -> pa.Array:

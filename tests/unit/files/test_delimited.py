@@ -87,6 +87,23 @@ def test_parse__not_utf8(source):
     assert rows.text.to_pylist() == ["a", None]
 
 
+def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
+    """Arrow decodes such a row for its report: nothing of that may be seen."""
+    made = source(b'text,id\na,1\nb\xff,c,3\nd\xff,4\n"e\xff,\n""",5,x\nf\xff\n')
+    reason = "expected 2 fields as in the header, got {}"
+    message = f"{made.location}, row 2: {reason.format(3)}"
+    for use in (one_block(made).to_table, lambda: one_block(made).parse(ColumnNames())):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+            use()
+    rows = one_block(made).parse(ColumnNames(id="id"), skip_bad=True)
+    assert rows.id.to_pylist() == ["1", None, None, None, None]
+    misfits = [(2, reason.format(3)), (4, reason.format(3)), (5, reason.format(1))]
+    assert [row for row in rows.skipped if row[0] != 3] == misfits
+    only_misfits = one_block(source(b"text,id\n\xff\n\xfe\n")).parse(ColumnNames(), skip_bad=True)
+    assert [number for number, _ in only_misfits.skipped] == [1, 2]
+    assert capfd.readouterr() == ("", "")
+
+
 def test_parse__bad_rows_of_both_kinds(source):
     rows = one_block(source(b"text\na,1\n\xff\nb\n1,2\n")).parse(ColumnNames(), skip_bad=True)
     assert rows.text.to_pylist() == [None, None, "b", None]
