@@ -405,3 +405,16 @@ def test_dedup__converted_names_meet(fails, write_file):
         "inputs' formats with format='same' (--format same)"
     )
     fails("dedup", "in", "-o", "out", "--format", "parquet", error=error)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "error"),
+    [
+        (b'{"text": "a"}\n{"text": 5}\n', (), ", row 2: column 'text' holds a number, not text"),
+        (b"a\n\xff\n", ("--lines",), ", row 2: not valid UTF-8 at byte 1 of column 'text'"),
+    ],
+)
+def test_dedup__bad_row_of_standard_input(fails, monkeypatch, content, options, error):
+    """The error names standard input, not the file that it is copied to."""
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    fails("dedup", "-", "-o", "out", *options, error=f"standard input{error}")

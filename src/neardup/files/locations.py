@@ -83,7 +83,7 @@ def _files_below(path: str) -> list[str]:
     known_format(path, path)
     with reading(path):
         Path(path).open("rb").close()
-    return [os.path.normpath(path)]
+    return [_normal(path)]
 
 
 def _known_files(folder: str) -> Iterator[str]:
@@ -100,7 +100,13 @@ def _known_files(folder: str) -> Iterator[str]:
         ]
         for name in files:
             if not name.startswith(".") and format_of(name) is not None:
-                yield os.path.normpath(Path(parent, name))
+                yield _normal(os.path.join(parent, name))
+
+
+def _normal(path: str) -> str:
+    """Shorten a path; a file called - keeps its folder, since - alone is standard input."""
+    shortened = os.path.normpath(path)
+    return os.path.join(os.curdir, shortened) if shortened == "-" else shortened
 
 
 def _expand_url(url: str) -> list[str]:

@@ -15,7 +15,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
 from neardup.files.locations import files_named, path_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
-from neardup.files.streams import is_remote, reading
+from neardup.files.streams import StandardInput, is_remote, reading
 from neardup.options import table
 
 if TYPE_CHECKING:
@@ -158,4 +158,4 @@ def _spooled_standard_input(name: str, *, lines: bool) -> Source:
     path = Path(folder, name)
     with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-    return file_source(str(path), name, lines=lines)
+    return file_source(StandardInput(path), name, lines=lines)

@@ -26,6 +26,29 @@ def is_remote(location: str) -> bool:
     return "://" in location
 
 
+class StandardInput(str):
+    """The location of standard input: shown by that name, opened where its copy is.
+
+    Parameters
+    ----------
+    copy
+        The file that has what was read from it.
+    """
+
+    copy: Path
+
+    def __new__(cls, copy: Path) -> StandardInput:
+        """Return the name, whatever file has the copy."""
+        location = super().__new__(cls, "standard input")
+        location.copy = copy
+        return location
+
+
+def _place_of(location: str) -> str:
+    """Return where a local file is."""
+    return str(location.copy) if isinstance(location, StandardInput) else location
+
+
 class InputStream:
     """The decompressed bytes of a file from its start.
 
@@ -143,7 +166,7 @@ def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
 def open_random(location: str) -> Any:
     """Open an uncompressed file or URL as a binary file that can seek, as Parquet needs it."""
     with reading(location):
-        return _open_url(location) if is_remote(location) else pa.OSFile(location, "rb")
+        return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
 
 
 def file_size(location: str) -> int | None:
@@ -151,7 +174,7 @@ def file_size(location: str) -> int | None:
     if is_remote(location):
         return None
     with reading(location):
-        return Path(location).stat().st_size
+        return Path(_place_of(location)).stat().st_size
 
 
 @contextlib.contextmanager
@@ -217,9 +240,10 @@ def _open_raw(location: str, compression: str | None) -> Any:
     """Open the bytes as they are stored."""
     if is_remote(location):
         return _open_url(location)
+    place = _place_of(location)
     if compression in (None, "xz"):
-        return io.FileIO(location, "rb")
-    return pa.OSFile(location, "rb")
+        return io.FileIO(place, "rb")
+    return pa.OSFile(place, "rb")
 
 
 def _open_url(location: str) -> Any:

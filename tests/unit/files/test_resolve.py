@@ -203,7 +203,7 @@ def test_resolve_paths__standard_input(monkeypatch, lines, name):
     [source] = resolve_paths(["-", "-"], lines=lines)
     assert source.name == name
     assert [sum(len(block) for block in source.blocks()) for _ in range(2)] == [1, 1]
-    Path(source.location).unlink()
+    assert (source.origin, source.size) == ("standard input", len(LINE))
 
 
 def test_resolve_paths__two_of_one_name(make_file, monkeypatch):
