@@ -156,7 +156,9 @@ def test_plan__option_without_input(run, write_file, option):
     outcome = run("plan", *option.split())
     assert (outcome.code, outcome.out, outcome.err) == (1, "", error)
     write_file("a.jsonl", GOOD)
-    assert run("plan", "a.jsonl", *option.split()).code == 0
+    write_file("a.txt", "one two")
+    name = "a.txt" if option == "--lines" else "a.jsonl"
+    assert run("plan", name, *option.split()).code == 0
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,12 @@ def test_drop__tables_of_all_kinds(run, here, write_file, name):
 def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, name):
     rows = write_texts(name, [text for text in texts if text.strip()])
     id_column = [] if ".txt" in name else ["--id-column", "id"]
-    run("index", "build", "idx", name, "--lines", *id_column)
+    lines = ["--lines"] if ".txt" in name else []
+    run("index", "build", "idx", name, *lines, *id_column)
     ids = index_ids(here / "idx")
     assert len(ids) == len(rows.rows)
     (here / "ids.txt").write_text("\n".join(ids[::3]))
-    outcome = run("drop", name, "--lines", *id_column, "--named-in", "ids.txt", "-o", "out")
+    outcome = run("drop", name, *lines, *id_column, "--named-in", "ids.txt", "-o", "out")
     assert (outcome.code, outcome.err) == (0, "")
     goes = [i % 3 == 0 for i in range(len(ids))]
     if ".json" in name and "jsonl" not in name:

@@ -17,6 +17,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.compression import COMPRESSIONS
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
+from neardup.files.input_options import InputOptions
 from tests.files import compress, copy_rows, decompress
 from tests.protocols.format_cases import CASES, Case
 from tests.protocols.format_reading import (
@@ -46,7 +47,7 @@ def test_source__of_a_url(case):
     url = f"memory://formats/{case}/{case.name}"
     with fsspec.open(url, "wb") as file:
         file.write(case.encode(rows))
-    source = file_source(url, case.name, lines=case.lines)
+    source = file_source(url, case.name, InputOptions(lines=case.lines))
     assert type(source) is type(case.make(url, case.name))
     assert (source.origin, source.size) == (url, None)
     assert read(source, case) == expected(rows, case)
@@ -58,7 +59,7 @@ def test_writer__byte_for_byte(case, tmp_path, suffix):
     content, half = case.half
     name = case.name + suffix
     (tmp_path / name).write_bytes(compress(name, content))
-    source = file_source(str(tmp_path / name), name, lines=case.lines)
+    source = file_source(str(tmp_path / name), name, InputOptions(lines=case.lines))
     path = write(source, tmp_path / "out", [True, False, True])
     assert path.name == name
     assert decompress(path) == half
@@ -69,13 +70,13 @@ def test_writer__byte_for_byte(case, tmp_path, suffix):
 def test_compressed__as_plain(case, tmp_path, suffix):
     rows, name = case.some_rows(5), case.name + suffix
     (tmp_path / name).write_bytes(compress(name, case.encode(rows)))
-    source = file_source(str(tmp_path / name), name, lines=case.lines)
+    source = file_source(str(tmp_path / name), name, InputOptions(lines=case.lines))
     assert read(source, case) == expected(rows, case)
     nothing = write(source, tmp_path / "none", [False] * len(rows))
     if case.is_one_row:
         assert not nothing.exists()
     else:
-        assert list(file_source(str(nothing), name, lines=case.lines).blocks()) == []
+        assert list(file_source(str(nothing), name, InputOptions(lines=case.lines)).blocks()) == []
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -86,7 +87,7 @@ def test_compressed__damaged(case, tmp_path, suffix):
     for content in (whole[:-10], whole[:5], b"", case.encode(case.some_rows(1))):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ReadError) as caught:
-            read(file_source(str(tmp_path / name), name, lines=case.lines), case)
+            read(file_source(str(tmp_path / name), name, InputOptions(lines=case.lines)), case)
         assert caught.value.path == str(tmp_path / name)
 
 
@@ -98,7 +99,7 @@ def broken_files() -> list[bytes]:
 
 def use(case: Case, path: Path) -> list[tuple[object, ...]]:
     """Read a file in all ways and write it; return its rows."""
-    source = file_source(str(path), case.name, lines=case.lines)
+    source = file_source(str(path), case.name, InputOptions(lines=case.lines))
     rows = read(source, case)
     for block in source.blocks():
         block.to_table()
@@ -153,7 +154,7 @@ def test_content__that_is_gone(case, tmp_path):
     with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
         read(source, case)
     with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
-        file_source(str(path), case.name, lines=case.lines)
+        file_source(str(path), case.name, InputOptions(lines=case.lines))
 
 
 @every_case
@@ -165,7 +166,7 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     with converted_writer(source, tmp_path / "out", output_format) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
     name = converted_name(source.name, output_format)
-    again = file_source(str(tmp_path / "out" / name), name, lines=case.lines)
+    again = file_source(str(tmp_path / "out" / name), name, InputOptions(lines=case.lines))
     texts = [text for _, _, text in read(again, case)]
     assert texts == [row["text"] for row in chosen_of(rows, keep)]
     if output_format == "parquet":

@@ -44,15 +44,11 @@ def command(
     gap: int | None,
     max_documents: int | None,
     no_text: bool,
-    text_column: str,
-    id_column: str | None,
-    lines: bool,
-    on_error: Any,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
-    **scheme: Any,
+    **options: Any,
 ) -> None:
     """Find all passages that documents of INPUT and OTHER share.
 
@@ -69,35 +65,39 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
     from neardup.jobs.passages.other import choose_other
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    options = AlignOptions(
+    reading = {option.name: options.pop(option.name) for option in ReadingOptions.known}
+    chosen = choose_given(**options)
+    settings = AlignOptions(
         threshold=threshold,
         recall=recall,
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
         with_text=target.is_json_lines and not no_text,
-        text_column=text_column,
-        id_column=id_column,
-        on_error=on_error,
+        **reading,
     )
-    chosen = choose_given(**scheme)
     start = time.perf_counter()
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        sources = resolve_paths(inputs, lines=lines)
+        sources = resolve_paths(inputs, settings)
         others = against[0] if len(against) == 1 else against
         other = choose_other(
-            others, lambda _: resolve_paths(against, lines=lines), options.read, min_tokens, chosen
+            others,
+            lambda _: resolve_paths(against, settings),
+            settings.read,
+            min_tokens,
+            chosen,
         )
         index = other.folder if isinstance(other, PassageHandle) else None
         target.check_apart([*(source.origin for source in sources), *against], index)
-        result = align_collections(sources, other, options, runner)
+        result = align_collections(sources, other, settings, runner)
     target.write(result)
     seconds = time.perf_counter() - start
     if as_json:

@@ -39,7 +39,6 @@ def command(
     workers: int | None,
     quiet: bool,
     as_json: bool,
-    lines: bool,
     **options: Any,
 ) -> None:
     """Remove near-duplicate documents.
@@ -63,8 +62,8 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
-    sources = resolve_paths(inputs, lines=lines)
-    others = resolve_paths(against, lines=lines) if against else []
+    sources = resolve_paths(inputs, plan.options)
+    others = resolve_paths(against, plan.options) if against else []
     check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
     with display:

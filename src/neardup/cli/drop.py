@@ -34,15 +34,12 @@ def command(
     output: Path,
     column: str | None,
     missing: Any,
-    text_column: str,
-    id_column: str | None,
-    lines: bool,
-    on_error: Any,
     output_format: Any,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Remove the documents that a table names.
 
@@ -66,16 +63,10 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
-    sources = resolve_paths(inputs, lines=lines)
+    options = DropOptions(column=column, missing=missing, **reading)
+    sources = resolve_paths(inputs, options)
     check_apart(output, [*(source.origin for source in sources), named_in])
     check_converted_names(sources, output_format)
-    options = DropOptions(
-        column=column,
-        missing=missing,
-        text_column=text_column,
-        id_column=id_column,
-        on_error=on_error,
-    )
     with display:
         result = drop_documents(sources, named_in, options, runner)
         result.summary |= configuration()

@@ -15,7 +15,9 @@ from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
+    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages.result import AdditionResult
+    from neardup.passages.documents import ReadOptions
 
 _EPILOG = """\b
 Examples:
@@ -48,10 +50,6 @@ def command() -> None:
 def build(
     folder: Path,
     inputs: tuple[str, ...],
-    text_column: str,
-    id_column: str | None,
-    lines: bool,
-    on_error: str,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -67,21 +65,27 @@ def build(
     as they are when documents are added later.
     """
     announce_compilation(quiet=quiet)
+    from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages import index
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.passages.scheme import make_passage_scheme
     from neardup.runtime.runner import Runner
 
+    reading = ReadingOptions(
+        **{option.name: options.pop(option.name) for option in ReadingOptions.known}
+    )
     chosen = {name: value for name, value in options.items() if value is not None}
     scheme = make_passage_scheme(**chosen)
-    read = _read_options(text_column, id_column, on_error)
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        sources = resolve_paths(inputs, lines=lines)
+        sources = resolve_paths(inputs, reading)
+        check_effect(reading, sources)
         check_apart(folder, (source.origin for source in sources))
         with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
             tokenizer = options["tokenizer"]
+            read = _read_options(reading)
             addition = index.build(scratch, scheme, sources, read, runner, tokenizer=tokenizer)
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
@@ -96,29 +100,31 @@ def add(
     folder: Path,
     inputs: tuple[str, ...],
     tokenizer: str | None,
-    text_column: str,
-    id_column: str | None,
-    lines: bool,
-    on_error: str,
     workers: int | None,
     quiet: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Add the documents of INPUT, all of them or none.
 
     Their ids must not be in the index yet.
     """
     announce_compilation(quiet=quiet)
+    from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages import index
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
-    read = _read_options(text_column, id_column, on_error)
+    reading = ReadingOptions(**options)
     with Display(quiet=quiet) as display:
-        sources = resolve_paths(inputs, lines=lines)
+        sources = resolve_paths(inputs, reading)
+        check_effect(reading, sources)
         runner = Runner(workers, display)
-        addition = index.add(PassageHandle(folder, tokenizer), sources, read, runner)
+        addition = index.add(
+            PassageHandle(folder, tokenizer), sources, _read_options(reading), runner
+        )
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
@@ -198,11 +204,10 @@ def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
     say("\n".join(lines))
 
 
-def _read_options(text_column: str, id_column: str | None, on_error: str) -> Any:
-    from neardup.files.rows import ColumnNames
+def _read_options(reading: ReadingOptions) -> ReadOptions:
     from neardup.passages.documents import ReadOptions
 
-    return ReadOptions(ColumnNames(text_column, id_column), on_error == "skip")
+    return ReadOptions(reading.columns, reading.skip_bad)
 
 
 def _read_ids(file: Path | None) -> list[str]:

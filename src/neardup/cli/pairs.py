@@ -46,7 +46,6 @@ def command(
     workers: int | None,
     quiet: bool,
     as_json: bool,
-    lines: bool,
     **options: Any,
 ) -> None:
     """Find all pairs of similar documents, or the most similar.
@@ -72,8 +71,8 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    left = resolve_paths(inputs, lines=lines)
-    right = resolve_paths(against, lines=lines) if against else None
+    left = resolve_paths(inputs, plan.options)
+    right = resolve_paths(against, plan.options) if against else None
     target.check_apart(source.origin for source in [*left, *(right or [])])
     with display:
         result = find_pairs_in_sources(left, right, plan, runner)

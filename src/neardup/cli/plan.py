@@ -37,7 +37,6 @@ def command(
     workers: int | None,
     quiet: bool,
     as_json: bool,
-    lines: bool,
     **options: Any,
 ) -> None:
     """Show what `neardup dedup` would do with the same options.
@@ -61,7 +60,7 @@ def command(
         from neardup.jobs.dedup.forecast import forecast_job
 
         with display:
-            estimate = forecast_job(resolve_paths(inputs, lines=lines), plan, runner)
+            estimate = forecast_job(resolve_paths(inputs, plan.options), plan, runner)
     if as_json:
         say_json(_facts(plan, estimate))
     elif not quiet:
@@ -76,7 +75,7 @@ def _check_no_documents() -> None:
     from neardup.options.option import no_effect
 
     context = click.get_current_context()
-    for name in (*(option.name for option in fields(DocumentOptions)), "lines", "workers"):
+    for name in (*(option.name for option in fields(DocumentOptions)), "workers"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise no_effect(name, "without INPUT", "name an input")
 

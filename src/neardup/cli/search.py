@@ -45,14 +45,11 @@ def command(
     all_windows: bool,
     no_text: bool,
     tokenizer: str | None,
-    text_column: str,
-    id_column: str | None,
-    lines: bool,
-    on_error: Any,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Find the passages in the index DIR that are similar to queries.
 
@@ -72,17 +69,15 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    sources = resolve_paths(queries, lines=lines)
-    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
     options = SearchOptions(
         threshold=threshold,
         recall=recall,
         report="maximal" if maximal else "windows" if all_windows else "best",
         with_text=target.is_json_lines and not no_text and not all_windows,
-        text_column=text_column,
-        id_column=id_column,
-        on_error=on_error,
+        **reading,
     )
+    sources = resolve_paths(queries, options)
+    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         index = PassageHandle(folder, tokenizer).view(runner)

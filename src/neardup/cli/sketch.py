@@ -41,7 +41,6 @@ def command(
     workers: int | None,
     quiet: bool,
     as_json: bool,
-    lines: bool,
     idf_from: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -72,8 +71,8 @@ def command(
     make_maker(chosen)
     check_sketch_name(output)
     check_table_file(output, overwrite=overwrite)
-    sources = resolve_paths(inputs, lines=lines)
-    idf_sources = resolve_paths(idf_from, lines=lines) if idf_from else None
+    sources = resolve_paths(inputs, chosen)
+    idf_sources = resolve_paths(idf_from, chosen) if idf_from else None
     check_apart(output, (source.origin for source in [*sources, *(idf_sources or [])]))
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
 
 _HEADER_BYTES = 1 << 16
 
 
-def open_source(location: str, name: str, *, lines: bool) -> DelimitedSource:
-    """Return the source of a file; ``lines`` concerns text files only."""
+def open_source(location: str, name: str, _: InputOptions) -> DelimitedSource:
+    """Return the source of a file."""
     return DelimitedSource(location, name)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from neardup.errors import InvalidInputError
 from neardup.files.compression import COMPRESSIONS, compression_of, suffix_below
+from neardup.files.input_options import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -21,10 +22,10 @@ class OpenSource(Protocol):
     """What the module of a format has under the name ``open_source``.
 
     ``location`` is a local path or URL; ``name`` becomes the name of the source, and its suffixes
-    say format and compression; with ``lines`` a text file holds one document a line.
+    say format and compression.
     """
 
-    def __call__(self, location: str, name: str, *, lines: bool) -> Source:
+    def __call__(self, location: str, name: str, options: InputOptions) -> Source:
         """Return the source of a file; no row is read yet."""
         ...
 
@@ -48,10 +49,10 @@ class FileFormat:
     module: str
     is_compressible: bool = True
 
-    def open(self, location: str, name: str, *, lines: bool = False) -> Source:
+    def open(self, location: str, name: str, options: InputOptions) -> Source:
         """Return the source of a file of this format."""
         open_source: OpenSource = import_module(self.module).open_source
-        return open_source(location, name, lines=lines)
+        return open_source(location, name, options)
 
 
 FORMATS = (
@@ -63,6 +64,7 @@ FORMATS = (
 )
 """All formats, in the order in which messages name them."""
 
+_DEFAULTS = InputOptions()
 _BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
 _UNCOMPRESSED = [s for s, known in _BY_SUFFIX.items() if not known.is_compressible]
 
@@ -96,7 +98,7 @@ def known_format(name: str, location: str) -> FileFormat:
     return found
 
 
-def file_source(location: str, name: str, *, lines: bool = False) -> Source:
+def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:
     """Make the source of a file of a known format.
 
     Parameters
@@ -105,8 +107,8 @@ def file_source(location: str, name: str, *, lines: bool = False) -> Source:
         Local path or URL.
     name
         Name of the source; its suffixes tell format and compression.
-    lines
-        Whether a ``.txt`` file holds one document a line.
+    options
+        What files hold.
 
     Raises
     ------
@@ -114,4 +116,4 @@ def file_source(location: str, name: str, *, lines: bool = False) -> Source:
         If the format is not known, or the file cannot be opened where its content tells more of
         the format.
     """
-    return known_format(name, location).open(location, name, lines=lines)
+    return known_format(name, location).open(location, name, options)

@@ -21,6 +21,7 @@ from neardup.files.streams import InputStream
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from neardup.files.input_options import InputOptions
     from neardup.files.streams import OutputStream
 
 
@@ -30,10 +31,10 @@ _PEEK = 4096
 _LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
-def open_source(location: str, name: str, *, lines: bool) -> JsonArraySource | JsonLinesSource:
+def open_source(location: str, name: str, _: InputOptions) -> JsonArraySource | JsonLinesSource:
     """Return the source of a ``.json`` file: an array, or JSON lines under another name.
 
-    The file is opened to look at its first byte; ``lines`` concerns text files only.
+    The file is opened to look at its first byte.
 
     Raises
     ------

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from neardup.files.input_options import InputOptions
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
     from neardup.files.streams import OutputStream
 
 
-def open_source(location: str, name: str, *, lines: bool) -> JsonLinesSource:
-    """Return the source of a file; ``lines`` concerns text files only."""
+def open_source(location: str, name: str, _: InputOptions) -> JsonLinesSource:
+    """Return the source of a file."""
     return JsonLinesSource(location, name)
 
 

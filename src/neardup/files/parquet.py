@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from neardup.files.input_options import InputOptions
+
 _MIN_ROWS, _MAX_ROWS = 64, 8192
 _READ_AHEAD = 1 << 20
 
@@ -36,8 +38,8 @@ Columns = tuple[str, ...] | None
 """Names of the columns to read, None for all."""
 
 
-def open_source(location: str, name: str, *, lines: bool) -> ParquetSource:
-    """Return the source of a file; ``lines`` concerns text files only."""
+def open_source(location: str, name: str, _: InputOptions) -> ParquetSource:
+    """Return the source of a file."""
     return ParquetSource(location, name)
 
 

@@ -25,12 +25,15 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
 
 
-def open_source(location: str, name: str, *, lines: bool) -> TextFileSource | TextLinesSource:
+def open_source(
+    location: str, name: str, options: InputOptions
+) -> TextFileSource | TextLinesSource:
     """Return the source of a file that is one document, or with ``lines`` has one a line."""
-    return TextLinesSource(location, name) if lines else TextFileSource(location, name)
+    return (TextLinesSource if options.lines else TextFileSource)(location, name)
 
 
 class TextFileSource(RawSource):
@@ -38,6 +41,8 @@ class TextFileSource(RawSource):
 
     A byte-order mark is no part of the text but is written again.
     """
+
+    input_options = frozenset({"lines"})
 
     def _start(self, _: InputStream) -> bytes:
         return b""
@@ -72,6 +77,8 @@ class _TextFileWriter(RowWriter):
 
 class TextLinesSource(RawSource):
     """A text file with one document a line; lines of white space are no rows."""
+
+    input_options = frozenset({"lines"})
 
     def _cutter(self) -> Cutter:
         return cut_lines

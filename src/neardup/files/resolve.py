@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
+from neardup.files.input_options import InputOptions
 from neardup.files.locations import files_named, path_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.streams import StandardInput, is_remote, reading
-from neardup.options import table
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
 
 STANDARD_INPUT = "-"
 
+_DEFAULTS = InputOptions()
 
-def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
+
+def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> list[Source]:
     """Find the files that the arguments of a command name.
 
     Parameters
@@ -33,9 +35,8 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
         Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. Of a
         folder, all files of known formats at any depth are taken, but nothing hidden and no
         output of neardup.
-    lines
-        Whether ``.txt`` files and standard input hold one document a line; without it, a text
-        file is one document and standard input is JSON lines.
+    options
+        What files hold. With ``lines`` standard input is a text too; without, JSON lines.
 
     Returns
     -------
@@ -64,20 +65,20 @@ def resolve_paths(paths: Sequence[str], *, lines: bool = False) -> list[Source]:
     locations = list(unique.values())
     for location in locations:
         _check_name(location)
-    names = _names(locations, "stdin.txt" if lines else "stdin.jsonl")
+    names = _names(locations, "stdin.txt" if options.lines else "stdin.jsonl")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         message = f"two inputs would both be called {twice!r}; rename one of them"
         raise InvalidInputError(message)
     return [
-        _spooled_standard_input(name, lines=lines)
+        _spooled_standard_input(name, options)
         if location == STANDARD_INPUT
-        else file_source(location, name, lines=lines)
+        else file_source(location, name, options)
         for location, name in zip(locations, names, strict=True)
     ]
 
 
-def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
+def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> list[Source]:
     """Find the sources that a Python caller names or hands over.
 
     Parameters
@@ -87,19 +88,16 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
         rows themselves: an Arrow table or anything that speaks Arrow (pandas, Polars, DuckDB), a
         list of strings, each a text, or a list of dictionaries, each a row. Other iterables are
         read to their end first.
-    lines
-        Whether ``.txt`` files hold one document a line.
+    options
+        What files hold.
 
     Raises
     ------
-    InvalidParameterError
-        If ``lines`` is neither True nor False.
     InvalidInputError, ReadError
         As ``resolve_paths``, and if ``data`` is none of the above.
     """
-    table.LINES.given(lines)
     if isinstance(data, str | Path):
-        return resolve_paths([os.fspath(data)], lines=lines)
+        return resolve_paths([os.fspath(data)], options)
     if is_arrow(data):
         return [arrow_source(data)]
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
@@ -110,7 +108,7 @@ def resolve_inputs(data: Any, *, lines: bool = False) -> list[Source]:
         raise InvalidInputError(message)
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
-        return resolve_paths([os.fspath(item) for item in items], lines=lines)
+        return resolve_paths([os.fspath(item) for item in items], options)
     return [rows_source(items)]
 
 
@@ -151,11 +149,11 @@ def _parts(location: str) -> tuple[str, ...]:
     return tuple(part for part in local.parts if part != local.anchor)
 
 
-def _spooled_standard_input(name: str, *, lines: bool) -> Source:
+def _spooled_standard_input(name: str, options: InputOptions) -> Source:
     """Copy standard input to a temporary file, because jobs read their input more than once."""
     folder = tempfile.mkdtemp(prefix="neardup-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder, name)
     with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-    return file_source(StandardInput(path), name, lines=lines)
+    return file_source(StandardInput(path), name, options)

@@ -119,6 +119,9 @@ class Source(ABC):
     origin: str | None = None
     """Path or URL; None for data in memory."""
 
+    input_options: frozenset[str] = frozenset()
+    """Names of those of ``InputOptions`` that concern the source."""
+
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""
 

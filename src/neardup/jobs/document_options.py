@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
 from neardup.options import table
-from neardup.options.option import CheckedOptions, Option
+from neardup.options.option import Option
 from neardup.reading.plan import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
 
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingOptions(CheckedOptions):
-    """Where the text and the id of a document are, and what becomes of bad rows."""
+class ReadingOptions(InputOptions):
+    """What files hold, where text and id of a document are, and what becomes of bad rows."""
 
-    known: ClassVar[Iterable[Option]] = (table.TEXT_COLUMN, table.ID_COLUMN, table.ON_ERROR)
+    known: ClassVar[Iterable[Option]] = (
+        *InputOptions.known,
+        table.TEXT_COLUMN,
+        table.ID_COLUMN,
+        table.ON_ERROR,
+    )
 
     text_column: str = "text"
     id_column: str | None = None

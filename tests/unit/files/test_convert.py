@@ -13,6 +13,7 @@ import pytest
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.convert import check_converted_names, converted_name, converted_writer
 from neardup.files.formats import file_source
+from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 
@@ -116,7 +117,7 @@ def test_jsonl__repeated_names(make_file, convert):
 
 
 def test_parquet__from_lines_of_text(make_file, convert):
-    source = file_source(str(make_file("a.txt", b"a\nb\n")), "a.txt", lines=True)
+    source = file_source(str(make_file("a.txt", b"a\nb\n")), "a.txt", InputOptions(lines=True))
     assert pq.read_table(convert(source, "parquet")).to_pylist() == [{"text": "a"}, {"text": "b"}]
 
 

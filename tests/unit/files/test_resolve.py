@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -15,6 +16,7 @@ import pytest
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
+from neardup.files.input_options import InputOptions
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
@@ -36,8 +38,8 @@ def corpus(make_file, monkeypatch) -> Path:
     return folder
 
 
-def names(*paths: str, **options: bool) -> list[str]:
-    return [source.name for source in resolve_paths(paths, **options)]
+def names(*paths: str, **options: Any) -> list[str]:
+    return [source.name for source in resolve_paths(paths, InputOptions(**options))]
 
 
 def test_resolve_paths__folder(corpus):
@@ -120,7 +122,7 @@ def test_resolve_paths__format_by_suffix(make_file, name, expected):
 
 def test_resolve_paths__text_lines(make_file):
     path = str(make_file("a.txt", LINE))
-    assert type(resolve_paths([path], lines=True)[0]) is TextLinesSource
+    assert type(resolve_paths([path], InputOptions(lines=True))[0]) is TextLinesSource
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_resolve_paths__pipe(tmp_path):
 @pytest.mark.parametrize(("lines", "name"), [(False, "stdin.jsonl"), (True, "stdin.txt")])
 def test_resolve_paths__standard_input(monkeypatch, lines, name):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
-    [source] = resolve_paths(["-", "-"], lines=lines)
+    [source] = resolve_paths(["-", "-"], InputOptions(lines=lines))
     assert source.name == name
     assert [sum(len(block) for block in source.blocks()) for _ in range(2)] == [1, 1]
     assert (source.origin, source.size) == ("standard input", len(LINE))

@@ -181,10 +181,11 @@ def deduplicate(
         idf=idf,
         text_column=text_column,
         id_column=id_column,
+        lines=lines,
         on_error=on_error,
     )
     plan = plan_deduplication(options)
     with Runner(workers, progress) as runner:
-        sources = resolve_inputs(data, lines=lines)
-        others = resolve_inputs(against, lines=lines) if against is not None else []
+        sources = resolve_inputs(data, options)
+        others = resolve_inputs(against, options) if against is not None else []
         return deduplicate_sources(sources, others, plan, runner)

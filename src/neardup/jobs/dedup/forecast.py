@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.files.input_options import check_effect
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.plan import DedupPlan
@@ -59,6 +60,7 @@ def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> 
 
     Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
     """
+    check_effect(plan.options, sources)
     start = time.perf_counter()
     n_documents, sampled = _sample_blocks(sources, runner)
     reading = time.perf_counter() - start

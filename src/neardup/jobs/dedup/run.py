@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.dedup.audit import audit_contents
 from neardup.jobs.dedup.candidates import all_candidates, bucket_contents
@@ -27,6 +28,7 @@ def deduplicate_sources(
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
     their own before, which counts.
     """
+    check_effect(plan.options, sources, against)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             frequencies = count_shingles((against, sources), plan.reading, runner)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.input_options import InputOptions, check_effect
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.document_options import ReadingOptions
@@ -55,14 +55,14 @@ def read_named_ids(named_in: str, column: str | None) -> pa.Array:
     """
     import pyarrow as pa
 
-    sources = resolve_paths([named_in], lines=True)
+    sources = resolve_paths([named_in], InputOptions(lines=True))
     if len(sources) > 1:
         message = (
             f"expected one file of ids, got {len(sources):,}: {named_in}; name one with --named-in"
         )
         raise InvalidInputError(message)
     [source] = sources
-    is_text = ".txt" in Path(source.name).suffixes[-2:]
+    is_text = "lines" in source.input_options
     if is_text and column is not None:
         message = f"column has no effect with {named_in}, a text with one id a line; leave it out"
         raise InvalidParameterError(message)
@@ -101,6 +101,7 @@ def drop_documents(
         As ``read_named_ids``; for a bad row of the sources, unless these are to be skipped; for an
         id that comes twice; for named documents that are not there, unless this is ignored.
     """
+    check_effect(options, sources)
     with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column)
         documents = _read(sources, options, runner)

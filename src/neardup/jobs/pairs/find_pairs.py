@@ -147,6 +147,7 @@ def find_pairs(
         fold_digits=fold_digits,
         text_column=text_column,
         id_column=id_column,
+        lines=lines,
         on_error=on_error,
         recall=recall,
         num_perm=num_perm,
@@ -157,5 +158,5 @@ def find_pairs(
     )
     plan = plan_pairs(options)
     with Runner(workers, progress) as runner:
-        right_sources = resolve_inputs(right, lines=lines) if right is not None else None
-        return find_pairs_in_sources(resolve_inputs(left, lines=lines), right_sources, plan, runner)
+        right_sources = resolve_inputs(right, options) if right is not None else None
+        return find_pairs_in_sources(resolve_inputs(left, options), right_sources, plan, runner)

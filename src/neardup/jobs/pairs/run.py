@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.pairs.matches import find_matches
 from neardup.jobs.pairs.plan import PairPlan
@@ -26,6 +27,7 @@ def find_pairs_in_sources(
     when pairs are spelled out.
     """
     collections = [left] if right is None else [left, right]
+    check_effect(plan.options, *collections)
     with runner.stage("read") as note:
         found = read_collections([(sources, plan.reading) for sources in collections], runner)
         records = read_records(found, plan, runner)

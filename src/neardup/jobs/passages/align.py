@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.input_options import check_effect
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -96,6 +97,7 @@ def align_collections(
     InvalidInputError, ReadError
         For a bad row, or a file that cannot be read.
     """
+    check_effect(options, sources, other.sources if isinstance(other, NewDocuments) else ())
     start = time.perf_counter()
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
@@ -249,11 +251,12 @@ def align(
         with_text=with_text,
         text_column=text_column,
         id_column=id_column,
+        lines=lines,
         on_error=on_error,
     )
-    resolve = partial(resolve_inputs, lines=lines)
+    resolve = partial(resolve_inputs, options=options)
     with Runner(workers, progress) as runner:
-        sources = resolve(a)
+        sources = resolve_inputs(a, options)
         other = choose_other(b, resolve, options.read, min_tokens, chosen)
         return align_collections(sources, other, options, runner)
 

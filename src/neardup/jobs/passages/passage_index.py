@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidParameterError
+from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages import index as jobs
@@ -193,10 +194,14 @@ class PassageIndex:
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """
-        reading = ReadingOptions(text_column=text_column, id_column=id_column, on_error=on_error)
+        reading = ReadingOptions(
+            text_column=text_column, id_column=id_column, lines=lines, on_error=on_error
+        )
         read = ReadOptions(reading.columns, reading.skip_bad)
         with Runner(workers, progress) as runner:
-            return jobs.add(self.handle, resolve_inputs(data, lines=lines), read, runner)
+            sources = resolve_inputs(data, reading)
+            check_effect(reading, sources)
+            return jobs.add(self.handle, sources, read, runner)
 
     def remove(self, ids: Iterable[str]) -> RemovalResult:
         """Take documents out, all of them or none.
@@ -296,8 +301,9 @@ class PassageIndex:
             with_text=with_text,
             text_column=text_column,
             id_column=id_column,
+            lines=lines,
             on_error=on_error,
         )
         with Runner(workers, progress) as runner:
-            sources = resolve_inputs(as_documents(queries), lines=lines)
+            sources = resolve_inputs(as_documents(queries), options)
             return search_sources(self.handle.view(runner), sources, options, runner)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.input_options import check_effect
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
@@ -100,6 +101,7 @@ def search_sources(
     InvalidInputError, ReadError
         For a bad row, or a file that cannot be read.
     """
+    check_effect(options, sources)
     start = time.perf_counter()
     plan = plan_search(options, index)
     counts = SearchCounts()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.input_options import check_effect
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
@@ -59,6 +60,7 @@ def sketch_sources(
 
     The rest as of ``sketch``.
     """
+    check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), options.reading_plan()
     if maker.texts.weights.needs_frequencies:
         with runner.stage("count"):
@@ -227,10 +229,11 @@ def sketch(
         fold_digits=fold_digits,
         text_column=text_column,
         id_column=id_column,
+        lines=lines,
         on_error=on_error,
     )
     make_maker(options)
     with Runner(workers, progress) as runner:
-        sources = resolve_inputs(data, lines=lines)
-        idf_sources = None if idf_from is None else resolve_inputs(idf_from, lines=lines)
+        sources = resolve_inputs(data, options)
+        idf_sources = None if idf_from is None else resolve_inputs(idf_from, options)
         return sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)

@@ -1,0 +1,49 @@
+"""How input files are read: the options that say what is in a file, and which sources use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from neardup.options import table
+from neardup.options.option import CheckedOptions, Option, no_effect
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
+
+# For each option where it has no effect, what to do about it, and the options that this names.
+_WITHOUT_EFFECT = {
+    "lines": ("where no input is text", "name one", ()),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions(CheckedOptions):
+    """What input files hold.
+
+    Parameters
+    ----------
+    lines
+        Text files hold one document a line; else each is one.
+    """
+
+    known: ClassVar[Iterable[Option]] = (table.LINES,)
+
+    lines: bool = False
+
+
+def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
+    """Raise if an option that was given concerns no source of some collections.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the option.
+    """
+    concerned = {
+        name for sources in collections for source in sources for name in source.input_options
+    }
+    for name, (where, remedy, others) in _WITHOUT_EFFECT.items():
+        if getattr(options, name) != getattr(InputOptions, name) and name not in concerned:
+            raise no_effect(name, where, remedy, *others)

@@ -1,0 +1,31 @@
+"""Options of input files: each concerns some source, or is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from neardup.errors import InvalidParameterError
+from neardup.files.input_options import InputOptions, check_effect
+from neardup.files.resolve import resolve_inputs, resolve_paths
+
+
+@pytest.fixture
+def sources(make_file):
+    def make(name: str, content: bytes = b"", **options: object):
+        return resolve_paths([str(make_file(name, content))], InputOptions(**options))
+
+    return make
+
+
+def test_check_effect__of_nothing_that_was_given(sources):
+    check_effect(InputOptions(), sources("a.jsonl"), [])
+
+
+def test_check_effect__lines(sources):
+    lines = InputOptions(lines=True)
+    text = sources("a.txt", lines=True)
+    check_effect(lines, text)
+    check_effect(lines, sources("a.jsonl"), text)
+    for others in (sources("a.jsonl"), resolve_inputs(["a text"]), []):
+        with pytest.raises(InvalidParameterError, match=r"^lines has no effect where no input is "):
+            check_effect(lines, others)
