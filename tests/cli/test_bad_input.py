@@ -230,7 +230,11 @@ NOTHING = f"no file of a known format in the folder {{}}; a name ends in one of 
         ("empty", NOTHING.format("'empty'")),
         # A folder with the name of a file is a folder.
         ("x.jsonl", NOTHING.format("'x.jsonl'")),
-        ("a.pdf", f"a.pdf: unknown file format; a name ends in one of {KNOWN_SUFFIXES}"),
+        (
+            "a.pdf",
+            "a.pdf, row 1: this is a PDF document, not text; convert it to text first, for example "
+            "with pdftotext",
+        ),
         (
             "pipe.jsonl",
             "pipe.jsonl: expected a regular file, which can be read more than once; send a pipe to "
@@ -245,7 +249,7 @@ def test_input__not_there(fails, here, write_file, argument, error, command):
     (here / "x.jsonl").mkdir()
     os.mkfifo("pipe.jsonl")
     os.symlink("nowhere.jsonl", "dangling.jsonl")
-    (here / "a.pdf").write_bytes(b"%PDF")
+    (here / "a.pdf").write_bytes(b"%PDF-1.7")
     if argument == "pipe.jsonl":
         # Only here, since listing a folder with a pipe in it would wait for a writer.
         os.rename("pipe.jsonl", "empty/pipe.jsonl")

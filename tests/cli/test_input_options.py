@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+from types import SimpleNamespace
+
 import pytest
 
 import neardup
@@ -64,3 +68,76 @@ def test_lines__without_text_in_python(here, index, write_file):
         for data in ([{"text": "one", "id": "b"}], here / "a.jsonl"):
             with pytest.raises(InvalidParameterError, match=r"^lines has no effect where"):
                 call(data, lines=True)
+
+
+@pytest.fixture
+def mixed(index, write_file):
+    """Make a folder of files of many kinds."""
+    for name in ("a.txt", "b.md", "c.py", "d.log", "e", "x/f.md"):
+        write_file(f"mixed/{name}", f"{name} one two three\n")
+    write_file("mixed/z.pdf", b"%PDF-1.7 \xff")
+    return "mixed"
+
+
+@every_command
+def test_folder__files_passed_over(run, mixed, command):
+    once = command.count("{}") == 1
+    outcome = run(*command.format(mixed, mixed).split())
+    assert (outcome.code, outcome.err) == (0, "")
+    counts = (2, 1) if once else (4, 2)
+    line = (
+        "{} files passed over: .md {}, without ending {}, .log {}, .pdf {}, .py {}; name them, or "
+        "give --input-format, to have them read"
+    )
+    n_files = 6 if once else 12
+    assert line.format(n_files, counts[0], *[counts[1]] * 4) in outcome.out.splitlines()
+
+
+@every_command
+def test_folder__files_passed_over_as_json(run, mixed, command):
+    outcome = run(*command.format(mixed, mixed).split(), "--json")
+    summary = json.loads(outcome.out)
+    summary = summary.get("estimate", summary)
+    n = command.count("{}")
+    assert summary["passed_over"] == {".md": 2 * n, "": n, ".log": n, ".pdf": n, ".py": n}
+
+
+def test_folder__summary_in_python(mixed):
+    assert neardup.deduplicate(mixed).summary["passed_over"][".md"] == 2
+    assert neardup.deduplicate(["a text"]).summary["passed_over"] == {}
+    assert neardup.sketch(mixed).summary["passed_over"][".md"] == 2
+
+
+def test_input_format__text_of_any_ending(run, here, mixed):
+    (here / "mixed/z.pdf").rename(here / "z.pdf")
+    outcome = run("dedup", mixed, "-o", "out", "--input-format", "text")
+    assert outcome.out.startswith("6 documents: ")
+    kept = sorted(str(path.relative_to(here / "out/kept")) for path in rows_of(here / "out/kept"))
+    gone = sorted(
+        str(path.relative_to(here / "out/removed")) for path in rows_of(here / "out/removed")
+    )
+    assert sorted(kept + gone) == ["a.txt", "b.md", "c.py", "d.log", "e", "x/f.md"]
+    assert "passed over" not in outcome.out
+    bad = run("dedup", mixed, "z.pdf", "-o", "more", "--input-format", "text")
+    assert bad.err.startswith("error: z.pdf, row 1: this is a PDF document, not text; convert it ")
+    skipped = run("dedup", mixed, "z.pdf", "-o", "more", "--input-format=text", "--on-error=skip")
+    assert "\n1 bad row skipped and kept; see summary.json\n" in skipped.out
+    assert (here / "more/kept/z.pdf").read_bytes() == (here / "z.pdf").read_bytes()
+
+
+def rows_of(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@every_command
+def test_input_format__whatever_the_ending(run, index, write_file, command):
+    write_file("a.data", GOOD)
+    outcome = run(*command.format("a.data", "a.data").split(), "--input-format", "jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_input_format__of_standard_input(run, here, monkeypatch):
+    content = b"text\tid\none two\t1\none two\t2\n"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    assert run("dedup", "-", "-o", "out", "--input-format", "tsv").code == 0
+    assert (here / "out/kept/stdin.tsv").read_bytes() == b"text\tid\none two\t1\n"

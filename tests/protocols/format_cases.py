@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -259,7 +260,7 @@ CASES = [
     ),
     Case(
         "a.tsv",
-        DelimitedSource,
+        partial(DelimitedSource, delimiter="\t"),
         delimited("\t"),
         spoil=(b'"to be spoilt"', b"to\tmuch"),
         messy=messy_tables("\t"),

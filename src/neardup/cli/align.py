@@ -15,7 +15,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_passed_over
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -134,4 +134,5 @@ def _report(
         notes.note_skipped(len(summary["skipped_rows"]), "--json"),
         hint_for_align(summary),
     )
+    lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -13,7 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
+from neardup.cli.wording import counted, describe_bands, list_passed_over, plural, warn_of_recall
 
 _EPILOG = """\b
 Examples:
@@ -104,6 +104,7 @@ def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
         notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
         hint_for_dedup(summary),
     )
+    lines += list_passed_over(summary["passed_over"])
     seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""

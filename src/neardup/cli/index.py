@@ -12,7 +12,7 @@ from neardup.cli.command import TableGroup
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_passed_over
 
 if TYPE_CHECKING:
     from neardup.jobs.document_options import ReadingOptions
@@ -240,4 +240,5 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
             "found; a smaller number includes them"
         )
     lines += notes.lines(notes.note_skipped(len(addition.skipped), "--json"))
+    lines += list_passed_over(addition.passed_over)
     say("\n".join(lines))

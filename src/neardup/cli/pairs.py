@@ -14,7 +14,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, describe_bands, warn_of_recall
+from neardup.cli.wording import counted, describe_bands, list_passed_over, warn_of_recall
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -98,6 +98,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         notes.note_skipped(summary["skipped_rows"], "--json"),
         hint_for_pairs(summary),
     )
+    lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
 
 

@@ -13,7 +13,7 @@ from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_passed_over
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.forecast import JobForecast
@@ -146,5 +146,6 @@ def _report(estimate: JobForecast) -> str:
             "near-duplicates",
             f"  disk              about {estimate.disk_bytes / 1e6:,.1f} MB for the output",
             f"  time              about {quick:.1f} to {slow:.1f} s, once kernels are compiled",
+            *list_passed_over(estimate.passed_over),
         ]
     )

@@ -15,7 +15,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_passed_over
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -109,4 +109,5 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, secon
         notes.note_skipped(len(summary["skipped_rows"]), "--json"),
         hint_for_search(summary),
     )
+    lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])

@@ -12,7 +12,7 @@ from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, list_passed_over
 
 if TYPE_CHECKING:
     from neardup.jobs.sketch.sketches import Sketches
@@ -119,6 +119,7 @@ def _facts(sketches: Sketches, output: Path) -> dict[str, Any]:
         "documents": len(sketches),
         "bytes": output.stat().st_size,
         **{name: summary[name] for name in counts if name in summary},
+        "passed_over": sketches.passed_over,
         "scheme": sketches.scheme,
     }
 
@@ -133,4 +134,5 @@ def _report(sketches: Sketches, output: Path) -> str:
         notes.note_single(summary["single_shingle_documents"], len(sketches), ngram),
         notes.note_skipped(len(sketches.skipped), "--json"),
     )
+    lines += list_passed_over(sketches.passed_over)
     return "\n".join([*lines, f"written to {output}, {size:,} bytes{each}"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -19,6 +19,15 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def list_skipped(rows: Iterable[tuple[str, int, str]]) -> list[dict[str, object]]:
     """Give skipped rows (file, number, reason) as the JSON of a summary has them."""
     return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
+
+
+def list_passed_over(counts: Mapping[str, int]) -> list[str]:
+    """Give a line on the files of folders that were not read, by ending, if there are any."""
+    from neardup.files.inputs import list_endings
+
+    if not counts:
+        return []
+    return [f"{list_endings(counts)}; name them, or give --input-format, to have them read"]
 
 
 def describe_bands(summary: dict[str, Any]) -> str:

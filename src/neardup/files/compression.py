@@ -36,6 +36,17 @@ def decompressing(raw: Any, compression: str | None) -> Any:
     return pa.CompressedInputStream(native, compression)
 
 
+def ending_of(name: str) -> str:
+    """Return what the name of a file ends in, in lower case: its last suffix, and a compression's.
+
+    Empty for a name without a suffix.
+    """
+    path = PurePosixPath(name.replace("\\", "/").lower())
+    if path.suffix in COMPRESSIONS:
+        return PurePosixPath(path.stem).suffix + path.suffix
+    return path.suffix
+
+
 def compressing(raw: Any, compression: str | None) -> Any:
     """Wrap a file; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
     if compression is None:

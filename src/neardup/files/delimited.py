@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.compression import suffix_below
 from neardup.files.problems import Problems, check_columns, not_utf8
 from neardup.files.rawrows import (
@@ -43,9 +43,12 @@ if TYPE_CHECKING:
 _HEADER_BYTES = 1 << 16
 
 
-def open_source(location: str, name: str, _: InputOptions) -> DelimitedSource:
-    """Return the source of a file."""
-    return DelimitedSource(location, name)
+def open_source(location: str, name: str, options: InputOptions) -> DelimitedSource:
+    """Return the source of a file: with tabs if that is what was chosen, or what its name says."""
+    is_tsv = options.input_format == "tsv"
+    if options.input_format == "auto":
+        is_tsv = suffix_below(name) == ".tsv"
+    return DelimitedSource(location, name, delimiter="\t" if is_tsv else ",")
 
 
 class DelimitedSource(RawSource):
@@ -54,12 +57,16 @@ class DelimitedSource(RawSource):
     Parameters
     ----------
     location, name, block_bytes
-        As for RawSource; the suffix of the name tells the separator.
+        As for RawSource.
+    delimiter
+        What separates fields, an ASCII character.
     """
 
-    def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(
+        self, location: str, name: str, *, delimiter: str = ",", block_bytes: int = BLOCK_BYTES
+    ) -> None:
         super().__init__(location, name, block_bytes=block_bytes)
-        self._delimiter = "\t" if suffix_below(name) == ".tsv" else ","
+        self._delimiter = delimiter
         self._header: bytes | None = None
         self._columns: list[str] = []
 
@@ -199,9 +206,9 @@ class _DelimitedBlock(RawBlock):
         Arrow decodes such a row to report it, and fails. So their fields are counted with every
         byte taken for a character.
         """
-        if _is_utf8(raw.joined()):
+        if is_utf8(raw.joined()):
             return {}
-        doubtful = [index for index in range(len(raw)) if not _is_utf8(raw[index])]
+        doubtful = [index for index in range(len(raw)) if not is_utf8(raw[index])]
         data = b"".join(raw[index].decode("latin-1").encode() for index in doubtful)
         _, misfits = self._read_with_arrow(data, [])
         return {doubtful[index]: fields for index, fields in misfits.items()}
@@ -234,16 +241,6 @@ class _DelimitedBlock(RawBlock):
             ),
         )
         return table, misfits
-
-
-def _is_utf8(data: bytes | memoryview) -> bool:
-    bounds = pa.py_buffer(np.array([0, len(data)]))
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, bounds, pa.py_buffer(data)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _numbers_if_all_are(values: pa.Array) -> pa.Array:

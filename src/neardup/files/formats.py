@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from neardup.errors import InvalidInputError
 from neardup.files.compression import COMPRESSIONS, compression_of, suffix_below
 from neardup.files.input_options import InputOptions
+from neardup.options.choices import InputFormat
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -36,6 +37,8 @@ class FileFormat:
 
     Parameters
     ----------
+    name
+        How ``input_format`` calls it.
     suffixes
         Endings of file names, in lower case.
     module
@@ -45,6 +48,7 @@ class FileFormat:
         Whether the suffix of a compression may follow.
     """
 
+    name: InputFormat
     suffixes: tuple[str, ...]
     module: str
     is_compressible: bool = True
@@ -55,16 +59,20 @@ class FileFormat:
         return open_source(location, name, options)
 
 
+_TEXT = FileFormat("text", (".txt",), "neardup.files.plain")
+
 FORMATS = (
-    FileFormat((".jsonl", ".ndjson"), "neardup.files.jsonlines"),
-    FileFormat((".json",), "neardup.files.jsonarray"),
-    FileFormat((".csv", ".tsv"), "neardup.files.delimited"),
-    FileFormat((".txt",), "neardup.files.plain"),
-    FileFormat((".parquet",), "neardup.files.parquet", is_compressible=False),
+    FileFormat("jsonl", (".jsonl", ".ndjson"), "neardup.files.jsonlines"),
+    FileFormat("json", (".json",), "neardup.files.jsonarray"),
+    FileFormat("csv", (".csv",), "neardup.files.delimited"),
+    FileFormat("tsv", (".tsv",), "neardup.files.delimited"),
+    _TEXT,
+    FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
 )
 """All formats, in the order in which messages name them."""
 
 _DEFAULTS = InputOptions()
+_BY_NAME = {known.name: known for known in FORMATS}
 _BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
 _UNCOMPRESSED = [s for s, known in _BY_SUFFIX.items() if not known.is_compressible]
 
@@ -75,45 +83,58 @@ KNOWN_SUFFIXES = (
 """The suffixes in words, for errors."""
 
 
-def format_of(name: str) -> FileFormat | None:
-    """Return the format that the suffixes of a file name mean, None if it is not known."""
-    found = _BY_SUFFIX.get(suffix_below(name))
+def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None:
+    """Return the format that was chosen, or that the suffixes of a file name mean.
+
+    None if these mean none.
+    """
+    found = _BY_NAME.get(options.input_format) or _BY_SUFFIX.get(suffix_below(name))
     if found is None or (compression_of(name) is not None and not found.is_compressible):
         return None
     return found
 
 
-def known_format(name: str, location: str) -> FileFormat:
-    """Return the format of a file name; ``location`` is the file as the user knows it.
+def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) -> FileFormat:
+    """Return the format of a file that a user has named: text, if its suffixes mean none.
+
+    ``location`` is the file as the user knows it.
 
     Raises
     ------
     InvalidInputError
-        If the format is not known.
+        If a file is compressed whose format has compression of its own.
     """
-    found = format_of(name)
-    if found is None:
-        message = f"unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
+    found = format_of(name, options)
+    if found is not None:
+        return found
+    meant = _BY_NAME.get(options.input_format) or _BY_SUFFIX.get(suffix_below(name))
+    if meant is not None:
+        message = f"a {meant.name} file is not read compressed once more; decompress it first"
         raise InvalidInputError(message, path=location)
-    return found
+    return _TEXT
+
+
+def first_suffix(input_format: InputFormat) -> str:
+    """Return the suffix that a file of a format has; of JSON lines for ``auto``."""
+    return _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format].suffixes[0]
 
 
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:
-    """Make the source of a file of a known format.
+    """Make the source of a file.
 
     Parameters
     ----------
     location
         Local path or URL.
     name
-        Name of the source; its suffixes tell format and compression.
+        Name of the source; its suffixes tell compression, and format where none was chosen.
     options
         What files hold.
 
     Raises
     ------
     ReadError, InvalidInputError
-        If the format is not known, or the file cannot be opened where its content tells more of
-        the format.
+        If the file cannot be opened where its content tells more of the format, or is compressed
+        and may not be.
     """
-    return known_format(name, location).open(location, name, options)
+    return named_format(name, location, options).open(location, name, options)

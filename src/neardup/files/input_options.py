@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from neardup.options import table
+from neardup.options.choices import InputFormat
 from neardup.options.option import CheckedOptions, Option, no_effect
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 # For each option where it has no effect, what to do about it, and the options that this names.
 _WITHOUT_EFFECT = {
-    "lines": ("where no input is text", "name one", ()),
+    "input_format": ("on data in memory", "name files", ()),
+    "lines": (
+        "where no input is text",
+        "read files as text with input_format text",
+        ("input_format",),
+    ),
 }
 
 
@@ -24,12 +30,15 @@ class InputOptions(CheckedOptions):
 
     Parameters
     ----------
+    input_format
+        What all files are read as; with ``auto`` their endings decide.
     lines
         Text files hold one document a line; else each is one.
     """
 
-    known: ClassVar[Iterable[Option]] = (table.LINES,)
+    known: ClassVar[Iterable[Option]] = (table.INPUT_FORMAT, table.LINES)
 
+    input_format: InputFormat = "auto"
     lines: bool = False
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.formats import KNOWN_SUFFIXES, format_of, known_format
+from neardup.files.formats import KNOWN_SUFFIXES, format_of
+from neardup.files.input_options import InputOptions
+from neardup.files.inputs import Inputs, list_endings, passed_over
 from neardup.files.streams import is_remote, reading
 from neardup.storage.scratch import recover_above
 
@@ -17,20 +19,54 @@ from neardup.storage.scratch import recover_above
 _OUTPUT_FILES = ("summary.json", "removed.parquet")
 
 
-def files_named(path: str) -> Iterator[str]:
+@dataclass
+class Found:
+    """The files that an argument names, and those of its folders that are no input."""
+
+    files: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+    def take(self, location: str, options: InputOptions) -> None:
+        """Put a file of a folder where its name says that it belongs."""
+        is_input = format_of(path_of(location), options) is not None
+        (self.files if is_input else self.passed_over).append(location)
+
+    def sorted_if_any(self, what: str) -> Found:
+        """Return both in the order of their names.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are no files; ``what`` should have some.
+        """
+        if not self.files:
+            message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
+            if self.passed_over:
+                counts = passed_over(Inputs([], self.passed_over))
+                message += (
+                    f"; {list_endings(counts)}; input_format text (--input-format text) reads all "
+                    "files as text"
+                )
+            raise InvalidInputError(message)
+        return Found(sorted(set(self.files)), sorted(set(self.passed_over)))
+
+
+def files_named(path: str, options: InputOptions) -> Found:
     """Return the files that one argument names, sorted.
+
+    A file that is named itself may have any ending; those of a folder have one of a known format,
+    unless ``options`` choose a format for all.
 
     Raises
     ------
     ReadError
         If a file is not there or cannot be opened.
     InvalidInputError
-        If there is no file, or one of unknown format.
+        If there is no file.
     """
     if is_remote(path) and not path.startswith("file://"):
-        yield from _expand_url(path)
-    else:
-        yield from _expand_local(path.removeprefix("file://"))
+        return _expand_url(path, options)
+    return _expand_local(path.removeprefix("file://"), options)
 
 
 def path_of(location: str) -> str:
@@ -40,36 +76,45 @@ def path_of(location: str) -> str:
     return location
 
 
-def _expand_local(path: str) -> Iterator[str]:
+def _expand_local(path: str, options: InputOptions) -> Found:
     recover_above(path)
     # A file may have brackets in its name; only what does not exist as it stands is a glob.
     if not glob.has_magic(path) or os.path.lexists(path):
-        yield from _files_below(path)
-        return
+        return _files_below(path, options)
     matches = glob.glob(path, recursive=True)
     if not matches:
         message = f"no file matches the pattern {path!r}"
         raise InvalidInputError(message)
-    # "corpus/**" matches folders and, one by one, what is in them.
-    folders = {match for match in matches if Path(match).is_dir()}
-    files = {file for match in matches if match not in folders for file in _files_below(match)}
-    files.update(file for folder in folders for file in _known_files(folder))
-    if not files:
-        message = f"the folders that match {path!r}"
-        raise _empty(message)
-    yield from sorted(files)
+    found = Found()
+    for match in matches:
+        if Path(match).is_dir():
+            _walk(match, options, found)
+        elif _is_any(path):
+            # "corpus/**" matches folders and, one by one, what is in them.
+            found.take(_checked_file(match), options)
+        else:
+            found.files.append(_checked_file(match))
+    return found.sorted_if_any(f"the folders that match {path!r}")
 
 
-def _files_below(path: str) -> list[str]:
+def _is_any(pattern: str) -> bool:
+    """Return whether a pattern stands for all files at any depth, as a folder does."""
+    return pattern.rpartition("/")[2] == "**"
+
+
+def _files_below(path: str, options: InputOptions) -> Found:
     """Return the file itself, or the files of known formats in a folder."""
     # Not Path.is_dir, which fails where it may not look.
-    if os.path.isdir(path):
-        _check_is_no_output(path)
-        files = sorted(_known_files(path))
-        if not files:
-            message = f"the folder {path!r}"
-            raise _empty(message)
-        return files
+    if not os.path.isdir(path):
+        return Found([_checked_file(path)])
+    _check_is_no_output(path)
+    found = Found()
+    _walk(path, options, found)
+    return found.sorted_if_any(f"the folder {path!r}")
+
+
+def _checked_file(path: str) -> str:
+    """Return the path of a file that can be opened, and again."""
     with reading(path):
         if not stat.S_ISREG(Path(path).stat().st_mode):
             message = (
@@ -80,13 +125,13 @@ def _files_below(path: str) -> list[str]:
                 message,
                 path=path,
             )
-    known_format(path, path)
-    with reading(path):
         Path(path).open("rb").close()
-    return [_normal(path)]
+    return _normal(path)
 
 
-def _known_files(folder: str) -> Iterator[str]:
+def _walk(folder: str, options: InputOptions, found: Found) -> None:
+    """Take the files of a folder, at any depth."""
+
     def fail(error: OSError) -> None:
         with reading(str(error.filename)):
             raise error
@@ -99,8 +144,8 @@ def _known_files(folder: str) -> Iterator[str]:
             if not name.startswith(".") and not _is_output(os.path.join(parent, name))
         ]
         for name in files:
-            if not name.startswith(".") and format_of(name) is not None:
-                yield _normal(os.path.join(parent, name))
+            if not name.startswith("."):
+                found.take(_normal(os.path.join(parent, name)), options)
 
 
 def _normal(path: str) -> str:
@@ -109,39 +154,34 @@ def _normal(path: str) -> str:
     return os.path.join(os.curdir, shortened) if shortened == "-" else shortened
 
 
-def _expand_url(url: str) -> list[str]:
+def _expand_url(url: str, options: InputOptions) -> Found:
     """Return the files of a URL: itself, those that match, or those of known formats below it."""
     with reading(url):
         from fsspec.core import url_to_fs
 
         filesystem, path = url_to_fs(url)
+        found = Found()
         if "*" in url:
-            found = filesystem.glob(path)
-            files = sorted(filesystem.unstrip_protocol(name) for name in found)
-            files = [file for file in files if format_of(path_of(file)) is not None]
-            if not files:
-                message = f"no file of a known format matches the pattern {url!r}"
+            for name, about in filesystem.glob(path, detail=True).items():
+                if about["type"] == "directory":
+                    continue
+                location = filesystem.unstrip_protocol(name)
+                if _is_any(url):
+                    found.take(location, options)
+                else:
+                    found.files.append(location)
+            if not found.files and not found.passed_over:
+                message = f"no file matches the pattern {url!r}"
                 raise InvalidInputError(message)
-            return files
+            return found.sorted_if_any(f"the folders that match {url!r}")
         # Asking whether it is a folder takes a request; a name with a known suffix needs none.
-        if format_of(path_of(url)) is not None:
-            if not filesystem.exists(path):
-                raise FileNotFoundError
-            return [url]
-        if filesystem.isdir(path):
-            found = [name for name in filesystem.find(path) if format_of(name) is not None]
-            if not found:
-                message = f"the folder {url!r}"
-                raise _empty(message)
-            return sorted(filesystem.unstrip_protocol(name) for name in found)
-    known_format(path_of(url), url)
-    return [url]
-
-
-def _empty(what: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
-    )
+        if format_of(path_of(url)) is None and filesystem.isdir(path):
+            for name in filesystem.find(path):
+                found.take(filesystem.unstrip_protocol(name), options)
+            return found.sorted_if_any(f"the folder {url!r}")
+        if not filesystem.exists(path):
+            raise FileNotFoundError
+    return Found([url])
 
 
 def _is_output(folder: str) -> bool:

@@ -59,6 +59,8 @@ class ParquetSource(Source):
         About how much a block holds, as it is encoded in the file.
     """
 
+    input_options = frozenset({"input_format"})
+
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.location = self.origin = location
         self.name = name

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.arrowcolumns import parse_arrow
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import is_utf8, parse_arrow
+from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.compression import suffix_below
+from neardup.files.problems import Problems
 from neardup.files.rawrows import (
+    BLOCK_BYTES,
     BYTE_ORDER_MARK,
     Cut,
     Cutter,
@@ -33,16 +38,42 @@ def open_source(
     location: str, name: str, options: InputOptions
 ) -> TextFileSource | TextLinesSource:
     """Return the source of a file that is one document, or with ``lines`` has one a line."""
-    return (TextLinesSource if options.lines else TextFileSource)(location, name)
+    is_text_by_name = suffix_below(name) == ".txt"
+    source = TextLinesSource if options.lines else TextFileSource
+    return source(location, name, is_text_by_name=is_text_by_name)
 
 
-class TextFileSource(RawSource):
-    """A text file that is one document, its row 1; also if it is empty.
+class _TextSource(RawSource):
+    """A text file.
 
-    A byte-order mark is no part of the text but is written again.
+    Parameters
+    ----------
+    location, name, block_bytes
+        As for RawSource.
+    is_text_by_name
+        Whether the name says that this is text; else its first bytes are looked at.
     """
 
-    input_options = frozenset({"lines"})
+    input_options = RawSource.input_options | {"lines"}
+
+    def __init__(
+        self,
+        location: str,
+        name: str,
+        *,
+        is_text_by_name: bool = True,
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
+        super().__init__(location, name, block_bytes=block_bytes)
+        self._is_text_by_name = is_text_by_name
+
+
+class TextFileSource(_TextSource):
+    """A text file that is one document, its row 1; also if it is empty.
+
+    A byte-order mark is no part of the text but is written again. A file that is no text is a bad
+    row.
+    """
 
     def _start(self, _: InputStream) -> bytes:
         return b""
@@ -52,7 +83,11 @@ class TextFileSource(RawSource):
 
     def _block(self, raw: RawRows) -> RowBlock:
         skipped = len(BYTE_ORDER_MARK) if raw.data.startswith(BYTE_ORDER_MARK) else 0
-        return _TextBlock(self.location, raw, raw.starts + skipped, raw.ends)
+        block = _TextBlock(self.location, raw, raw.starts + skipped, raw.ends)
+        foreign = foreign_kind(raw.data[:HEAD_BYTES])
+        if foreign and (not self._is_text_by_name or not is_utf8(raw.data)):
+            return _ForeignBlock(block, foreign)
+        return block
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
@@ -75,10 +110,15 @@ class _TextFileWriter(RowWriter):
         """Do nothing; the file was complete when it was written."""
 
 
-class TextLinesSource(RawSource):
+class TextLinesSource(_TextSource):
     """A text file with one document a line; lines of white space are no rows."""
 
-    input_options = frozenset({"lines"})
+    def _start(self, stream: InputStream) -> bytes:
+        head = stream.read(HEAD_BYTES)
+        foreign = foreign_kind(head)
+        if foreign and (not self._is_text_by_name or not is_utf8(head)):
+            raise InvalidInputError(foreign, path=self.location)
+        return head.removeprefix(BYTE_ORDER_MARK)
 
     def _cutter(self) -> Cutter:
         return cut_lines
@@ -132,6 +172,28 @@ class _TextBlock(RawBlock):
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.raw.data)]
         both = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
         return both.take(pa.array(np.arange(0, len(offsets), 2)))
+
+
+class _ForeignBlock(RawBlock):
+    """The one row of a file that is no text, as the reason says."""
+
+    def __init__(self, block: _TextBlock, reason: str) -> None:
+        super().__init__(block.path, block.raw)
+        self._block, self._reason = block, reason
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Refuse the row, or skip it."""
+        nothing = self._block.parse(columns, select=np.zeros(1, np.bool_))
+        problems = Problems(self.raw.select(select).numbers, self.path, skip_bad)
+        if len(problems.bad):
+            problems.add(0, self._reason)
+        return problems.with_bad_rows(nothing)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Refuse the row."""
+        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
 
 
 def _cut_nothing(data: bytes, final: bool) -> Cut:

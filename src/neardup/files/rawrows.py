@@ -126,6 +126,8 @@ class RawSource(Source):
         How much to read at a time.
     """
 
+    input_options = frozenset({"input_format"})
+
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.location = self.origin = location
         self.name = name

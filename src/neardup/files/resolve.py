@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
-from neardup.files.formats import file_source
+from neardup.files.formats import file_source, first_suffix
 from neardup.files.input_options import InputOptions
-from neardup.files.locations import files_named, path_of
+from neardup.files.inputs import Inputs
+from neardup.files.locations import Found, files_named, path_of
 from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.streams import StandardInput, is_remote, reading
 
@@ -26,17 +27,18 @@ STANDARD_INPUT = "-"
 _DEFAULTS = InputOptions()
 
 
-def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> list[Source]:
+def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> Inputs:
     """Find the files that the arguments of a command name.
 
     Parameters
     ----------
     paths
-        Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. Of a
-        folder, all files of known formats at any depth are taken, but nothing hidden and no
-        output of neardup.
+        Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. A file
+        whose ending means no format is text. Of a folder, all files of known formats at any depth
+        are taken, others are passed over; nothing hidden and no output of neardup is looked at.
     options
-        What files hold. With ``lines`` standard input is a text too; without, JSON lines.
+        What files hold. Standard input is JSON lines, or with ``lines`` a text, unless they
+        choose a format.
 
     Returns
     -------
@@ -48,37 +50,35 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> li
     ReadError
         If a file is not there or cannot be opened.
     InvalidInputError
-        If an argument leads to no file, or to a file of unknown format.
+        If an argument leads to no file.
     """
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
         raise InvalidInputError(message)
     found = [
-        location
-        for path in paths
-        for location in ([path] if path == STANDARD_INPUT else files_named(path))
+        Found([path]) if path == STANDARD_INPUT else files_named(path, options) for path in paths
     ]
-    # The same file may come as a relative and as an absolute path; the first stands.
-    unique: dict[str, str] = {}
-    for location in found:
-        unique.setdefault(location if is_remote(location) else _absolute(location), location)
+    unique = _unique(location for one in found for location in one.files)
     locations = list(unique.values())
+    others = _unique(location for one in found for location in one.passed_over)
+    passed_over = [path_of(others[place]) for place in others.keys() - unique.keys()]
     for location in locations:
         _check_name(location)
-    names = _names(locations, "stdin.txt" if options.lines else "stdin.jsonl")
+    names = _names(locations, _name_of_standard_input(options))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         message = f"two inputs would both be called {twice!r}; rename one of them"
         raise InvalidInputError(message)
-    return [
+    sources = (
         _spooled_standard_input(name, options)
         if location == STANDARD_INPUT
         else file_source(location, name, options)
         for location, name in zip(locations, names, strict=True)
-    ]
+    )
+    return Inputs(sources, passed_over)
 
 
-def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> list[Source]:
+def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     """Find the sources that a Python caller names or hands over.
 
     Parameters
@@ -99,7 +99,7 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> list[Source]
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], options)
     if is_arrow(data):
-        return [arrow_source(data)]
+        return Inputs([arrow_source(data)])
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
         message = (
             "expected a path, a list of strings or dictionaries, or an Arrow table,"
@@ -109,7 +109,23 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> list[Source]
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], options)
-    return [rows_source(items)]
+    return Inputs([rows_source(items)])
+
+
+def _unique(locations: Iterable[str]) -> dict[str, str]:
+    """Return locations by what they lead to.
+
+    The same file may come as a relative and as an absolute path; the first stands.
+    """
+    unique: dict[str, str] = {}
+    for location in locations:
+        unique.setdefault(location if is_remote(location) else _absolute(location), location)
+    return unique
+
+
+def _name_of_standard_input(options: InputOptions) -> str:
+    is_text = options.lines and options.input_format == "auto"
+    return "stdin" + first_suffix("text" if is_text else options.input_format)
 
 
 def _check_name(location: str) -> None:

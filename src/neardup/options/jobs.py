@@ -7,7 +7,13 @@ from neardup.options.choices import PairMeasure, PairMethod
 from neardup.options.kinds import Choice, ShareOrCount, Whole
 from neardup.options.option import Option
 
-_READING = (table.TEXT_COLUMN, table.ID_COLUMN, table.LINES, table.ON_ERROR)
+_READING = (
+    table.TEXT_COLUMN,
+    table.ID_COLUMN,
+    table.INPUT_FORMAT,
+    table.LINES,
+    table.ON_ERROR,
+)
 _NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS)
 _SHINGLES = (table.TOKENIZER, table.NGRAM, table.OCCURRENCES, *_NORMALISATION)
 _BANDS = (table.RECALL, table.NUM_PERM, table.BANDS, table.ROWS, table.SEED)

@@ -10,6 +10,7 @@ from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
     Fingerprint,
+    InputFormat,
     InverseFrequency,
     Method,
     Missing,
@@ -52,6 +53,13 @@ ID_COLUMN = Option(
     "id_column", Text(), "Column of the ids; without it an id is <file name>:<row number>."
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
+INPUT_FORMAT = Option(
+    "input_format",
+    Choice(InputFormat),
+    "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
+    "has another one is text, those of a folder are passed over.",
+    "auto",
+)
 ON_ERROR = Option(
     "on_error",
     Choice(OnError),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from tests.examples import examples
 
 @pytest.fixture
 def source(make_file):
-    def make(data: bytes, name: str = "a.csv", **options: int) -> DelimitedSource:
+    def make(data: bytes, name: str = "a.csv", **options: Any) -> DelimitedSource:
         return DelimitedSource(str(make_file(name, data)), name, **options)
 
     return make
@@ -39,7 +40,7 @@ def test_parse__columns(source):
 
 
 def test_parse__tabs(source):
-    block = one_block(source(b'text\tid\na,b\t"x\ty"\n', "a.tsv"))
+    block = one_block(source(b'text\tid\na,b\t"x\ty"\n', "a.tsv", delimiter="\t"))
     rows = block.parse(ColumnNames(id="id"))
     assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a,b"], ["x\ty"])
 

@@ -21,6 +21,14 @@ def test_check_effect__of_nothing_that_was_given(sources):
     check_effect(InputOptions(), sources("a.jsonl"), [])
 
 
+def test_check_effect__input_format(sources):
+    chosen = InputOptions(input_format="jsonl")
+    check_effect(chosen, sources("a.jsonl"), resolve_inputs(["a text"]))
+    check_effect(chosen, sources("a.parquet", input_format="jsonl"))
+    with pytest.raises(InvalidParameterError, match=r"^input_format has no effect on data in mem"):
+        check_effect(chosen, resolve_inputs(["a text"]))
+
+
 def test_check_effect__lines(sources):
     lines = InputOptions(lines=True)
     text = sources("a.txt", lines=True)

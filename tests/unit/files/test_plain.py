@@ -65,3 +65,42 @@ def test_text_lines__not_utf8(make_file):
     rows = block.parse(ColumnNames(), skip_bad=True)
     assert rows.text.to_pylist() == ["a", None, "c"]
     assert rows.skipped == [(3, "not valid UTF-8 at byte 2 of column 'text'")]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"%PDF-1.7\n", "a PDF document"),
+        (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
+        (b"PAR1\x15\x04", "a Parquet file, not text; read it with input_format parquet"),
+        (b"\x1f\x8b\x08", "compressed with gzip; let its name end in .gz"),
+        (b"\x89PNG\r\n", "an image"),
+        (b"a" * 257 + b"ustar\x0000", "a tar archive"),
+        (b"abc\0\xff", "binary data"),
+    ],
+)
+def test_text__that_is_none(make_file, content, kind):
+    """Its first bytes say what it is; where the name says .txt only if it is no UTF-8."""
+    path = str(make_file("a.bin", content))
+    whole = TextFileSource(path, "a.bin", is_text_by_name=False)
+    [block] = whole.blocks()
+    message = rf"^{re.escape(path)}, row 1: this is {re.escape(kind)}"
+    for use in (lambda: block.parse(ColumnNames()), block.to_table):
+        with pytest.raises(InvalidInputError, match=message):
+            use()
+    rows = block.parse(ColumnNames(), skip_bad=True)
+    assert rows.text.to_pylist() == [None]
+    [(number, reason)] = rows.skipped
+    assert (number, reason.startswith(f"this is {kind}")) == (1, True)
+    assert block.parse(ColumnNames(), select=np.array([False])).text.to_pylist() == []
+    with pytest.raises(InvalidInputError, match=rf"^{re.escape(path)}: this is {re.escape(kind)}"):
+        list(TextLinesSource(path, "a.bin", is_text_by_name=False).blocks())
+    [block] = TextFileSource(path, "a.txt").blocks()
+    is_text = content.startswith((b"%PDF", b"aaa", b"PAR1", b"PK"))
+    assert (block.parse(ColumnNames(), skip_bad=True).skipped == []) == is_text
+
+
+@pytest.mark.parametrize("source", [TextFileSource, TextLinesSource])
+def test_text__of_any_name(make_file, source):
+    path = str(make_file("README.md", b"\xef\xbb\xbf# A *title*"))
+    assert texts(source(path, "README.md", is_text_by_name=False)) == ["# A *title*"]

@@ -17,6 +17,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
 from neardup.files.input_options import InputOptions
+from neardup.files.inputs import passed_over
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
@@ -99,10 +100,16 @@ def test_resolve_paths__urls(make_file):
     assert sum(len(block) for block in source.blocks()) == 1
     with pytest.raises(ReadError, match=r"^memory://x/none\.csv: no such file$"):
         resolve_paths(["memory://x/none.csv"])
-    with pytest.raises(InvalidInputError, match=r"^no file of a known format matches the pattern"):
-        resolve_paths(["memory://x/*.bin"])
-    with pytest.raises(InvalidInputError, match=r"^memory://x/other\.bin: unknown file format"):
-        resolve_paths(["memory://x/other.bin"])
+    with pytest.raises(
+        InvalidInputError, match=r"^no file matches the pattern 'memory://x/\*\.q'$"
+    ):
+        resolve_paths(["memory://x/*.q"])
+    for url in ("memory://x/*.bin", "memory://x/other.bin"):
+        [source] = resolve_paths([url])
+        assert (source.name, type(source)) == ("other.bin", TextFileSource)
+    for url in ("memory://x", "memory://x/**"):
+        assert resolve_paths([url]).passed_over == {".bin": 1}
+    assert names("memory://x", input_format="jsonl") == ["a.jsonl", "b/c.csv", "other.bin"]
 
 
 @pytest.mark.parametrize(
@@ -166,11 +173,86 @@ def test_resolve_paths__unmatched_glob(corpus):
         resolve_paths(["corpus/*.tsv"])
 
 
-def test_resolve_paths__unknown_suffix(corpus):
-    message = f"corpus/README.md: unknown file format; a name ends in one of {KNOWN_SUFFIXES}"
-    for path in ("corpus/README.md", "corpus/*"):
-        with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}$"):
-            resolve_paths([path])
+def test_resolve_paths__unknown_suffix_is_text_if_it_is_named(corpus):
+    [source] = resolve_paths(["corpus/README.md"])
+    assert (source.name, type(source)) == ("README.md", TextFileSource)
+    [source] = resolve_paths(["corpus/README.md"], InputOptions(lines=True))
+    assert type(source) is TextLinesSource
+    assert names("corpus/*") == ["README.md", "a.jsonl.gz", "b.jsonl", "sub/c.csv"]
+
+
+def test_resolve_paths__passed_over_in_folders(corpus, make_file):
+    for name in (
+        "x.PDF",
+        "y.pdf",
+        "sub/notes.md.gz",
+        "sub/Makefile",
+        ".hidden.pdf",
+        "z.parquet.gz",
+    ):
+        make_file(f"corpus/{name}", LINE)
+    expected = {".pdf": 2, "": 1, ".md": 1, ".md.gz": 1, ".parquet.gz": 1}
+    for paths in (["corpus"], ["corpus/**"], ["corp*"], ["corpus", "corpus/sub", str(corpus)]):
+        found = resolve_paths(paths)
+        assert passed_over(found) == expected
+        assert list(passed_over(found)) == [".pdf", "", ".md", ".md.gz", ".parquet.gz"]
+    named = resolve_paths(["corpus", "./corpus/README.md"])
+    assert passed_over(named) == {name: n for name, n in expected.items() if name != ".md"}
+    assert "README.md" in [source.name for source in named]
+    assert passed_over(resolve_paths(["corpus/b.jsonl"]), resolve_inputs(["x"]), []) == {}
+    assert passed_over(found, found) == {ending: 2 * n for ending, n in expected.items()}
+
+
+def test_resolve_paths__passed_over_name_that_is_not_unicode(corpus):
+    with open(b"corpus/a.\xff", "wb"):
+        pass
+    assert passed_over(resolve_paths(["corpus"])) == {".md": 1, ".\\udcff": 1}
+
+
+@pytest.mark.parametrize(
+    ("input_format", "expected"),
+    [
+        ("text", TextFileSource),
+        ("jsonl", JsonLinesSource),
+        ("json", JsonLinesSource),
+        ("csv", DelimitedSource),
+        ("tsv", DelimitedSource),
+        ("parquet", ParquetSource),
+    ],
+)
+def test_resolve_paths__format_that_is_chosen(corpus, monkeypatch, input_format, expected):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
+    (corpus / "a.jsonl.gz").unlink()
+    found = resolve_paths(["corpus", "-"], InputOptions(input_format=input_format))
+    assert {type(source) for source in found} == {expected}
+    assert [source.name for source in found][:-1] == ["README.md", "b.jsonl", "sub/c.csv"]
+    assert format_of(found[-1].name) == format_of("", InputOptions(input_format=input_format))
+    assert found.passed_over == {}
+
+
+def test_resolve_paths__separator_of_the_chosen_format(make_file):
+    path = str(make_file("a.csv", b"text\tid\nx,y\t1\n"))
+    [block] = resolve_paths([path], InputOptions(input_format="tsv"))[0].blocks()
+    assert block.to_table().to_pylist() == [{"text": "x,y", "id": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("a.parquet.gz", {}), ("a.bin.zst", {"input_format": "parquet"})],
+)
+def test_resolve_paths__compressed_that_may_not_be(make_file, name, options):
+    path = str(make_file(name, LINE))
+    message = f"{path}: a parquet file is not read compressed once more; decompress it first"
+    with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}$"):
+        resolve_paths([path], InputOptions(**options))
+
+
+def test_resolve_paths__file_called_as_standard_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(b"a text")
+    [source] = resolve_paths(["./-"])
+    assert (source.name, source.origin) == ("-", "./-")
+    assert sum(len(block) for block in source.blocks()) == 1
 
 
 def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
@@ -181,6 +263,12 @@ def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
         resolve_paths(["none"])
     with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
         resolve_paths(["n*"])
+    (tmp_path / "none/a.md").touch()
+    more = r"; 1 file passed over: \.md 1; input_format text \(--input-format text\) reads all"
+    with pytest.raises(
+        InvalidInputError, match=rf"a known format in the folder 'none'{ending}{more}"
+    ):
+        resolve_paths(["none"])
 
 
 def test_resolve_paths__unreadable(corpus, monkeypatch):

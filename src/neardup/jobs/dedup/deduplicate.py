@@ -14,6 +14,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
+    InputFormat,
     InverseFrequency,
     Method,
     Occurrences,
@@ -54,6 +55,7 @@ def deduplicate(
     idf: InverseFrequency | None = None,
     text_column: str = "text",
     id_column: str | None = None,
+    input_format: InputFormat = "auto",
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -119,6 +121,10 @@ def deduplicate(
         included; see ``text.weighting.Weighting``. The first of each is the default.
     text_column, id_column
         Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
+    input_format
+        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv`` or ``parquet``: what all files are read as,
+        whatever their endings. ``auto``: by ending; a file that is named and has another one is
+        text, those of a folder are passed over and counted in the summary.
     lines
         Text files hold one document a line.
     on_error
@@ -181,6 +187,7 @@ def deduplicate(
         idf=idf,
         text_column=text_column,
         id_column=id_column,
+        input_format=input_format,
         lines=lines,
         on_error=on_error,
     )

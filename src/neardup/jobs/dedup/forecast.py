@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.plan import DedupPlan
@@ -43,6 +44,7 @@ class JobForecast:
     the threshold, and of candidate pairs below it; both rest on the pairs of ``sample_documents``
     documents and say nothing about rarer ones. ``memory_bytes`` has a lower and an upper bound:
     no document has a near-duplicate, or every one has. ``seconds`` likewise.
+    ``passed_over`` counts files of folders that were not read, by ending.
     """
 
     documents: int
@@ -53,6 +55,7 @@ class JobForecast:
     memory_bytes: tuple[int, int]
     disk_bytes: int
     seconds: tuple[float, float]
+    passed_over: dict[str, int]
 
 
 def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> JobForecast:
@@ -94,6 +97,7 @@ def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> 
         memory_bytes=(least, least + int(8 * n_tokens * scale)),
         disk_bytes=disk,
         seconds=(seconds, 2 * seconds),
+        passed_over=passed_over(sources),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.files.inputs import passed_over
 from neardup.jobs.dedup.audit import Audit
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.decide import Decision
@@ -40,6 +41,7 @@ def summarise(
         "empty_documents": own.count_empty(),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         "skipped_rows": len(own.skipped) + len(other.skipped),
+        "passed_over": passed_over(own.sources, other.sources),
         "against_documents": int(other.is_document.sum()),
         "removed_for_against": n_for_other,
         "removed_within": n_removed - n_for_other,

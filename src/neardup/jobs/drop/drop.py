@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import InputOptions, check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.document_options import ReadingOptions
@@ -156,6 +157,7 @@ def _summarise(
         "missing_documents": n_missing,
         "skipped_rows": len(documents.skipped),
         **skipped_rows(documents.skipped),
+        "passed_over": passed_over(documents.sources),
         "workers": runner.workers,
         "versions": versions(),
     }

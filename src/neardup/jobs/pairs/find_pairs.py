@@ -14,6 +14,7 @@ from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.choices import (
     Algorithm,
+    InputFormat,
     Occurrences,
     OnError,
     PairMeasure,
@@ -47,6 +48,7 @@ def find_pairs(
     fold_digits: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
+    input_format: InputFormat = "auto",
     lines: bool = False,
     on_error: OnError = "raise",
     recall: str | float | Decimal | Fraction | None = None,
@@ -97,7 +99,7 @@ def find_pairs(
         As for ``deduplicate``; with method ``minhash`` only.
     limit
         Raise an error at more pairs than this.
-    text_column, id_column, lines, on_error, workers, progress
+    text_column, id_column, input_format, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -147,6 +149,7 @@ def find_pairs(
         fold_digits=fold_digits,
         text_column=text_column,
         id_column=id_column,
+        input_format=input_format,
         lines=lines,
         on_error=on_error,
         recall=recall,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.files.inputs import passed_over
 from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records
@@ -30,6 +31,7 @@ def summarise_pairs(
         "short_documents": _count_short(catalogues, plan),
         "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
+        "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
         "distinct_records": len(records),
         "pairs": len(matches.pairs),
         "filters": vars(matches.counts),

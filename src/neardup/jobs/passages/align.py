@@ -15,13 +15,20 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.passages.other import NewDocuments, Other, choose_other, open_other
 from neardup.jobs.passages.result import PassageResult
-from neardup.options.choices import InverseFrequency, OnError, TermFrequency, UnicodeForm
+from neardup.options.choices import (
+    InputFormat,
+    InverseFrequency,
+    OnError,
+    TermFrequency,
+    UnicodeForm,
+)
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
@@ -97,7 +104,8 @@ def align_collections(
     InvalidInputError, ReadError
         For a bad row, or a file that cannot be read.
     """
-    check_effect(options, sources, other.sources if isinstance(other, NewDocuments) else ())
+    new = other.sources if isinstance(other, NewDocuments) else ()
+    check_effect(options, sources, new)
     start = time.perf_counter()
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
@@ -116,6 +124,7 @@ def align_collections(
         table = pa.concat_tables(tables)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+    summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary)
 
 
@@ -173,6 +182,7 @@ def align(
     with_text: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
+    input_format: InputFormat = "auto",
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -206,7 +216,7 @@ def align(
         As for ``PassageIndex.create``; an index has its own.
     with_text
         Add the columns query_text and doc_text.
-    text_column, id_column, lines, on_error, workers, progress
+    text_column, id_column, input_format, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -251,6 +261,7 @@ def align(
         with_text=with_text,
         text_column=text_column,
         id_column=id_column,
+        input_format=input_format,
         lines=lines,
         on_error=on_error,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.passages.result import AdditionResult, CompactionResult, RemovalResult
 from neardup.passages.additions import add_documents
@@ -60,7 +61,8 @@ def add(
     with runner.stage("read") as note:
         addition = add_documents(handle, sources, read, runner)
         note(documents=addition.n_documents, tokens=addition.n_tokens)
-    return AdditionResult(**vars(addition), seconds=time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
 
 
 def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> RemovalResult:

@@ -21,6 +21,7 @@ from neardup.jobs.passages.result import (
 )
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.options.choices import (
+    InputFormat,
     InverseFrequency,
     OnError,
     Report,
@@ -166,6 +167,7 @@ class PassageIndex:
         *,
         text_column: str = "text",
         id_column: str | None = None,
+        input_format: InputFormat = "auto",
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -177,7 +179,7 @@ class PassageIndex:
         ----------
         data
             Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, lines, on_error, workers, progress
+        text_column, id_column, input_format, lines, on_error, workers, progress
             As for ``deduplicate``. Ids must not be in the index yet.
 
         Returns
@@ -195,7 +197,11 @@ class PassageIndex:
             If a file cannot be read or written; the index is as before then.
         """
         reading = ReadingOptions(
-            text_column=text_column, id_column=id_column, lines=lines, on_error=on_error
+            text_column=text_column,
+            id_column=id_column,
+            input_format=input_format,
+            lines=lines,
+            on_error=on_error,
         )
         read = ReadOptions(reading.columns, reading.skip_bad)
         with Runner(workers, progress) as runner:
@@ -253,6 +259,7 @@ class PassageIndex:
         with_text: bool = False,
         text_column: str = "text",
         id_column: str | None = None,
+        input_format: InputFormat = "auto",
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -278,7 +285,7 @@ class PassageIndex:
             exactly.
         with_text
             Add the columns query_text and doc_text.
-        text_column, id_column, lines, on_error, workers, progress
+        text_column, id_column, input_format, lines, on_error, workers, progress
             As for ``deduplicate``.
 
         Returns
@@ -301,6 +308,7 @@ class PassageIndex:
             with_text=with_text,
             text_column=text_column,
             id_column=id_column,
+            input_format=input_format,
             lines=lines,
             on_error=on_error,
         )

@@ -44,7 +44,8 @@ class AdditionResult:
     """What was added to an index.
 
     ``n_empty`` of the documents have no token, ``n_short`` fewer than the index's ``min_tokens``;
-    neither are ever found. ``skipped`` rows (file, row, reason) were left out.
+    neither are ever found. ``skipped`` rows (file, row, reason) were left out; ``passed_over``
+    counts files of folders that were not read, by ending.
     """
 
     n_documents: int
@@ -52,17 +53,19 @@ class AdditionResult:
     n_empty: int
     n_short: int
     skipped: list[SkippedRow] = field(default_factory=list)
+    passed_over: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Counts, skipped rows and seconds, as plain values."""
+        """Counts, skipped rows, files passed over and seconds, as plain values."""
         return {
             "documents": self.n_documents,
             "tokens": self.n_tokens,
             "empty_documents": self.n_empty,
             "short_documents": self.n_short,
             "skipped_rows": list_skipped(self.skipped),
+            "passed_over": self.passed_over,
             "seconds": round(self.seconds, 3),
         }
 

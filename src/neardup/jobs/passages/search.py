@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
@@ -114,7 +115,8 @@ def search_sources(
             counts.n_found += len(tables[-1]["query_id"].unique())
         table = pa.concat_tables(tables)
         note(queries=counts.n_queries, passages=len(table))
-    return PassageResult(table, _summary(table, counts, plan, index, time.perf_counter() - start))
+    summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+    return PassageResult(table, {**summary, "passed_over": passed_over(sources)})
 
 
 def _search_block(

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
@@ -19,6 +20,7 @@ from neardup.jobs.sketch.options import SketchOptions, make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import (
     Fingerprint,
+    InputFormat,
     InverseFrequency,
     Occurrences,
     OnError,
@@ -75,7 +77,8 @@ def sketch_sources(
         check_unique(ids, lambda document: _place(blocks, document))
         note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
-    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds)
+    left_out = passed_over(sources, idf_sources or ())
+    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds, left_out)
 
 
 def _count_frequencies(
@@ -140,6 +143,7 @@ def sketch(
     fold_digits: bool = False,
     text_column: str = "text",
     id_column: str | None = None,
+    input_format: InputFormat = "auto",
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -178,7 +182,7 @@ def sketch(
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
-    text_column, id_column, lines, on_error, workers, progress
+    text_column, id_column, input_format, lines, on_error, workers, progress
         As for ``deduplicate``.
 
     Returns
@@ -229,6 +233,7 @@ def sketch(
         fold_digits=fold_digits,
         text_column=text_column,
         id_column=id_column,
+        input_format=input_format,
         lines=lines,
         on_error=on_error,
     )

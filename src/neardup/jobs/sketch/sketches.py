@@ -35,6 +35,8 @@ class Sketches(Result):
         Bad rows that were left out: source, row and reason; none are known of a file.
     seconds
         What each stage took where sketches were made; None for those from a file.
+    passed_over
+        How many files of folders were not read, by ending.
     """
 
     scheme: dict[str, Any]
@@ -43,6 +45,7 @@ class Sketches(Result):
     rows: Any
     skipped: tuple[SkippedRow, ...] = ()
     seconds: Mapping[str, float] | None = None
+    passed_over: Mapping[str, int] = field(default_factory=dict)
     summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class Sketches(Result):
                 "single_shingle_documents": int((n_elements == 1).sum()) if has_shingles else 0,
                 "skipped_rows": len(self.skipped),
                 **skipped_rows(self.skipped),
+                "passed_over": dict(self.passed_over),
                 "seconds": dict(self.seconds),
             }
         object.__setattr__(self, "summary", summary)

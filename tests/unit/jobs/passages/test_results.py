@@ -64,6 +64,7 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
         "least_hits": result.summary["least_hits"],
         "predicted_recall": result.summary["predicted_recall"],
         "skipped_rows": result.summary["skipped_rows"],
+        "passed_over": {},
     }  # fmt: skip
     assert result.summary["predicted_recall"] >= 0.99
     [skipped] = result.summary["skipped_rows"]

@@ -36,6 +36,7 @@ def test_sketches__summary(sketches, tmp_path):
         "empty_documents": 0,
         "single_shingle_documents": 0,
         "skipped_rows": 1,
+        "passed_over": {},
     }
     json.dumps(sketches.summary)
     sketches.write(tmp_path / "a.parquet")

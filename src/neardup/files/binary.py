@@ -1,0 +1,44 @@
+"""What a file is that was to be read as text and is none, told by its first bytes."""
+
+from __future__ import annotations
+
+HEAD_BYTES = 1 << 12
+"""How much of a file is looked at."""
+
+_CONVERT = "not text; convert it to text first, for example with"
+_FORMAT = "not text; read it with input_format {0} (--input-format {0})"
+
+# What files begin with, and what such a file is.
+_BEGINNINGS = (
+    (b"%PDF-", f"a PDF document, {_CONVERT} pdftotext"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, "
+        f"{_CONVERT} pandoc, or unpack it",
+    ),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a Microsoft Office document, {_CONVERT} LibreOffice"),
+    (b"{\\rtf", f"an RTF document, {_CONVERT} pandoc"),
+    (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
+    (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; let its name end in .zst"),
+    (b"\xfd7zXZ\x00", "compressed with xz; let its name end in .xz"),
+    (b"BZh", "compressed with bzip2; let its name end in .bz2"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, not text; unpack it first"),
+    (b"SQLite format 3\x00", "an SQLite database, not text; export its rows as CSV first"),
+    (b"\x89PNG", "an image, not text; leave it out"),
+    (b"\xff\xd8\xff", "an image, not text; leave it out"),
+    (b"GIF8", "an image, not text; leave it out"),
+)
+_TAR = slice(257, 262)
+
+
+def foreign_kind(head: bytes) -> str | None:
+    """Say what a file with these first bytes is, and what to do; None for what may be text."""
+    for beginning, kind in _BEGINNINGS:
+        if head.startswith(beginning):
+            return f"this is {kind}"
+    if head[_TAR] == b"ustar":
+        return "this is a tar archive, not text; unpack it first"
+    if b"\0" in head:
+        return "this is binary data, not text; leave it out, or convert it to text first"
+    return None

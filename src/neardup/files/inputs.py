@@ -1,0 +1,67 @@
+"""What the arguments of a command lead to: sources, and files that are passed over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, overload
+
+from neardup.files.compression import ending_of
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
+
+# Endings that a message names, the most frequent ones.
+_MOST_ENDINGS = 8
+
+
+class Inputs(Sequence["Source"]):
+    """The sources of a collection, and how many files of its folders are none.
+
+    Parameters
+    ----------
+    sources
+        In the order of the arguments.
+    passed_over
+        Files of folders that were not read, because their endings mean no format.
+    """
+
+    def __init__(self, sources: Iterable[Source], passed_over: Iterable[str] = ()) -> None:
+        self._sources = tuple(sources)
+        self.passed_over: Mapping[str, int] = Counter(map(_shown_ending, passed_over))
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Source: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Source]: ...
+    def __getitem__(self, index: int | slice) -> Source | Sequence[Source]:
+        return self._sources[index]
+
+
+def _shown_ending(name: str) -> str:
+    """Return the ending of a file name as Unicode, which messages and summaries can hold."""
+    return ending_of(name).encode("utf-8", "backslashreplace").decode()
+
+
+def passed_over(*collections: Sequence[Source]) -> dict[str, int]:
+    """Count the files that some collections have passed over, by ending, frequent ones first.
+
+    The ending of a name without one is empty.
+    """
+    counts: Counter[str] = Counter()
+    for sources in collections:
+        if isinstance(sources, Inputs):
+            counts.update(sources.passed_over)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def list_endings(counts: Mapping[str, int]) -> str:
+    """Write down how many files have been passed over, by ending."""
+    shown = [f"{ending or 'without ending'} {number:,}" for ending, number in counts.items()]
+    if len(shown) > _MOST_ENDINGS:
+        shown[_MOST_ENDINGS:] = [f"and {len(shown) - _MOST_ENDINGS} more endings"]
+    total = sum(counts.values())
+    return f"{total:,} {'file' if total == 1 else 'files'} passed over: {', '.join(shown)}"
