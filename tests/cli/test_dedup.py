@@ -12,7 +12,7 @@ import pytest
 from neardup.files import parquet
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.rawrows import RawSource
+from neardup.files.rawsource import RawSource
 from tests.cli.documents import numbered
 from tests.oracles.measures import MEASURES
 

@@ -28,9 +28,9 @@ from neardup.files.rawrows import (
     Cutter,
     RawBlock,
     RawRows,
-    RawSource,
     RawWriter,
 )
+from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.compression import compression_of
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
-from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawRows, RawSource
+from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawRows
+from neardup.files.rawsource import RawSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import InputStream
 

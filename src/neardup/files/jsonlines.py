@@ -15,10 +15,10 @@ from neardup.files.rawrows import (
     Cutter,
     RawBlock,
     RawRows,
-    RawSource,
     RawWriter,
     cut_lines,
 )
+from neardup.files.rawsource import RawSource
 
 if TYPE_CHECKING:
     from pathlib import Path

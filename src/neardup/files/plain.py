@@ -20,11 +20,11 @@ from neardup.files.rawrows import (
     Positions,
     RawBlock,
     RawRows,
-    RawSource,
     RawWriter,
     cut_lines,
     line_ends,
 )
+from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import jsonobjects, rawrows
+from neardup.files import jsonobjects, rawsource
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.jsonobjects import parse_objects
@@ -285,7 +285,7 @@ def test_byte_order_mark__is_not_written_again(make_file, write_rows):
 
 
 def test_blocks__too_long_row(make_file, monkeypatch):
-    monkeypatch.setattr(rawrows, "MAX_ROW_BYTES", 1 << 20)
+    monkeypatch.setattr(rawsource, "MAX_ROW_BYTES", 1 << 20)
     path = make_file("a.jsonl", GOOD + b"x" * (5 << 20))
     message = (
         f"{path}, row 2: a row longer than 1 MB; is this file of the format that its name tells?"

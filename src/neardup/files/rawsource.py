@@ -1,0 +1,97 @@
+"""Files whose rows are ranges of their bytes, read in pieces.
+
+A stream is read in large pieces; each piece is cut after its last complete row and the rest is
+carried over to the next. A row that is longer than a piece makes the piece grow, so what is read
+never depends on the size of the pieces.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from neardup.errors import InvalidInputError
+from neardup.files.compression import compression_of
+from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cutter, RawRows
+from neardup.files.rows import RowBlock, Source
+from neardup.files.streams import InputStream, OutputStream, file_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_ROW_BYTES = 1 << 30
+"""A longer row is an error: it is nearly always a file of another format."""
+
+
+class RawSource(Source):
+    """A file whose rows are ranges of its bytes.
+
+    Parameters
+    ----------
+    location
+        Local path or URL.
+    name
+        Name in ids and outputs; its last suffix tells the compression.
+    block_bytes
+        How much to read at a time.
+    """
+
+    input_options = frozenset({"input_format"})
+
+    def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
+        self.location = self.origin = location
+        self.name = name
+        self.size = file_size(location)
+        self._block_bytes = block_bytes
+
+    @abstractmethod
+    def _cutter(self) -> Cutter:
+        """Give a cutter for one pass over the file."""
+
+    @abstractmethod
+    def _block(self, raw: RawRows) -> RowBlock:
+        """Make a block of this format."""
+
+    def _start(self, stream: InputStream) -> bytes:
+        """Read what stands before the first row; return the bytes that were read too far."""
+        head = stream.read(len(BYTE_ORDER_MARK))
+        return b"" if head == BYTE_ORDER_MARK else head
+
+    def open(self) -> InputStream:
+        """Open the file at its start."""
+        return InputStream(self.location, compression_of(self.name))
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the file from its start; blocks without rows are left out."""
+        with self.open() as stream:
+            cutter, rest, number = self._cutter(), self._start(stream), 1
+            final = False
+            while not final:
+                # Doubling what is left over keeps the cost of a very long row linear.
+                wanted = max(self._block_bytes - len(rest), len(rest), 1)
+                fresh = stream.read(wanted)
+                final = len(fresh) < wanted
+                data = rest + fresh
+                cut = cutter(data, final)
+                if len(cut.starts):
+                    numbers = cut.numbers + number
+                    block = self._block(RawRows(data, cut.starts, cut.ends, numbers))
+                    block.end = stream.position
+                    yield block
+                number += cut.count
+                rest = data[cut.consumed :]
+                if len(rest) > MAX_ROW_BYTES:
+                    message = (
+                        f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the"
+                        " format that its name tells?"
+                    )
+                    raise InvalidInputError(
+                        message,
+                        path=self.location,
+                        row=number,
+                    )
+
+    def output(self, folder: Path) -> OutputStream:
+        """Create the output of the same name, with the same compression."""
+        return OutputStream(folder / self.name, compression_of(self.name))
