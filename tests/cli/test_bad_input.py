@@ -24,6 +24,9 @@ COLUMNS = "columns are 'id', 'body'"
 SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
 
 
+LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
@@ -108,7 +111,7 @@ BAD_ROWS = [
     (
         "a.jsonl",
         b'{"text": "x"}\n{"text": "\xff"}\n{"text": "X"}\n',
-        "a.jsonl, row 2: not valid UTF-8 at byte 11 of the row",
+        f"a.jsonl, row 2: not valid UTF-8 at byte 11 of the row{LATIN_1}",
     ),
     (
         "a.jsonl.zst",
@@ -118,7 +121,7 @@ BAD_ROWS = [
     (
         "a.csv",
         b"text\nx\n\xff\nX\n",
-        "a.csv, row 2: not valid UTF-8 at byte 1 of column 'text'",
+        f"a.csv, row 2: not valid UTF-8 at byte 1 of column 'text'{LATIN_1}",
     ),
     (
         "a.csv",
@@ -154,7 +157,7 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
 def test_dedup__undecodable_text_file(fails, write_file):
     write_file("in/a.txt", b"x")
     write_file("in/b.txt", b"xy\xffz")
-    error = "in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'"
+    error = f"in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{LATIN_1}"
     fails("dedup", "in", "-o", "out", error=error)
 
 
@@ -167,7 +170,7 @@ def test_dedup__bad_row_in_the_other_collection(fails, write_file):
 
 def test_dedup__binary_file(fails, write_file):
     write_file("a.jsonl", b"\xff" + random.Random(7).randbytes(5000))
-    error = "a.jsonl, row 1: not valid UTF-8 at byte 1 of the row"
+    error = f"a.jsonl, row 1: not valid UTF-8 at byte 1 of the row{LATIN_1}"
     fails("dedup", "a.jsonl", "-o", "out", error=error)
 
 
@@ -416,7 +419,11 @@ def test_dedup__converted_names_meet(fails, write_file):
     ("content", "options", "error"),
     [
         (b'{"text": "a"}\n{"text": 5}\n', (), ", row 2: column 'text' holds a number, not text"),
-        (b"a\n\xff\n", ("--lines",), ", row 2: not valid UTF-8 at byte 1 of column 'text'"),
+        (
+            b"a\n\xff\n",
+            ("--lines",),
+            f", row 2: not valid UTF-8 at byte 1 of column 'text'{LATIN_1}",
+        ),
     ],
 )
 def test_dedup__bad_row_of_standard_input(fails, monkeypatch, content, options, error):

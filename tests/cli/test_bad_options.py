@@ -145,6 +145,8 @@ def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
         "--fold-digits",
         "--text-column text",
         "--id-column id",
+        "--input-format jsonl",
+        "--encoding utf-8",
         "--lines",
         "--on-error raise",
         "--workers 1",

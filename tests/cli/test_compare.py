@@ -17,6 +17,9 @@ A = "It was the best of times, it was the worst of times, it was the age of wisd
 B = A.replace("times", "days").upper() + " 🙂 -- and the age of nothing at all"
 
 
+LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+
+
 @pytest.fixture
 def pair(write_file):
     """Write two texts."""
@@ -144,7 +147,7 @@ def test_compare__standard_input(run, fails, monkeypatch):
     error = "only one of the two texts can be standard input; name a file for the other"
     fails("compare", "-", "-", error=error)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff")))
-    error = "standard input: not valid UTF-8 at byte 3 of the text"
+    error = f"standard input: not valid UTF-8 at byte 3 of the text{LATIN_1}"
     fails("compare", "-", "a.txt", error=error)
 
 
@@ -192,9 +195,14 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
     write_file("bad.gz", b"no gzip")
     fails("compare", "a.txt", "c.txt", error="c.txt: no such file")
     fails("compare", "folder", "a.txt", error="folder: expected a file, this is a folder")
-    fails("compare", "bad.txt", "a.txt", error="bad.txt: not valid UTF-8 at byte 3 of the text")
+    fails(
+        "compare",
+        "bad.txt",
+        "a.txt",
+        error=f"bad.txt: not valid UTF-8 at byte 3 of the text{LATIN_1}",
+    )
     arguments = ("compare", "a.txt", "bad.txt", "--html", "c.html")
-    fails(*arguments, error="bad.txt: not valid UTF-8 at byte 3 of the text")
+    fails(*arguments, error=f"bad.txt: not valid UTF-8 at byte 3 of the text{LATIN_1}")
 
 
 @pytest.mark.parametrize(

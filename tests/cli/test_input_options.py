@@ -141,3 +141,60 @@ def test_input_format__of_standard_input(run, here, monkeypatch):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     assert run("dedup", "-", "-o", "out", "--input-format", "tsv").code == 0
     assert (here / "out/kept/stdin.tsv").read_bytes() == b"text\tid\none two\t1\n"
+
+
+@every_command
+def test_encoding__in_every_command(run, index, write_file, command):
+    write_file("a.csv", "text\ncafé au lait\n".encode("latin-1"))
+    command = command.format("a.csv", "a.csv").split()
+    outcome = run(*command)
+    assert outcome.code == 1
+    assert outcome.err == (
+        "error: a.csv, row 1: not valid UTF-8 at byte 4 of column 'text'; if it is in Latin-1, "
+        "read it with encoding latin-1 (--encoding latin-1)\n"
+    )
+    assert run(*command, "--encoding", "latin-1").code == 0
+
+
+@every_command
+@pytest.mark.parametrize(
+    ("encoding", "reason"),
+    [
+        (
+            "nope",
+            "a name that Python has for how text is encoded, such as latin-1,",
+        ),
+        (
+            "utf-7",
+            "one in which ASCII characters are single bytes, or UTF-16 or UTF-32, got",
+        ),
+    ],
+)
+def test_encoding__that_cannot_be_read(run, index, write_file, command, encoding, reason):
+    write_file("a.csv", "text\na\n")
+    outcome = run(*command.format("a.csv", "a.csv").split(), "--encoding", encoding)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"error: --encoding must be {reason}")
+
+
+def test_encoding__rows_keep_their_bytes(run, here, write_file):
+    rows = [f"{i},café {i} 表 one two\r\n".encode("gb18030") for i in (1, 1, 2)]
+    content = b"id,text\r\n" + b"".join(rows)
+    write_file("a.csv", content)
+    assert run("dedup", "a.csv", "-o", "out", "--encoding", "gb18030").code == 0
+    assert (here / "out/kept/a.csv").read_bytes() == b"id,text\r\n" + rows[0] + rows[2]
+    assert (here / "out/removed/a.csv").read_bytes() == b"id,text\r\n" + rows[1]
+
+
+def test_encoding__of_compared_texts(run, write_file):
+    write_file("a.txt", "café au lait".encode("utf-16"))
+    write_file("b.txt", "café au lait".encode("utf-16-be"))
+    outcome = run("compare", "a.txt", "a.txt")
+    error = (
+        "error: a.txt: this is text in utf-16; read it with encoding utf-16 (--encoding utf-16)\n"
+    )
+    assert (outcome.code, outcome.err) == (1, error)
+    assert run("compare", "a.txt", "a.txt", "--encoding", "utf-16", "--quiet").code == 0
+    assert run("compare", "b.txt", "b.txt", "--encoding", "nope").err.startswith(
+        "error: --encoding "
+    )

@@ -37,6 +37,7 @@ def command(
     b: str,
     html: Path | None,
     show_all: bool,
+    encoding: str | None,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -45,8 +46,9 @@ def command(
 ) -> None:
     """Compare two texts: how similar they are, what they share, and where they differ.
 
-    A and B are text files in UTF-8, each one text, also .gz, .zst, .xz and .bz2, or URLs; one of
-    them may be - for standard input. Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
+    A and B are text files with any ending, each one text, also .gz, .zst, .xz and .bz2, or URLs;
+    one of them may be - for standard input. Files of rows (.jsonl, .csv, .tsv, .parquet) are
+    refused.
 
     Prints how alike the texts are, exactly; the passages that both have, and the rest, by places in
     characters. With --all every measure follows, with what sketches would have estimated.
@@ -54,11 +56,13 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import CompareOptions, compare_texts, plan_comparison
+    from neardup.options.table import ENCODING
     from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart
     from neardup.runtime.runner import Runner
 
     chosen = CompareOptions(**options)
+    ENCODING.checked(encoding)
     plan_comparison(chosen)
     if not (show_all or as_json or html):
         _check_effects(options)
@@ -72,7 +76,7 @@ def command(
         check_apart(html, [a, b])
     for location in (a, b):
         _check_text(location)
-    texts = (_read_text(a), _read_text(b))
+    texts = (_read_text(a, encoding), _read_text(b, encoding))
     with display:
         result = compare_texts(texts, chosen, names=(a, b), runner=runner)
     if html is not None:
@@ -111,7 +115,7 @@ def _check_text(location: str) -> None:
         raise InvalidInputError(message, path=location)
 
 
-def _read_text(location: str) -> str:
+def _read_text(location: str, encoding: str | None) -> str:
     """Read a file or standard input as one text.
 
     Raises
@@ -119,12 +123,13 @@ def _read_text(location: str) -> str:
     ReadError
         If it cannot be read.
     InvalidInputError
-        If it is not UTF-8.
+        If it is no text, or none in this encoding.
     """
     from neardup.errors import InvalidInputError
+    from neardup.files.binary import HEAD_BYTES, foreign_kind
     from neardup.files.compression import compression_of
-    from neardup.files.problems import not_utf8
-    from neardup.files.rawrows import BYTE_ORDER_MARK
+    from neardup.files.encodings import encoding_of
+    from neardup.files.problems import not_decodable
     from neardup.files.streams import InputStream, read_blocks, reading
 
     name = location
@@ -135,7 +140,10 @@ def _read_text(location: str) -> str:
     else:
         with InputStream(location, compression_of(location)) as stream:
             data = b"".join(read_blocks(stream, _READ_BYTES))
+    found = encoding_of(encoding, lambda: data)
     try:
-        return data.removeprefix(BYTE_ORDER_MARK).decode()
+        return data.removeprefix(found.mark).decode(found.codec)
     except UnicodeDecodeError as error:
-        raise InvalidInputError(not_utf8(error, "the text"), path=name) from None
+        foreign = foreign_kind(data[:HEAD_BYTES]) if encoding is None else None
+        reason = foreign or not_decodable(error, found.codec, "the text")
+        raise InvalidInputError(reason, path=name) from None

@@ -18,6 +18,7 @@ def parse_arrow(
     *,
     path: str | None,
     skip_bad: bool,
+    advice: str = "",
 ) -> ParsedRows:
     """Take text, id and order from a table.
 
@@ -33,6 +34,8 @@ def parse_arrow(
         File, for errors; None for data in memory.
     skip_bad
         List rows that are null or not UTF-8 instead of raising an error.
+    advice
+        What to do about text that is not UTF-8.
 
     Raises
     ------
@@ -44,11 +47,11 @@ def parse_arrow(
     text = _text(table, columns.text, path)
     ids = None if columns.id is None else _ids(table, columns.id, path)
     order = None if columns.order is None else _order(table, columns.order, path)
-    _check_rows(text, columns.text, problems)
+    _check_rows(text, columns.text, problems, advice)
     if columns.id is not None:
-        _check_rows(ids, columns.id, problems)
+        _check_rows(ids, columns.id, problems, advice)
     if columns.order is not None and order is not None and _is_string(order.type):
-        _check_unicode(order, columns.order, problems)
+        _check_unicode(order, columns.order, problems, advice)
     return problems.without_bad_rows(ParsedRows(text, ids, order))
 
 
@@ -141,14 +144,14 @@ def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _check_rows(array: pa.Array, name: str, problems: Problems) -> None:
+def _check_rows(array: pa.Array, name: str, problems: Problems, advice: str) -> None:
     """Report the rows that are null or not UTF-8."""
     for index in null_rows(array):
         problems.add(index, f"column {name!r} is null")
-    _check_unicode(array, name, problems)
+    _check_unicode(array, name, problems, advice)
 
 
-def _check_unicode(array: pa.Array, name: str, problems: Problems) -> None:
+def _check_unicode(array: pa.Array, name: str, problems: Problems, advice: str) -> None:
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -156,4 +159,4 @@ def _check_unicode(array: pa.Array, name: str, problems: Problems) -> None:
             try:
                 (value.as_py() or b"").decode()
             except UnicodeDecodeError as error:
-                problems.add(index, not_utf8(error, f"column {name!r}"))
+                problems.add(index, not_utf8(error, f"column {name!r}") + advice)

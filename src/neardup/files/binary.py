@@ -7,6 +7,7 @@ HEAD_BYTES = 1 << 12
 
 _CONVERT = "not text; convert it to text first, for example with"
 _FORMAT = "not text; read it with input_format {0} (--input-format {0})"
+_ENCODED = "text in {0}; read it with encoding {0} (--encoding {0})"
 
 # What files begin with, and what such a file is.
 _BEGINNINGS = (
@@ -18,6 +19,10 @@ _BEGINNINGS = (
     ),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a Microsoft Office document, {_CONVERT} LibreOffice"),
     (b"{\\rtf", f"an RTF document, {_CONVERT} pandoc"),
+    (b"\xff\xfe\0\0", _ENCODED.format("utf-32")),
+    (b"\0\0\xfe\xff", _ENCODED.format("utf-32")),
+    (b"\xff\xfe", _ENCODED.format("utf-16")),
+    (b"\xfe\xff", _ENCODED.format("utf-16")),
     (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
     (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; let its name end in .zst"),

@@ -20,10 +20,9 @@ import pyarrow.csv as pacsv
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.compression import suffix_below
-from neardup.files.problems import Problems, check_columns, not_utf8
+from neardup.files.problems import ENCODING_ADVICE, Problems, check_columns, not_decodable
 from neardup.files.rawrows import (
     BLOCK_BYTES,
-    BYTE_ORDER_MARK,
     Cut,
     Cutter,
     RawBlock,
@@ -48,7 +47,9 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"
-    return DelimitedSource(location, name, delimiter="\t" if is_tsv else ",")
+    return DelimitedSource(
+        location, name, delimiter="\t" if is_tsv else ",", encoding=options.encoding
+    )
 
 
 class DelimitedSource(RawSource):
@@ -56,16 +57,22 @@ class DelimitedSource(RawSource):
 
     Parameters
     ----------
-    location, name, block_bytes
+    location, name, encoding, block_bytes
         As for RawSource.
     delimiter
         What separates fields, an ASCII character.
     """
 
     def __init__(
-        self, location: str, name: str, *, delimiter: str = ",", block_bytes: int = BLOCK_BYTES
+        self,
+        location: str,
+        name: str,
+        *,
+        delimiter: str = ",",
+        encoding: str | None = None,
+        block_bytes: int = BLOCK_BYTES,
     ) -> None:
-        super().__init__(location, name, block_bytes=block_bytes)
+        super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._delimiter = delimiter
         self._header: bytes | None = None
         self._columns: list[str] = []
@@ -73,12 +80,14 @@ class DelimitedSource(RawSource):
     def _start(self, stream: InputStream) -> bytes:
         """Read the header row, with a byte-order mark and empty lines before it."""
         data = b""
+        cut_rows = self.encoding.in_units(lambda data, final: self._cut(data, final=final)[0])
         while True:
             wanted = max(_HEADER_BYTES, len(data))
             fresh = stream.read(wanted)
             data += fresh
-            mark = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
-            cut, _ = self._cut(data[mark:], final=len(fresh) < wanted)
+            self._check_mark(data)
+            mark = len(self.encoding.mark) if data.startswith(self.encoding.mark) else 0
+            cut = cut_rows(data[mark:], len(fresh) < wanted)
             if len(cut.starts):
                 start, end = int(cut.starts[0]) + mark, int(cut.ends[0]) + mark
                 self._columns = self._names(data[start:end])
@@ -91,10 +100,10 @@ class DelimitedSource(RawSource):
 
     def _names(self, header: bytes) -> list[str]:
         try:
-            text = io.StringIO(header.decode(), newline="")
+            text = io.StringIO(header.decode(self.encoding.codec), newline="")
             return next(csv.reader(text, delimiter=self._delimiter))
         except UnicodeDecodeError as error:
-            reason = not_utf8(error)
+            reason = not_decodable(error, self.encoding.codec)
         except csv.Error as error:
             reason = str(error)
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
@@ -143,7 +152,7 @@ class DelimitedSource(RawSource):
         if self._header is None:
             with self.open() as stream:
                 self._start(stream)
-        return RawWriter(self.output(folder), self._header or b"")
+        return RawWriter(self.output(folder), self._header or b"", self.encoding.codec)
 
 
 class _DelimitedBlock(RawBlock):
@@ -162,7 +171,14 @@ class _DelimitedBlock(RawBlock):
         problems = Problems(raw.numbers, self.path, skip_bad)
         table = self._read(raw, [self._columns.index(name) for name in wanted], problems)
         good = ~problems.bad
-        rows = parse_arrow(table, raw.numbers[good], columns, path=self.path, skip_bad=skip_bad)
+        rows = parse_arrow(
+            table,
+            raw.numbers[good],
+            columns,
+            path=self.path,
+            skip_bad=skip_bad,
+            advice=ENCODING_ADVICE,
+        )
         if rows.order is not None:
             rows.order = _numbers_if_all_are(rows.order)
         return problems.with_bad_rows(rows)
@@ -174,7 +190,14 @@ class _DelimitedBlock(RawBlock):
         table = self._read(raw, range(len(self._columns)), problems)
         for name, column in zip(table.column_names, table.columns, strict=True):
             one = pa.table({name: column})
-            parse_arrow(one, raw.numbers, ColumnNames(name), path=self.path, skip_bad=False)
+            parse_arrow(
+                one,
+                raw.numbers,
+                ColumnNames(name),
+                path=self.path,
+                skip_bad=False,
+                advice=ENCODING_ADVICE,
+            )
         return table
 
     def _read(self, raw: RawRows, indexes: Sequence[int], problems: Problems) -> pa.Table:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # For each option where it has no effect, what to do about it, and the options that this names.
 _WITHOUT_EFFECT = {
     "input_format": ("on data in memory", "name files", ()),
+    "encoding": ("where no input is text, CSV or JSON", "name one", ()),
     "lines": (
         "where no input is text",
         "read files as text with input_format text",
@@ -32,13 +33,16 @@ class InputOptions(CheckedOptions):
     ----------
     input_format
         What all files are read as; with ``auto`` their endings decide.
+    encoding
+        Of text, CSV and JSON, by Python's name; None is UTF-8.
     lines
         Text files hold one document a line; else each is one.
     """
 
-    known: ClassVar[Iterable[Option]] = (table.INPUT_FORMAT, table.LINES)
+    known: ClassVar[Iterable[Option]] = (table.INPUT_FORMAT, table.ENCODING, table.LINES)
 
     input_format: InputFormat = "auto"
+    encoding: str | None = None
     lines: bool = False
 
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
-from neardup.files.compression import compression_of
+from neardup.files.encodings import DecodingWriter
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
-from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawRows
+from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.streams import InputStream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +31,9 @@ _PEEK = 4096
 _LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
-def open_source(location: str, name: str, _: InputOptions) -> JsonArraySource | JsonLinesSource:
+def open_source(
+    location: str, name: str, options: InputOptions
+) -> JsonArraySource | JsonLinesSource:
     """Return the source of a ``.json`` file: an array, or JSON lines under another name.
 
     The file is opened to look at its first byte.
@@ -42,18 +43,33 @@ def open_source(location: str, name: str, _: InputOptions) -> JsonArraySource | 
     ReadError
         If the file cannot be read.
     """
-    with InputStream(location, compression_of(name)) as stream:
-        head = stream.read(_PEEK).removeprefix(BYTE_ORDER_MARK).lstrip()
+    array = JsonArraySource(location, name, encoding=options.encoding)
+    # The spaces of UTF-16 and UTF-32 have zeros beside them.
+    spaces = b" \t\r\n" if array.encoding.unit == 1 else b" \t\r\n\0"
+    with array.open() as stream:
+        head = stream.read(_PEEK).removeprefix(array.encoding.mark).lstrip(spaces)
         while not head and (more := stream.read(_PEEK)):
-            head = more.lstrip()
+            head = more.lstrip(spaces)
     if head.startswith(b"["):
-        return JsonArraySource(location, name)
+        array.check_encoding()
+        return array
     advice = "; a .json file holds one array of objects, or one object a line"
-    return JsonLinesSource(location, name, advice=advice)
+    return JsonLinesSource(location, name, encoding=options.encoding, advice=advice)
 
 
 class JsonArraySource(RawSource):
     """A file that holds one JSON array of objects; rows count from 1."""
+
+    def check_encoding(self) -> None:
+        """Raise if brackets cannot be told from parts of other characters."""
+        codec = self.encoding.codec
+        if self.encoding.has_ascii_bytes:
+            message = (
+                f"a JSON array in {codec} cannot be cut into rows, because some of its characters "
+                f"have the bytes of brackets; convert it, for example with: iconv -f {codec} "
+                "-t utf-8 FILE"
+            )
+            raise InvalidInputError(message, path=self.location)
 
     def _cutter(self) -> Cutter:
         return _ArrayCutter(self.location)
@@ -63,11 +79,12 @@ class JsonArraySource(RawSource):
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of one JSON array."""
-        return _ArrayWriter(self.output(folder))
+        return _ArrayWriter(self.marked_output(folder), self.encoding.codec)
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter:
-        """Open a writer of each element as a line."""
-        return _LinesWriter(output)
+        """Open a writer of each element as a line, in UTF-8."""
+        writer = _LinesWriter(output)
+        return writer if self.encoding.is_utf8 else DecodingWriter(writer)
 
 
 class _ArrayCutter:
@@ -106,24 +123,27 @@ class _ArrayCutter:
 class _ArrayWriter(RowWriter):
     """Writes elements between brackets, separated by a comma and a newline."""
 
-    def __init__(self, output: OutputStream) -> None:
-        self._output = output
+    def __init__(self, output: OutputStream, codec: str) -> None:
+        self._output, self._codec = output, codec
         self._is_empty = True
         self._is_closed = False
 
     def write(self, block: RowBlock, select: Mask) -> None:
         """Append the selected elements."""
-        assert isinstance(block, JsonBlock)
+        assert isinstance(block, RawBlock)
         if select.any():
-            self._output.write(b"[\n" if self._is_empty else b",\n")
-            self._output.write(block.raw.select(select).joined_by(b",\n"))
+            self._output.write(self._encode("[\n" if self._is_empty else ",\n"))
+            self._output.write(block.raw.select(select).joined_by(self._encode(",\n")))
             self._is_empty = False
+
+    def _encode(self, text: str) -> bytes:
+        return text.encode(self._codec)
 
     def close(self) -> None:
         """Close the array and the file; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+            self._output.write(self._encode("[]\n" if self._is_empty else "\n]\n"))
         self._output.close()
 
 

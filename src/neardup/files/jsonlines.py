@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neardup.files.encodings import DecodingWriter
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
 from neardup.files.rawrows import (
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from neardup.files.streams import OutputStream
 
 
-def open_source(location: str, name: str, _: InputOptions) -> JsonLinesSource:
+def open_source(location: str, name: str, options: InputOptions) -> JsonLinesSource:
     """Return the source of a file."""
-    return JsonLinesSource(location, name)
+    return JsonLinesSource(location, name, encoding=options.encoding)
 
 
 class JsonLinesSource(RawSource):
@@ -40,16 +41,22 @@ class JsonLinesSource(RawSource):
 
     Parameters
     ----------
-    location, name, block_bytes
+    location, name, encoding, block_bytes
         As for RawSource.
     advice
         What to do about a malformed row, added to the error.
     """
 
     def __init__(
-        self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES, advice: str = ""
+        self,
+        location: str,
+        name: str,
+        *,
+        encoding: str | None = None,
+        block_bytes: int = BLOCK_BYTES,
+        advice: str = "",
     ) -> None:
-        super().__init__(location, name, block_bytes=block_bytes)
+        super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._advice = advice
 
     def _cutter(self) -> Cutter:
@@ -60,11 +67,12 @@ class JsonLinesSource(RawSource):
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of JSON lines."""
-        return RawWriter(self.output(folder))
+        return RawWriter(self.marked_output(folder), codec=self.encoding.codec)
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter:
-        """Open a writer of the lines as they are."""
-        return RawWriter(output)
+        """Open a writer of the lines as they are, but in UTF-8."""
+        writer = RawWriter(output)
+        return writer if self.encoding.is_utf8 else DecodingWriter(writer)
 
 
 class JsonBlock(RawBlock):

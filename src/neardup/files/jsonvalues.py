@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.files.problems import BadRowError, no_column, not_utf8
+from neardup.files.problems import BadRowError, no_column, not_decodable
 from neardup.files.rows import ColumnNames, ParsedRows
 
 JSON_SPACE = b" \t\r\n"
@@ -22,7 +22,7 @@ def load_object(raw_row: bytes) -> dict[str, Any]:
     try:
         row = json.loads(raw_row.rstrip(JSON_SPACE).decode())
     except UnicodeDecodeError as error:
-        raise BadRowError(not_utf8(error)) from None
+        raise BadRowError(not_decodable(error, "utf-8")) from None
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         message = f"not a JSON object: {what} at character {error.pos + 1}"

@@ -11,7 +11,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.compression import suffix_below
-from neardup.files.problems import Problems
+from neardup.files.problems import ENCODING_ADVICE, Problems
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
@@ -40,7 +40,7 @@ def open_source(
     """Return the source of a file that is one document, or with ``lines`` has one a line."""
     is_text_by_name = suffix_below(name) == ".txt"
     source = TextLinesSource if options.lines else TextFileSource
-    return source(location, name, is_text_by_name=is_text_by_name)
+    return source(location, name, is_text_by_name=is_text_by_name, encoding=options.encoding)
 
 
 class _TextSource(RawSource):
@@ -48,7 +48,7 @@ class _TextSource(RawSource):
 
     Parameters
     ----------
-    location, name, block_bytes
+    location, name, encoding, block_bytes
         As for RawSource.
     is_text_by_name
         Whether the name says that this is text; else its first bytes are looked at.
@@ -62,9 +62,10 @@ class _TextSource(RawSource):
         name: str,
         *,
         is_text_by_name: bool = True,
+        encoding: str | None = None,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
-        super().__init__(location, name, block_bytes=block_bytes)
+        super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._is_text_by_name = is_text_by_name
 
 
@@ -115,10 +116,10 @@ class TextLinesSource(_TextSource):
 
     def _start(self, stream: InputStream) -> bytes:
         head = stream.read(HEAD_BYTES)
-        foreign = foreign_kind(head)
+        foreign = foreign_kind(head) if self.encoding.is_utf8 else None
         if foreign and (not self._is_text_by_name or not is_utf8(head)):
             raise InvalidInputError(foreign, path=self.location)
-        return head.removeprefix(BYTE_ORDER_MARK)
+        return head.removeprefix(self.encoding.mark)
 
     def _cutter(self) -> Cutter:
         return cut_lines
@@ -128,7 +129,7 @@ class TextLinesSource(_TextSource):
 
     def writer(self, folder: Path) -> RowWriter:
         """Open a writer of lines."""
-        return RawWriter(self.output(folder))
+        return RawWriter(self.marked_output(folder), codec=self.encoding.codec)
 
 
 class _TextBlock(RawBlock):
@@ -150,7 +151,9 @@ class _TextBlock(RawBlock):
         """Give the texts, whatever name the text column has; there are no other columns."""
         numbers = self.numbers if select is None else self.numbers[select]
         table = pa.table({columns.text: self._texts(select)})
-        return parse_arrow(table, numbers, columns, path=self.path, skip_bad=skip_bad)
+        return parse_arrow(
+            table, numbers, columns, path=self.path, skip_bad=skip_bad, advice=ENCODING_ADVICE
+        )
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give the texts as the column ``text``."""

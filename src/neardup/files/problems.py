@@ -105,6 +105,17 @@ def null_rows(*arrays: pa.Array | None) -> list[int]:
     return [] if not nulls else np.unique(np.concatenate(nulls)).tolist()
 
 
-def not_utf8(error: UnicodeDecodeError, where: str = "the row") -> str:
+ENCODING_ADVICE = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+"""What to do about a file that is not UTF-8."""
+
+
+def not_utf8(error: UnicodeDecodeError, where: str) -> str:
     """Say where bytes stop being UTF-8; bytes count from 1."""
     return f"not valid UTF-8 at byte {error.start + 1} of {where}"
+
+
+def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
+    """Say where bytes stop being of an encoding, and what to do if that is UTF-8."""
+    if codec == "utf-8":
+        return not_utf8(error, where) + ENCODING_ADVICE
+    return f"not valid {codec} at byte {error.start + 1} of {where}"

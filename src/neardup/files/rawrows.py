@@ -114,10 +114,13 @@ class RawWriter(RowWriter):
         Where to write; closed with the writer.
     header
         Bytes before the first row.
+    codec
+        The encoding of the rows.
     """
 
-    def __init__(self, output: OutputStream, header: bytes = b"") -> None:
+    def __init__(self, output: OutputStream, header: bytes = b"", codec: str = "utf-8") -> None:
         self._output = output
+        self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
         self._line_is_open = False
         self._put(header)
 
@@ -130,9 +133,10 @@ class RawWriter(RowWriter):
         if not len(data):
             return
         if self._line_is_open:
-            self._output.write(b"\n")
+            self._output.write(self._newline)
         self._output.write(data)
-        self._line_is_open = data[-1] not in (_NEWLINE, _RETURN)
+        end = bytes(data[-len(self._newline) :])
+        self._line_is_open = end not in (self._newline, self._return)
 
     def close(self) -> None:
         """Complete the file."""

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
 from neardup.files.compression import compression_of
-from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cutter, RawRows
+from neardup.files.encodings import (
+    MARK_BYTES,
+    EncodedBlock,
+    TextEncoding,
+    encoding_by_mark,
+    encoding_of,
+)
+from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import InputStream, OutputStream, file_size
 
@@ -33,16 +41,26 @@ class RawSource(Source):
         Local path or URL.
     name
         Name in ids and outputs; its last suffix tells the compression.
+    encoding
+        Of the text, by Python's name; None is UTF-8.
     block_bytes
         How much to read at a time.
     """
 
-    input_options = frozenset({"input_format"})
+    input_options = frozenset({"input_format", "encoding"})
 
-    def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(
+        self,
+        location: str,
+        name: str,
+        *,
+        encoding: str | None = None,
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
         self.location = self.origin = location
         self.name = name
         self.size = file_size(location)
+        self._encoding = encoding
         self._block_bytes = block_bytes
 
     @abstractmethod
@@ -51,12 +69,33 @@ class RawSource(Source):
 
     @abstractmethod
     def _block(self, raw: RawRows) -> RowBlock:
-        """Make a block of this format."""
+        """Make a block of this format, of rows in UTF-8."""
+
+    @cached_property
+    def encoding(self) -> TextEncoding:
+        """The encoding, and the byte-order mark that the file begins with."""
+
+        def head() -> bytes:
+            with self.open() as stream:
+                return stream.read(MARK_BYTES)
+
+        return encoding_of(self._encoding, head)
 
     def _start(self, stream: InputStream) -> bytes:
         """Read what stands before the first row; return the bytes that were read too far."""
-        head = stream.read(len(BYTE_ORDER_MARK))
-        return b"" if head == BYTE_ORDER_MARK else head
+        head = stream.read(MARK_BYTES)
+        self._check_mark(head)
+        return head.removeprefix(self.encoding.mark)
+
+    def _check_mark(self, head: bytes) -> None:
+        """Raise if a file that is read as UTF-8 begins with the mark of another encoding."""
+        found = encoding_by_mark(head) if self._encoding is None else None
+        if found is not None:
+            message = (
+                f"the file begins with the byte-order mark of {found.upper()}; read it with "
+                f"encoding {found} (--encoding {found})"
+            )
+            raise InvalidInputError(message, path=self.location)
 
     def open(self) -> InputStream:
         """Open the file at its start."""
@@ -65,7 +104,8 @@ class RawSource(Source):
     def blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; blocks without rows are left out."""
         with self.open() as stream:
-            cutter, rest, number = self._cutter(), self._start(stream), 1
+            cutter = self.encoding.in_units(self._cutter())
+            rest, number = self._start(stream), 1
             final = False
             while not final:
                 # Doubling what is left over keeps the cost of a very long row linear.
@@ -76,11 +116,14 @@ class RawSource(Source):
                 cut = cutter(data, final)
                 if len(cut.starts):
                     numbers = cut.numbers + number
-                    block = self._block(RawRows(data, cut.starts, cut.ends, numbers))
+                    block = self._rows(RawRows(data, cut.starts, cut.ends, numbers))
                     block.end = stream.position
                     yield block
                 number += cut.count
                 rest = data[cut.consumed :]
+                if final and 0 < len(rest) < self.encoding.unit:
+                    message = f"the file ends within a character of {self.encoding.codec}"
+                    raise InvalidInputError(message, path=self.location)
                 if len(rest) > MAX_ROW_BYTES:
                     message = (
                         f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the"
@@ -92,6 +135,22 @@ class RawSource(Source):
                         row=number,
                     )
 
+    def _rows(self, raw: RawRows) -> RowBlock:
+        """Make a block of rows as they are in the file."""
+        if self.encoding.is_utf8:
+            return self._block(raw)
+        return EncodedBlock(self.location, raw, self._block, self.encoding.codec)
+
     def output(self, folder: Path) -> OutputStream:
         """Create the output of the same name, with the same compression."""
         return OutputStream(folder / self.name, compression_of(self.name))
+
+    def marked_output(self, folder: Path) -> OutputStream:
+        """Create the output, begun with the mark of UTF-16 or UTF-32 if the source has one.
+
+        Without it nothing would say the order of bytes.
+        """
+        output = self.output(folder)
+        if self.encoding.unit > 1:
+            output.write(self.encoding.mark)
+        return output

@@ -11,6 +11,7 @@ _READING = (
     table.TEXT_COLUMN,
     table.ID_COLUMN,
     table.INPUT_FORMAT,
+    table.ENCODING,
     table.LINES,
     table.ON_ERROR,
 )
@@ -175,6 +176,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.HTML,
         table.SHOW_ALL,
         *_COMPARE,
+        table.ENCODING.but(help="Encoding of both texts, by its name in Python."),
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,
     ),

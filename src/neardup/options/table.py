@@ -25,6 +25,7 @@ from neardup.options.choices import (
     UnicodeForm,
     WindowHash,
 )
+from neardup.options.encodings import Encoding
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -51,6 +52,12 @@ AGAINST = Option(
 TEXT_COLUMN = Option("text_column", Text(), "Column of the text.", "text")
 ID_COLUMN = Option(
     "id_column", Text(), "Column of the ids; without it an id is <file name>:<row number>."
+)
+ENCODING = Option(
+    "encoding",
+    Encoding(),
+    "Encoding of text, CSV and JSON, by its name in Python, such as latin-1, cp1252 or utf-16.",
+    usual="utf-8",
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
 INPUT_FORMAT = Option(

@@ -16,6 +16,8 @@ from neardup.files.delimited import DelimitedSource
 from neardup.files.rows import ColumnNames
 from tests.examples import examples
 
+LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+
 
 @pytest.fixture
 def source(make_file):
@@ -78,13 +80,13 @@ def test_parse__wrong_number_of_fields(source):
 
 def test_parse__not_utf8(source):
     made = source(b"text,id\na,1\nb\n\nb\xff,2\n".replace(b"b\n\n", b""))
-    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'"
+    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'{LATIN_1}"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         one_block(made).parse(ColumnNames())
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         one_block(made).to_table()
     rows = one_block(made).parse(ColumnNames(), skip_bad=True)
-    assert rows.skipped == [(2, "not valid UTF-8 at byte 2 of column 'text'")]
+    assert rows.skipped == [(2, f"not valid UTF-8 at byte 2 of column 'text'{LATIN_1}")]
     assert rows.text.to_pylist() == ["a", None]
 
 
@@ -129,7 +131,7 @@ def test_parse__columns_that_do_not_fit(source, header, reason):
     [
         (
             b"te\xff,id\n",
-            "the header row cannot be read: not valid UTF-8 at byte 3 of the row;"
+            f"the header row cannot be read: not valid UTF-8 at byte 3 of the row{LATIN_1};"
             " expected the names of the columns",
         ),
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidParameterError
@@ -27,6 +29,22 @@ def test_check_effect__input_format(sources):
     check_effect(chosen, sources("a.parquet", input_format="jsonl"))
     with pytest.raises(InvalidParameterError, match=r"^input_format has no effect on data in mem"):
         check_effect(chosen, resolve_inputs(["a text"]))
+
+
+def test_check_effect__encoding(sources):
+    chosen = InputOptions(encoding="latin-1")
+    for name in ("a.jsonl", "a.csv", "a.txt", "a.json"):
+        check_effect(chosen, sources(name, encoding="latin-1"))
+    table = sources("a.parquet", parquet_bytes(), encoding="latin-1")
+    for others in (table, resolve_inputs(["a text"])):
+        with pytest.raises(InvalidParameterError, match=r"^encoding has no effect where no input"):
+            check_effect(chosen, others)
+
+
+def parquet_bytes() -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["a"]}), sink)
+    return sink.getvalue().to_pybytes()
 
 
 def test_check_effect__lines(sources):

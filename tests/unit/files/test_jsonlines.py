@@ -125,7 +125,11 @@ BAD_ROWS = [
     (b"5", "not a JSON object: it is a number"),
     (b"null", "not a JSON object: it is null"),
     (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at character 12"),
-    (b'{"text": "\xc3\xa4\xff", "id": "x"}', "not valid UTF-8 at byte 13 of the row"),
+    (
+        b'{"text": "\xc3\xa4\xff", "id": "x"}',
+        "not valid UTF-8 at byte 13 of the row; if it is in Latin-1, read it with encoding latin-1 "
+        "(--encoding latin-1)",
+    ),
     (
         b'{"text": "ab\\ud800", "id": "x"}',
         "column 'text' is not valid Unicode: half of a surrogate pair at character 3",

@@ -56,6 +56,7 @@ def deduplicate(
     text_column: str = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
+    encoding: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -125,6 +126,8 @@ def deduplicate(
         ``text``, ``jsonl``, ``json``, ``csv``, ``tsv`` or ``parquet``: what all files are read as,
         whatever their endings. ``auto``: by ending; a file that is named and has another one is
         text, those of a folder are passed over and counted in the summary.
+    encoding
+        Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.
     lines
         Text files hold one document a line.
     on_error
@@ -188,6 +191,7 @@ def deduplicate(
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
+        encoding=encoding,
         lines=lines,
         on_error=on_error,
     )

@@ -49,6 +49,7 @@ def find_pairs(
     text_column: str = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
+    encoding: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     recall: str | float | Decimal | Fraction | None = None,
@@ -99,7 +100,7 @@ def find_pairs(
         As for ``deduplicate``; with method ``minhash`` only.
     limit
         Raise an error at more pairs than this.
-    text_column, id_column, input_format, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -150,6 +151,7 @@ def find_pairs(
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
+        encoding=encoding,
         lines=lines,
         on_error=on_error,
         recall=recall,

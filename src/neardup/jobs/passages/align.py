@@ -183,6 +183,7 @@ def align(
     text_column: str = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
+    encoding: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -216,7 +217,7 @@ def align(
         As for ``PassageIndex.create``; an index has its own.
     with_text
         Add the columns query_text and doc_text.
-    text_column, id_column, input_format, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -262,6 +263,7 @@ def align(
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
+        encoding=encoding,
         lines=lines,
         on_error=on_error,
     )

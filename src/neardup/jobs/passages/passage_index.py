@@ -168,6 +168,7 @@ class PassageIndex:
         text_column: str = "text",
         id_column: str | None = None,
         input_format: InputFormat = "auto",
+        encoding: str | None = None,
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -179,7 +180,7 @@ class PassageIndex:
         ----------
         data
             Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, input_format, lines, on_error, workers, progress
+        text_column, id_column, input_format, encoding, lines, on_error, workers, progress
             As for ``deduplicate``. Ids must not be in the index yet.
 
         Returns
@@ -200,6 +201,7 @@ class PassageIndex:
             text_column=text_column,
             id_column=id_column,
             input_format=input_format,
+            encoding=encoding,
             lines=lines,
             on_error=on_error,
         )
@@ -260,6 +262,7 @@ class PassageIndex:
         text_column: str = "text",
         id_column: str | None = None,
         input_format: InputFormat = "auto",
+        encoding: str | None = None,
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -285,7 +288,7 @@ class PassageIndex:
             exactly.
         with_text
             Add the columns query_text and doc_text.
-        text_column, id_column, input_format, lines, on_error, workers, progress
+        text_column, id_column, input_format, encoding, lines, on_error, workers, progress
             As for ``deduplicate``.
 
         Returns
@@ -309,6 +312,7 @@ class PassageIndex:
             text_column=text_column,
             id_column=id_column,
             input_format=input_format,
+            encoding=encoding,
             lines=lines,
             on_error=on_error,
         )

@@ -144,6 +144,7 @@ def sketch(
     text_column: str = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
+    encoding: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -182,7 +183,7 @@ def sketch(
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
-    text_column, id_column, input_format, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
         As for ``deduplicate``.
 
     Returns
@@ -234,6 +235,7 @@ def sketch(
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
+        encoding=encoding,
         lines=lines,
         on_error=on_error,
     )

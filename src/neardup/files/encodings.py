@@ -1,0 +1,184 @@
+"""Text that is not UTF-8: rows keep their bytes, and are decoded when they are parsed.
+
+Encodings in which ASCII characters are single bytes are cut into rows as UTF-8 is. UTF-16 and
+UTF-32 are cut by their code units.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.files.problems import Problems, not_decodable
+from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MARK_BYTES = 4
+"""As much as a byte-order mark has at most."""
+
+# Byte-order marks by what they say, the longer before those that they begin with.
+_MARKS = (
+    ("utf-32-le", codecs.BOM_UTF32_LE),
+    ("utf-32-be", codecs.BOM_UTF32_BE),
+    ("utf-16-le", codecs.BOM_UTF16_LE),
+    ("utf-16-be", codecs.BOM_UTF16_BE),
+)
+# Encodings with characters whose second byte may be that of an ASCII letter, bracket or backslash.
+_WITH_ASCII_BYTES = frozenset(
+    {"shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "cp949", "cp950", "johab"}
+    | {"big5", "big5hkscs", "gbk", "gb18030"}
+)
+
+
+@dataclass(frozen=True)
+class TextEncoding:
+    """How the characters of a file are written down.
+
+    Parameters
+    ----------
+    codec
+        Python's name of it, with the order of bytes.
+    unit
+        Bytes of a code unit, in which ASCII characters are as in ASCII.
+    mark
+        The byte-order mark that the file begins with.
+    """
+
+    codec: str = "utf-8"
+    unit: int = 1
+    mark: bytes = b""
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether there is nothing to decode."""
+        return self.codec == "utf-8"
+
+    @property
+    def has_ascii_bytes(self) -> bool:
+        """Whether bytes of other characters may look like ASCII letters and brackets."""
+        return self.codec in _WITH_ASCII_BYTES
+
+    def in_units(self, cutter: Cutter) -> Cutter:
+        """Return a cutter of rows in this encoding, made of one that knows bytes.
+
+        The bytes that it sees are the code units, all beyond ASCII as one and the same byte.
+        """
+        if self.unit == 1:
+            return cutter
+        kind = np.dtype(f"{'<' if self.codec.endswith('le') else '>'}u{self.unit}")
+
+        def cut(data: bytes, final: bool) -> Cut:
+            units = np.frombuffer(data, kind, len(data) // self.unit)
+            found = cutter(np.minimum(units, 0xFF).astype(np.uint8).tobytes(), final)
+            return replace(
+                found,
+                starts=found.starts * self.unit,
+                ends=found.ends * self.unit,
+                consumed=found.consumed * self.unit,
+            )
+
+        return cut
+
+
+def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
+    """Return the encoding of a file.
+
+    ``head`` reads its first bytes, which say the order of bytes of UTF-16 and UTF-32; where they do
+    not, it is the order of nearly all computers.
+    """
+    codec = "utf-8" if name is None else codecs.lookup(name).name
+    if codec in ("utf-8", "utf-8-sig"):
+        return TextEncoding(mark=BYTE_ORDER_MARK)
+    if not codec.startswith(("utf-16", "utf-32")):
+        return TextEncoding(codec)
+    family = codec[: len("utf-16")]
+    beginning = head()
+    for exact, mark in _MARKS:
+        if exact.startswith(codec) and beginning.startswith(mark):
+            return TextEncoding(exact, int(family[-2:]) // 8, mark)
+    return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
+
+
+def encoding_by_mark(head: bytes) -> str | None:
+    """Return the encoding other than UTF-8 that a byte-order mark stands for, None without one."""
+    found = (name for name, mark in _MARKS if head.startswith(mark))
+    name = next(found, None)
+    return None if name is None else name[: len("utf-16")]
+
+
+class EncodedBlock(RawBlock):
+    """Rows that are not UTF-8; what is parsed are their characters in UTF-8.
+
+    Parameters
+    ----------
+    path, raw
+        As for RawBlock.
+    decoded
+        Makes the block of the rows in UTF-8.
+    codec
+        What they are decoded with.
+    """
+
+    def __init__(
+        self, path: str, raw: RawRows, decoded: Callable[[RawRows], RowBlock], codec: str
+    ) -> None:
+        super().__init__(path, raw)
+        self._make, self._codec = decoded, codec
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns; a row that cannot be decoded is a bad row."""
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        return problems.with_bad_rows(self._decode(raw, problems).parse(columns, skip_bad=skip_bad))
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns."""
+        return self.decoded(select).to_table()
+
+    def decoded(self, select: Mask | None = None) -> RowBlock:
+        """Return rows in UTF-8.
+
+        Raises
+        ------
+        InvalidInputError
+            For the first that cannot be decoded.
+        """
+        raw = self.raw.select(select)
+        return self._decode(raw, Problems(raw.numbers, self.path, skip_bad=False))
+
+    def _decode(self, raw: RawRows, problems: Problems) -> RowBlock:
+        rows = []
+        for index in range(len(raw)):
+            try:
+                rows.append(raw[index].decode(self._codec).encode())
+            except UnicodeDecodeError as error:
+                problems.add(index, not_decodable(error, self._codec))
+        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        starts = ends - np.array([len(row) for row in rows], np.int64)
+        return self._make(RawRows(b"".join(rows), starts, ends, raw.numbers[~problems.bad]))
+
+
+class DecodingWriter(RowWriter):
+    """Hands rows that are not UTF-8 to a writer of such that are."""
+
+    def __init__(self, writer: RowWriter) -> None:
+        self._writer = writer
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected rows."""
+        assert isinstance(block, EncodedBlock)
+        decoded = block.decoded(select)
+        self._writer.write(decoded, np.ones(len(decoded), np.bool_))
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()
