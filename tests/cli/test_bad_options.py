@@ -147,6 +147,7 @@ def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
         "--id-column id",
         "--input-format jsonl",
         "--encoding utf-8",
+        "--delimiter ;",
         "--lines",
         "--on-error raise",
         "--workers 1",
@@ -159,7 +160,9 @@ def test_plan__option_without_input(run, write_file, option):
     assert (outcome.code, outcome.out, outcome.err) == (1, "", error)
     write_file("a.jsonl", GOOD)
     write_file("a.txt", "one two")
-    name = "a.txt" if option == "--lines" else "a.jsonl"
+    write_file("a.csv", "text;id\none;a\n")
+    other = {"--lines": "a.txt", "--delimiter ;": "a.csv"}
+    name = other.get(option, "a.jsonl")
     assert run("plan", name, *option.split()).code == 0
 
 

@@ -198,3 +198,12 @@ def test_encoding__of_compared_texts(run, write_file):
     assert run("compare", "b.txt", "b.txt", "--encoding", "nope").err.startswith(
         "error: --encoding "
     )
+
+
+@every_command
+def test_delimiter__in_every_command(run, index, write_file, command):
+    write_file("a.csv", "name;text\nx;one two three\n")
+    command = command.format("a.csv", "a.csv").split()
+    hint = "if ';' separates columns, give delimiter ';' (--delimiter ';')\n"
+    assert run(*command).err.endswith(hint)
+    assert run(*command, "--delimiter", ";").code == 0

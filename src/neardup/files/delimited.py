@@ -41,15 +41,32 @@ if TYPE_CHECKING:
 
 _HEADER_BYTES = 1 << 16
 
+# Usual separators, for a hint.
+_DELIMITERS = (";", "\t", "|", ",")
+
 
 def open_source(location: str, name: str, options: InputOptions) -> DelimitedSource:
-    """Return the source of a file: with tabs if that is what was chosen, or what its name says."""
+    """Return the source of a file, with the separator that was chosen or that is usual.
+
+    Raises
+    ------
+    InvalidInputError
+        If the separator cannot be told from parts of characters.
+    """
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"
-    return DelimitedSource(
-        location, name, delimiter="\t" if is_tsv else ",", encoding=options.encoding
-    )
+    delimiter = options.delimiter or ("\t" if is_tsv else ",")
+    source = DelimitedSource(location, name, delimiter=delimiter, encoding=options.encoding)
+    # The second byte of a character is never below @, but may be that of a digit.
+    if source.encoding.has_ascii_bytes and (delimiter >= "@" or delimiter.isdigit()):
+        codec = source.encoding.codec
+        message = (
+            f"delimiter {delimiter!r} cannot be told from parts of characters in {codec}; convert "
+            f"the file, for example with: iconv -f {codec} -t utf-8 FILE"
+        )
+        raise InvalidInputError(message, path=location)
+    return source
 
 
 class DelimitedSource(RawSource):
@@ -62,6 +79,8 @@ class DelimitedSource(RawSource):
     delimiter
         What separates fields, an ASCII character.
     """
+
+    input_options = RawSource.input_options | {"delimiter"}
 
     def __init__(
         self,
@@ -166,6 +185,7 @@ class _DelimitedBlock(RawBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
+        self._check_delimiter(columns)
         wanted = check_columns(columns, self._columns, path=self.path)
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
@@ -182,6 +202,18 @@ class _DelimitedBlock(RawBlock):
         if rows.order is not None:
             rows.order = _numbers_if_all_are(rows.order)
         return problems.with_bad_rows(rows)
+
+    def _check_delimiter(self, columns: ColumnNames) -> None:
+        """Raise if the header is one column that another separator would part."""
+        header = self._columns[0] if len(self._columns) == 1 else ""
+        found = next((other for other in _DELIMITERS if other in header), None)
+        if found is not None and columns.text not in self._columns:
+            shown = "tab" if found == "\t" else found
+            message = (
+                f"no column {columns.text!r}; the header has one column, {header!r}; if "
+                f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
+            )
+            raise InvalidInputError(message, path=self.path)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns as strings."""

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _WITHOUT_EFFECT = {
     "input_format": ("on data in memory", "name files", ()),
     "encoding": ("where no input is text, CSV or JSON", "name one", ()),
+    "delimiter": (
+        "where no input is CSV or TSV",
+        "read files as such with input_format csv",
+        ("input_format",),
+    ),
     "lines": (
         "where no input is text",
         "read files as text with input_format text",
@@ -35,14 +40,22 @@ class InputOptions(CheckedOptions):
         What all files are read as; with ``auto`` their endings decide.
     encoding
         Of text, CSV and JSON, by Python's name; None is UTF-8.
+    delimiter
+        What separates fields of CSV and TSV; None is a comma, or a tab for TSV.
     lines
         Text files hold one document a line; else each is one.
     """
 
-    known: ClassVar[Iterable[Option]] = (table.INPUT_FORMAT, table.ENCODING, table.LINES)
+    known: ClassVar[Iterable[Option]] = (
+        table.INPUT_FORMAT,
+        table.ENCODING,
+        table.DELIMITER,
+        table.LINES,
+    )
 
     input_format: InputFormat = "auto"
     encoding: str | None = None
+    delimiter: str | None = None
     lines: bool = False
 
 

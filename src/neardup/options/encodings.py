@@ -56,3 +56,19 @@ def _has_ascii(codec: str) -> bool:
         return _ASCII.decode(codec) == _ASCII.decode("ascii")
     except UnicodeError:
         return False
+
+
+class Delimiter(Kind):
+    r"""What separates the fields of CSV: one ASCII character; ``\t`` and ``tab`` are a tab."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the character."""
+        found = "\t" if value in ("\\t", "tab") else value
+        is_one = isinstance(found, str) and len(found) == 1 and found.isascii()
+        if not is_one or found in '"\r\n\0':
+            message = (
+                f"{name} must be one ASCII character, such as ';' or '|', or tab; no quote and no "
+                f"line end; got {value!r}"
+            )
+            raise InvalidParameterError(message)
+        return found

@@ -10,7 +10,16 @@ from neardup.options.option import Option
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "id_column", "against"),
-        *("column", "missing", "input_format", "encoding", "lines", "on_error", "info"),
+        *(
+            "column",
+            "missing",
+            "input_format",
+            "encoding",
+            "delimiter",
+            "lines",
+            "on_error",
+            "info",
+        ),
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),

@@ -12,6 +12,7 @@ _READING = (
     table.ID_COLUMN,
     table.INPUT_FORMAT,
     table.ENCODING,
+    table.DELIMITER,
     table.LINES,
     table.ON_ERROR,
 )

@@ -25,7 +25,7 @@ from neardup.options.choices import (
     UnicodeForm,
     WindowHash,
 )
-from neardup.options.encodings import Encoding
+from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -58,6 +58,12 @@ ENCODING = Option(
     Encoding(),
     "Encoding of text, CSV and JSON, by its name in Python, such as latin-1, cp1252 or utf-16.",
     usual="utf-8",
+)
+DELIMITER = Option(
+    "delimiter",
+    Delimiter(),
+    "What separates the fields of CSV and TSV: a character, or tab.",
+    usual="a comma; a tab for TSV",
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
 INPUT_FORMAT = Option(

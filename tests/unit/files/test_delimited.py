@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
+from neardup.files.formats import file_source
+from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
 from tests.examples import examples
 
@@ -210,3 +212,47 @@ def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
         for text in block.parse(ColumnNames(), skip_bad=True).text.to_pylist()
     ]
     assert texts == [row[0] if len(row) == 2 else None for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "given"), [(";", ";"), ("|", "|"), ("\t", "\\t"), ("\t", "tab")]
+)
+def test_delimiter__is_that_given(make_file, write_rows, delimiter, given):
+    content = f'text{delimiter}id\n"a{delimiter}""b"""{delimiter}1\nc,d{delimiter}2\n'.encode()
+    path = str(make_file("a.csv", content))
+    source = file_source(path, "a.csv", InputOptions(delimiter=given))
+    block = one_block(source)
+    expected = [{"text": f'a{delimiter}"b"', "id": "1"}, {"text": "c,d", "id": "2"}]
+    assert block.to_table().to_pylist() == expected
+    assert write_rows(source, lambda _: True).read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "found"),
+    [
+        ("a.csv", "id;text", ";"),
+        ("a.csv", "id\ttext", "tab"),
+        ("a.csv", "id|body", "|"),
+        ("a.tsv", "id,text", ","),
+    ],
+)
+def test_delimiter__named_where_the_header_is_one_column(make_file, name, header, found):
+    path = str(make_file(name, f"{header}\n1\n".encode()))
+    message = (
+        f"{path}: no column 'text'; the header has one column, {header!r}; if {found!r} separates "
+        f"columns, give delimiter {found!r} (--delimiter {found!r})"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        one_block(file_source(path, name)).parse(ColumnNames())
+    assert one_block(file_source(path, name)).parse(ColumnNames(header)).text.to_pylist() == ["1"]
+
+
+def test_delimiter__that_may_be_part_of_a_character(make_file):
+    path = str(make_file("a.csv", "text|id\n表|1\n".encode("shift_jis")))
+    options = InputOptions(delimiter="|", encoding="shift_jis")
+    with pytest.raises(InvalidInputError, match=r"'\|' cannot be told from parts of chara"):
+        file_source(path, "a.csv", options)
+    semicolons = str(make_file("b.csv", "text;id\n表;1\n".encode("shift_jis")))
+    options = InputOptions(delimiter=";", encoding="shift_jis")
+    block = one_block(file_source(semicolons, "b.csv", options))
+    assert block.to_table().to_pylist() == [{"text": "表", "id": "1"}]

@@ -41,6 +41,13 @@ def test_check_effect__encoding(sources):
             check_effect(chosen, others)
 
 
+def test_check_effect__delimiter(sources):
+    chosen = InputOptions(delimiter=";")
+    check_effect(chosen, sources("a.csv", delimiter=";"), sources("a.txt", delimiter=";"))
+    with pytest.raises(InvalidParameterError, match=r"^delimiter has no effect where no input "):
+        check_effect(chosen, sources("a.txt", delimiter=";"))
+
+
 def parquet_bytes() -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"text": ["a"]}), sink)

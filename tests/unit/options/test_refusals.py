@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.options.encodings import Encoding
+from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import (
     Choice,
@@ -42,6 +42,8 @@ def wrong_values(kind: Kind) -> list[Any]:
             return ["nonsense", "", 5, True, [kind.values[0]]]
         case Flag():
             return ["yes", "", 0, 1, []]
+        case Delimiter():
+            return ["", ";;", "é", "\n", '"', 5, b";"]
         case Encoding():
             return ["nonsense", "rot13", "utf-7", "iso-2022-jp", 5, b"utf-8", ""]
         case Text():

@@ -17,7 +17,7 @@ import pytest
 import neardup
 import neardup.jobs
 from neardup.options import choices, table
-from neardup.options.encodings import Encoding
+from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
@@ -50,6 +50,7 @@ ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Flag: ("bool",),
     Switch: ("bool",),
     Text: ("str",),
+    Delimiter: ("str",),
     Encoding: ("str",),
     FunctionOrFlag: ("Progress",),
     Tokenizer: ("str | Path", "str | Path | TokenFunction"),

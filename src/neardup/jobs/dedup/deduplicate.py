@@ -57,6 +57,7 @@ def deduplicate(
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
+    delimiter: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -128,6 +129,8 @@ def deduplicate(
         text, those of a folder are passed over and counted in the summary.
     encoding
         Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.
+    delimiter
+        What separates the fields of CSV and TSV; None is a comma, or a tab for TSV.
     lines
         Text files hold one document a line.
     on_error
@@ -192,6 +195,7 @@ def deduplicate(
         id_column=id_column,
         input_format=input_format,
         encoding=encoding,
+        delimiter=delimiter,
         lines=lines,
         on_error=on_error,
     )

@@ -50,6 +50,7 @@ def find_pairs(
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
+    delimiter: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     recall: str | float | Decimal | Fraction | None = None,
@@ -100,7 +101,7 @@ def find_pairs(
         As for ``deduplicate``; with method ``minhash`` only.
     limit
         Raise an error at more pairs than this.
-    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -152,6 +153,7 @@ def find_pairs(
         id_column=id_column,
         input_format=input_format,
         encoding=encoding,
+        delimiter=delimiter,
         lines=lines,
         on_error=on_error,
         recall=recall,

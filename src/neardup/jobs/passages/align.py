@@ -184,6 +184,7 @@ def align(
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
+    delimiter: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -217,7 +218,7 @@ def align(
         As for ``PassageIndex.create``; an index has its own.
     with_text
         Add the columns query_text and doc_text.
-    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``; both collections have the same columns.
 
     Returns
@@ -264,6 +265,7 @@ def align(
         id_column=id_column,
         input_format=input_format,
         encoding=encoding,
+        delimiter=delimiter,
         lines=lines,
         on_error=on_error,
     )

@@ -169,6 +169,7 @@ class PassageIndex:
         id_column: str | None = None,
         input_format: InputFormat = "auto",
         encoding: str | None = None,
+        delimiter: str | None = None,
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -180,8 +181,10 @@ class PassageIndex:
         ----------
         data
             Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, input_format, encoding, lines, on_error, workers, progress
+        text_column, id_column, input_format, encoding, delimiter, lines, on_error
             As for ``deduplicate``. Ids must not be in the index yet.
+        workers, progress
+            As for ``deduplicate``.
 
         Returns
         -------
@@ -202,6 +205,7 @@ class PassageIndex:
             id_column=id_column,
             input_format=input_format,
             encoding=encoding,
+            delimiter=delimiter,
             lines=lines,
             on_error=on_error,
         )
@@ -263,6 +267,7 @@ class PassageIndex:
         id_column: str | None = None,
         input_format: InputFormat = "auto",
         encoding: str | None = None,
+        delimiter: str | None = None,
         lines: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
@@ -288,7 +293,9 @@ class PassageIndex:
             exactly.
         with_text
             Add the columns query_text and doc_text.
-        text_column, id_column, input_format, encoding, lines, on_error, workers, progress
+        text_column, id_column, input_format, encoding, delimiter, lines, on_error
+            As for ``deduplicate``.
+        workers, progress
             As for ``deduplicate``.
 
         Returns
@@ -313,6 +320,7 @@ class PassageIndex:
             id_column=id_column,
             input_format=input_format,
             encoding=encoding,
+            delimiter=delimiter,
             lines=lines,
             on_error=on_error,
         )

@@ -145,6 +145,7 @@ def sketch(
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
+    delimiter: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
@@ -183,7 +184,7 @@ def sketch(
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
-    text_column, id_column, input_format, encoding, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``.
 
     Returns
@@ -236,6 +237,7 @@ def sketch(
         id_column=id_column,
         input_format=input_format,
         encoding=encoding,
+        delimiter=delimiter,
         lines=lines,
         on_error=on_error,
     )
