@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +77,68 @@ class TableBlock(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns."""
         return filter_rows(self._table, select)
+
+
+class DatasetSource(Source):
+    """A ``pyarrow.dataset.Dataset``, read batch by batch; written as Parquet.
+
+    Parameters
+    ----------
+    dataset
+        The rows; they count from 0, in the order of the dataset's files.
+    block_rows
+        Most rows of a block.
+    """
+
+    ids_carry_name = False
+
+    def __init__(self, dataset: Any, *, block_rows: int = _BLOCK_ROWS) -> None:
+        self.name = _NAME
+        self._dataset, self._block_rows = dataset, block_rows
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the dataset from its start; only blocks that are in use are in memory."""
+        start = 0
+        batches = self._dataset.to_batches(batch_size=self._block_rows, fragment_readahead=1)
+        for batch in batches:
+            if len(batch):
+                yield TableBlock(pa.Table.from_batches([batch]), start)
+            start += len(batch)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of Parquet with the schema of the dataset."""
+        return TableWriter(folder / self.name, self._dataset.schema)
+
+
+def is_dataset(data: Any) -> bool:
+    """Return whether an object is a dataset of Arrow's, which are loaded only if they are used."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(data, module.Dataset)
+
+
+def refusal(data: Any) -> str:
+    """Say what was expected instead of an object that holds no rows, and how to get them of it."""
+    kind = type(data).__name__
+    if hasattr(data, "collect"):
+        return f"expected rows, got a {kind}, which has not read them yet; hand over its .collect()"
+    if hasattr(data, "to_table") or hasattr(data, "toArrow") or hasattr(data, "compute"):
+        method = next(name for name in ("to_table", "toArrow", "compute") if hasattr(data, name))
+        return f"expected rows, got a {kind}; hand over its .{method}()"
+    if isinstance(data, Mapping) and data and all(map(_holds_rows, data.values())):
+        names = ", ".join(map(repr, data))
+        first = next(iter(data))
+        return f"expected one collection, got a {kind} of {names}; hand over one: data[{first!r}]"
+    if isinstance(data, Mapping):
+        return (
+            f"expected rows, got a {kind}; hand over a list of dictionaries, a row each, or where "
+            "it has columns pyarrow.table(data)"
+        )
+    return f"expected a path, a list of strings or dictionaries, or an Arrow table, got {kind}"
+
+
+def _holds_rows(value: Any) -> bool:
+    # A dataset of Hugging Face speaks Arrow since version 4, and has columns since ever.
+    return is_arrow(value) or hasattr(value, "column_names")
 
 
 def is_arrow(data: Any) -> bool:

@@ -16,7 +16,14 @@ from neardup.files.formats import file_source, first_suffix
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs
 from neardup.files.locations import Found, files_named, path_of
-from neardup.files.memory import arrow_source, is_arrow, rows_source
+from neardup.files.memory import (
+    DatasetSource,
+    arrow_source,
+    is_arrow,
+    is_dataset,
+    refusal,
+    rows_source,
+)
 from neardup.files.streams import StandardInput, is_remote, reading
 
 if TYPE_CHECKING:
@@ -86,8 +93,8 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     data
         A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
         rows themselves: an Arrow table or anything that speaks Arrow (pandas, Polars, DuckDB), a
-        list of strings, each a text, or a list of dictionaries, each a row. Other iterables are
-        read to their end first.
+        ``pyarrow.dataset.Dataset``, a list of strings, each a text, or a list of dictionaries,
+        each a row. Other iterables are read to their end first.
     options
         What files hold.
 
@@ -100,12 +107,10 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
         return resolve_paths([os.fspath(data)], options)
     if is_arrow(data):
         return Inputs([arrow_source(data)])
+    if is_dataset(data):
+        return Inputs([DatasetSource(data)])
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
-        message = (
-            "expected a path, a list of strings or dictionaries, or an Arrow table,"
-            f" got {type(data).__name__}"
-        )
-        raise InvalidInputError(message)
+        raise InvalidInputError(refusal(data))
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], options)

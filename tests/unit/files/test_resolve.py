@@ -11,8 +11,10 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
@@ -20,10 +22,11 @@ from neardup.files.input_options import InputOptions
 from neardup.files.inputs import passed_over
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.memory import MemorySource
+from neardup.files.memory import DatasetSource, MemorySource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.resolve import resolve_inputs, resolve_paths
+from tests.files import copy_rows
 
 LINE = b'{"text": "a"}\n'
 
@@ -337,7 +340,7 @@ def test_resolve_inputs__memory(data):
     assert block.to_table().column("text").to_pylist() == ["x", "y"]
 
 
-@pytest.mark.parametrize("data", [5, b"text", {"text": ["x"]}, None])
+@pytest.mark.parametrize("data", [5, b"text", None])
 def test_resolve_inputs__something_else(data):
     message = (
         "expected a path, a list of strings or dictionaries, or an Arrow table,"
@@ -345,6 +348,55 @@ def test_resolve_inputs__something_else(data):
     )
     with pytest.raises(InvalidInputError, match=rf"^{message}$"):
         resolve_inputs(data)
+
+
+class Dataset:
+    """As a Hugging Face data set looks from outside."""
+
+    column_names = ("text",)
+
+
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (
+            pl.LazyFrame({"text": ["x"]}),
+            "got a LazyFrame, which has not read them yet; hand over its .collect()",
+        ),
+        (SimpleNamespace(toArrow=None), "got a SimpleNamespace; hand over its .toArrow()"),
+        (SimpleNamespace(compute=None), "got a SimpleNamespace; hand over its .compute()"),
+        (
+            {"train": Dataset(), "test": pl.DataFrame()},
+            "got a dict of 'train', 'test'; hand over one: data['train']",
+        ),
+        ({"text": ["x"]}, "or where it has columns pyarrow.table(data)"),
+        ({}, "or where it has columns pyarrow.table(data)"),
+    ],
+)
+def test_resolve_inputs__what_to_hand_over(data, advice):
+    with pytest.raises(InvalidInputError, match=rf"^expected .*{re.escape(advice)}$"):
+        resolve_inputs(data)
+
+
+def test_resolve_inputs__dataset(tmp_path):
+    from pyarrow import dataset
+
+    rows = pa.table({"text": [f"t{i}" for i in range(20)], "n": range(20)})
+    for i in range(2):
+        pq.write_table(rows.slice(10 * i, 10), tmp_path / f"{i}.parquet")
+    [source] = resolve_inputs(dataset.dataset(tmp_path))
+    assert type(source) is DatasetSource
+    small = DatasetSource(dataset.dataset(tmp_path), block_rows=3)
+    for _ in range(2):
+        blocks = list(small.blocks())
+        assert max(map(len, blocks)) <= 3
+        assert [n for block in blocks for n in block.numbers.tolist()] == list(range(20))
+        assert pa.concat_tables([block.to_table() for block in blocks]) == rows
+    with source.writer(tmp_path / "out") as writer:
+        copy_rows(source, writer.write, lambda index: index % 2 == 0)
+    written = pq.read_table(tmp_path / "out" / source.name)
+    assert written["n"].to_pylist() == list(range(0, 20, 2))
+    assert len(neardup.deduplicate(dataset.dataset(tmp_path), ngram=1).kept) == 20
 
 
 def test_resolve_inputs__mixed_list():
@@ -355,8 +407,6 @@ def test_resolve_inputs__mixed_list():
 
 
 def test_resolve_paths__parquet(make_file, tmp_path):
-    import pyarrow.parquet as pq
-
     pq.write_table(pa.table({"text": ["x"]}), tmp_path / "a.parquet")
     [source] = resolve_paths([str(tmp_path / "a.parquet")])
     assert type(source) is ParquetSource

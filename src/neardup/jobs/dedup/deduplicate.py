@@ -75,7 +75,7 @@ def deduplicate(
     data
         A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) or
         of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow,
-        Hugging Face datasets.
+        Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit.
     against
         More documents, as for ``data``. They all stay; what is similar to one of them goes. Their
         ids get ``against/`` in front where ``data`` has the same ids.
