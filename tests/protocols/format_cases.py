@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
+from pyarrow import ipc
 
+from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
@@ -131,6 +133,24 @@ class TableCase(Case):
         return table.schema, table.to_pylist()
 
 
+class ArrowCase(Case):
+    """Arrow's files or streams of record batches, which may be cut anew."""
+
+    def open(self, folder: Path, content: bytes, block: int | None = None) -> Source:
+        """Make the source, which has ``block`` rows at a time."""
+        path = folder / self.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        options = {} if block is None else {"block_rows": block}
+        return self.make(str(path), self.name, **options)
+
+    def what_counts(self, content: bytes) -> Any:
+        """Return whether it is a file, its schema and rows."""
+        is_file = content.startswith(b"ARROW1")
+        table = (ipc.open_file if is_file else ipc.open_stream)(pa.py_buffer(content)).read_all()
+        return is_file, table.schema, table.to_pylist()
+
+
 class MemoryCase(TableCase):
     """Tables in memory, written as Parquet."""
 
@@ -180,6 +200,17 @@ def parquet(rows: list[Row]) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist(rows, schema), sink)
     return sink.getvalue().to_pybytes()
+
+
+def arrow(new: Callable[..., Any]) -> Callable[[list[Row]], bytes]:
+    def encode(rows: list[Row]) -> bytes:
+        schema = pa.schema([("id", pa.string()), ("text", pa.string())])
+        sink = pa.BufferOutputStream()
+        with new(sink, schema) as writer:
+            writer.write_table(pa.Table.from_pylist(rows, schema), max_chunksize=64)
+        return sink.getvalue().to_pybytes()
+
+    return encode
 
 
 MESSY_LINES = st.lists(
@@ -288,5 +319,7 @@ CASES = [
         lines=True,
     ),
     TableCase("a.parquet", ParquetSource, parquet),
+    ArrowCase("a.arrow", ArrowSource, arrow(ipc.new_stream)),
+    ArrowCase("a.feather", ArrowSource, arrow(ipc.new_file)),
     MemoryCase("data.parquet", MemorySource, parquet, first=0),
 ]

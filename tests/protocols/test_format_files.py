@@ -194,7 +194,7 @@ def test_formats__in_words():
     plain = [s for found in FORMATS for s in found.suffixes if not found.is_compressible]
     but = f"all but {', '.join(plain)} also with .gz, .zst, .xz, .bz2"
     assert KNOWN_SUFFIXES.split("; ") == [", ".join(suffixes), but]
-    assert KNOWN_SUFFIXES.startswith(".jsonl, .ndjson, .json, .csv, .tsv, .txt, .parquet")
+    assert KNOWN_SUFFIXES.startswith(".jsonl, .ndjson, .json, .csv, .tsv, .txt, .parquet, .arrow")
 
 
 def test_formats__in_the_docs():

@@ -24,6 +24,7 @@ _BEGINNINGS = (
     (b"\xff\xfe", _ENCODED.format("utf-16")),
     (b"\xfe\xff", _ENCODED.format("utf-16")),
     (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
+    (b"ARROW1", f"an Arrow file, {_FORMAT.format('arrow')}"),
     (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; let its name end in .zst"),
     (b"\xfd7zXZ\x00", "compressed with xz; let its name end in .xz"),

@@ -68,6 +68,7 @@ FORMATS = (
     FileFormat("tsv", (".tsv",), "neardup.files.delimited"),
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
+    FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
 )
 """All formats, in the order in which messages name them."""
 

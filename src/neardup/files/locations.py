@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup.errors import InvalidInputError, ReadError
+from neardup.files.datasets import saved_rows
 from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, list_endings, passed_over
@@ -143,8 +144,9 @@ def _walk(folder: str, options: InputOptions, found: Found) -> None:
             for name in folders
             if not name.startswith(".") and not _is_output(os.path.join(parent, name))
         ]
+        saved = saved_rows(parent, files)
         for name in files:
-            if not name.startswith("."):
+            if not name.startswith(".") and (saved is None or name in saved):
                 found.take(_normal(os.path.join(parent, name)), options)
 
 

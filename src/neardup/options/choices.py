@@ -24,7 +24,7 @@ Representative = Literal["first", "popular"]
 
 Report = Literal["best", "maximal", "windows"]
 
-InputFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet"]
+InputFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
 OnError = Literal["raise", "skip"]
 Missing = Literal["raise", "ignore"]
 OutputFormat = Literal["same", "jsonl", "parquet"]

@@ -124,9 +124,9 @@ def deduplicate(
     text_column, id_column
         Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
     input_format
-        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv`` or ``parquet``: what all files are read as,
-        whatever their endings. ``auto``: by ending; a file that is named and has another one is
-        text, those of a folder are passed over and counted in the summary.
+        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet`` or ``arrow``: what all files
+        are read as, whatever their endings. ``auto``: by ending; a file that is named and has
+        another one is text, those of a folder are passed over and counted in the summary.
     encoding
         Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.
     delimiter

@@ -1,0 +1,158 @@
+"""Arrow's own files: streams of record batches, as Hugging Face saves them, and Feather files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import ipc
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import filter_rows, parse_arrow
+from neardup.files.problems import check_columns
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.streams import file_size, open_random, reading, writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neardup.files.input_options import InputOptions
+
+_MAGIC = b"ARROW1"
+_BLOCK_ROWS = 8192
+
+
+def open_source(location: str, name: str, _: InputOptions) -> ArrowSource:
+    """Return the source of a file."""
+    return ArrowSource(location, name)
+
+
+class ArrowSource(Source):
+    """A file of record batches, or a stream of such; rows count from 1.
+
+    An output has the schema and metadata of its input and is of the same of the two kinds; batches
+    are made anew, buffers are not compressed.
+
+    Parameters
+    ----------
+    location
+        Local path or URL.
+    name
+        Name in ids and outputs.
+    block_rows
+        Most rows of a block.
+    """
+
+    input_options = frozenset({"input_format"})
+
+    def __init__(self, location: str, name: str, *, block_rows: int = _BLOCK_ROWS) -> None:
+        self.location = self.origin = location
+        self.name = name
+        self.size = file_size(location)
+        self._block_rows = block_rows
+
+    @cached_property
+    def _layout(self) -> tuple[bool, pa.Schema]:
+        """Whether this is a file and no stream, and the schema."""
+        with _errors(self.location), open_random(self.location) as file:
+            is_file = file.read(len(_MAGIC)) == _MAGIC
+            file.seek(0)
+            return is_file, (ipc.open_file if is_file else ipc.open_stream)(file).schema
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the batches one after the other."""
+        is_file, _ = self._layout
+        number = 1
+        with open_random(self.location) as file:
+            batches = self._batches(file, is_file)
+            while True:
+                with _errors(self.location):
+                    batch = next(batches, None)
+                if batch is None:
+                    return
+                for start in range(0, len(batch), self._block_rows):
+                    part = pa.Table.from_batches([batch.slice(start, self._block_rows)])
+                    yield _ArrowBlock(part, number, self.location)
+                    number += len(part)
+
+    def _batches(self, file: Any, is_file: bool) -> Iterator[pa.RecordBatch]:
+        if not is_file:
+            yield from ipc.open_stream(file)
+            return
+        reader = ipc.open_file(file)
+        for index in range(reader.num_record_batches):
+            yield reader.get_batch(index)
+
+    def writer(self, folder: Path) -> RowWriter:
+        """Open a writer of the same kind of file."""
+        is_file, schema = self._layout
+        return _ArrowWriter(folder / self.name, schema, is_file=is_file)
+
+
+class _ArrowBlock(RowBlock):
+    """Rows of one record batch."""
+
+    def __init__(self, table: pa.Table, number: int, path: str) -> None:
+        self._table, self._path = table, path
+        self.numbers = np.arange(number, number + len(table))
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Check the named columns and give them."""
+        names = check_columns(columns, self._table.column_names, path=self._path)
+        numbers = self.numbers if select is None else self.numbers[select]
+        table = filter_rows(self._table.select(names), select)
+        return parse_arrow(table, numbers, columns, path=self._path, skip_bad=skip_bad)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns."""
+        return filter_rows(self._table, select)
+
+
+class _ArrowWriter(RowWriter):
+    """Writes rows as record batches, one a block."""
+
+    def __init__(self, path: Path, schema: pa.Schema, *, is_file: bool) -> None:
+        self._path = path
+        self._is_closed = self._has_failed = False
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("wb")
+            self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected rows, all columns."""
+        if not select.any():
+            return
+        self._has_failed = True
+        with writing(self._path):
+            self._writer.write_table(block.to_table(select))
+        self._has_failed = False
+
+    def close(self) -> None:
+        """Complete the file; a second call does nothing, and neither does one after an error."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._has_failed:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            return
+        with contextlib.closing(self._file), writing(self._path):
+            self._writer.close()
+
+
+@contextlib.contextmanager
+def _errors(path: str) -> Iterator[None]:
+    """Turn what Arrow raises for a damaged file into InvalidInputError or ReadError."""
+    try:
+        with reading(path):
+            yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
+        message = f"not an Arrow file or stream that Arrow can read: {error}"
+        raise InvalidInputError(message, path=path) from error
