@@ -166,6 +166,24 @@ def test_columns__by_any_name(case, tmp_path):
 
 
 @every_case
+def test_columns__several_of_the_text(case, tmp_path):
+    """They are joined with newlines, in the order in which they are named."""
+    rows = case.some_rows(3)
+    [block] = case.open(tmp_path, case.encode(rows)).blocks()
+    mask = np.array([True, False, True])[: len(rows)]
+    if case.has_columns:
+        parsed = block.parse(ColumnNames(("text", "id"), id="id"), select=mask)
+        expected = [f"{row['text']}\n{row['id']}" for row in chosen_of(rows, mask)]
+        assert parsed.text.to_pylist() == expected
+        assert parsed.id.to_pylist() == [row["id"] for row in chosen_of(rows, mask)]
+        with pytest.raises(InvalidInputError, match="no column 'none'; columns are "):
+            block.parse(ColumnNames(("text", "none")))
+    else:
+        texts = block.parse(ColumnNames(("any", "other"))).text
+        assert texts.to_pylist() == [row["text"] for row in rows]
+
+
+@every_case
 @pytest.mark.parametrize("wanted", [ColumnNames(id="none"), ColumnNames(order="none")])
 def test_columns__that_are_not_there(case, tmp_path, wanted):
     source = case.open(tmp_path, case.encode(case.some_rows(3)))

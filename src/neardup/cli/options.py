@@ -69,7 +69,7 @@ def _as_click(option: Option) -> Callable[[F], F]:
     elif isinstance(option.kind, Flag):
         settings["is_flag"] = True
     elif option.default is not None:
-        settings["default"] = option.default
+        settings["default"] = [option.default] if option.is_repeatable else option.default
     if isinstance(option.kind, Tokenizer):
         settings["shell_complete"] = complete_tokenizers
     elif isinstance(option.kind, Documents | Address):

@@ -9,6 +9,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.problems import Problems, check_columns, not_utf8, null_rows
 from neardup.files.rows import ColumnNames, Mask, ParsedRows
+from neardup.files.textcolumns import join_texts, null_text
 
 
 def parse_arrow(
@@ -29,7 +30,7 @@ def parse_arrow(
     numbers
         Number of each row, for errors.
     columns
-        Text: any kind of string column. Id: strings or integers. Order: anything that sorts.
+        Text: any kind of string columns. Id: strings or integers. Order: anything that sorts.
     path
         File, for errors; None for data in memory.
     skip_bad
@@ -44,15 +45,18 @@ def parse_arrow(
     """
     check_columns(columns, table.column_names, path=path)
     problems = Problems(numbers, path, skip_bad)
-    text = _text(table, columns.text, path)
+    texts = [_text(table, name, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, path)
     order = None if columns.order is None else _order(table, columns.order, path)
-    _check_rows(text, columns.text, problems, advice)
+    for index in null_rows(join_texts(texts)):
+        problems.add(index, null_text(columns.texts))
+    for name, text in zip(columns.texts, texts, strict=True):
+        _check_unicode(text, name, problems, advice)
     if columns.id is not None:
         _check_rows(ids, columns.id, problems, advice)
     if columns.order is not None and order is not None and _is_string(order.type):
         _check_unicode(order, columns.order, problems, advice)
-    return problems.without_bad_rows(ParsedRows(text, ids, order))
+    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -25,6 +25,7 @@ from neardup.files.jsonvalues import (
 from neardup.files.problems import BadRowError, Problems, null_rows
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.textcolumns import join_texts
 
 _OPEN, _CLOSE = ord("{"), ord("}")
 
@@ -39,7 +40,8 @@ def parse_objects(
     raw
         One object each, with or without white space around it.
     columns
-        Text: strings. Id: strings or integers. Order: integers, numbers or strings, or null.
+        Text: strings; of several columns, null too. Id: strings or integers. Order: integers,
+        numbers or strings, or null.
     path
         File, for errors.
     skip_bad
@@ -58,11 +60,11 @@ def parse_objects(
     arrays = _read_with_arrow(raw, columns)
     if arrays is None:
         return _parse_one_by_one(raw, columns, problems, advice)
-    text = arrays[columns.text]
+    texts = [arrays[name] for name in columns.texts]
     ids = None if columns.id is None else _as_string(arrays[columns.id])
     order = None if columns.order is None else arrays[columns.order]
     # Arrow gives null both for null and for a missing column; only a look at the row can tell.
-    for index in null_rows(text, ids, order):
+    for index in null_rows(*texts, ids, order):
         try:
             _read_row(raw[index], columns, advice)
         except BadRowError as bad:
@@ -71,7 +73,7 @@ def parse_objects(
                 # may be another, and must not depend on the way the rows were read.
                 return _parse_one_by_one(raw, columns, problems, advice)
             problems.add(index, str(bad))
-    return problems.without_bad_rows(ParsedRows(text, ids, order))
+    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
 
 
 def _as_string(array: pa.Array) -> pa.Array:
@@ -133,7 +135,7 @@ def _share_lines(raw: RawRows) -> bool:
 
 def _schemas(first: bytes, columns: ColumnNames) -> list[pa.Schema]:
     """Give the types to try for the columns, those of the first row first."""
-    choices: dict[str, list[pa.DataType]] = {columns.text: [pa.string()]}
+    choices: dict[str, list[pa.DataType]] = {name: [pa.string()] for name in columns.texts}
     if columns.id is not None:
         choices.setdefault(columns.id, [pa.string(), pa.int64()])
     if columns.order is not None:
@@ -186,7 +188,9 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
     if arrays is None:
         return None
     row = {name: array[0].as_py() for name, array in arrays.items()}
-    for name in (columns.text, columns.id):
+    # Of several columns of the text some may be null.
+    text = columns.texts if len(columns.texts) == 1 else ()
+    for name in (*text, columns.id):
         if name is not None and row[name] is None:
             message = f"column {name!r} is missing or null"
             raise BadRowError(message)

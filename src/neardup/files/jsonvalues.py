@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from neardup.files.problems import BadRowError, no_column, not_decodable
 from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.textcolumns import SEPARATOR, null_text
 
 JSON_SPACE = b" \t\r\n"
 
@@ -38,11 +40,7 @@ def load_object(raw_row: bytes) -> dict[str, Any]:
 
 def read_values(row: dict[str, Any], columns: ColumnNames) -> Values:
     """Check the named values of an object; raises BadRowError."""
-    text = _value(row, columns.text)
-    if not isinstance(text, str):
-        message = f"column {columns.text!r} holds {_kind(text)}, not text"
-        raise BadRowError(message)
-    _check_unicode(text, columns.text)
+    text = _read_text(row, columns.texts)
     return text, _read_id(row, columns.id), _read_order(row, columns.order)
 
 
@@ -66,6 +64,21 @@ def to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
         None if columns.id is None else pa.array(ids, pa.string()),
         None if columns.order is None else _order_array(order),
     )
+
+
+def _read_text(row: dict[str, Any], names: Sequence[str]) -> str:
+    """Return the text; of several columns a null counts as empty, but not in all of them."""
+    values = [_value_or_null(row, name) for name in names]
+    if all(value is None for value in values):
+        raise BadRowError(null_text(names))
+    for name, value in zip(names, values, strict=True):
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            message = f"column {name!r} holds {_kind(value)}, not text"
+            raise BadRowError(message)
+        _check_unicode(value, name)
+    return SEPARATOR.join(value or "" for value in values)
 
 
 def _read_id(row: dict[str, Any], name: str | None) -> str | None:

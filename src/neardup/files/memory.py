@@ -68,9 +68,8 @@ class TableBlock(RowBlock):
     ) -> ParsedRows:
         """Check the named columns and give them."""
         numbers = self.numbers if select is None else self.numbers[select]
-        wanted = (columns.text, columns.id, columns.order)
+        wanted = check_columns(columns, self._table.column_names, path=None)
         indexes = [i for i, name in enumerate(self._table.column_names) if name in wanted]
-        check_columns(columns, self._table.column_names, path=None)
         table = filter_rows(self._table.select(indexes), select)
         return parse_arrow(table, numbers, columns, path=None, skip_bad=skip_bad)
 

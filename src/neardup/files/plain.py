@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
+
+# What the only column is called.
+_COLUMN = "text"
 
 
 def open_source(
@@ -148,16 +152,17 @@ class _TextBlock(RawBlock):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Give the texts, whatever name the text column has; there are no other columns."""
+        """Give the texts, whatever names the text columns have; there are no other columns."""
         numbers = self.numbers if select is None else self.numbers[select]
-        table = pa.table({columns.text: self._texts(select)})
+        table = pa.table({_COLUMN: self._texts(select)})
+        columns = replace(columns, text=_COLUMN)
         return parse_arrow(
             table, numbers, columns, path=self.path, skip_bad=skip_bad, advice=ENCODING_ADVICE
         )
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give the texts as the column ``text``."""
-        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
+        return pa.table({_COLUMN: self.parse(ColumnNames(), select=select).text})
 
     def _texts(self, select: Mask | None) -> pa.Array:
         """Copy the texts out of the block.

@@ -88,15 +88,13 @@ def no_column(name: str, names: list[str]) -> str:
 
 def check_columns(columns: ColumnNames, names: list[str], *, path: str | None) -> list[str]:
     """Check that a file or table has the named columns, each once; give them without repeats."""
-    wanted = dict.fromkeys([columns.text, columns.id, columns.order])
-    found = [name for name in wanted if name is not None]
-    for name in found:
+    for name in columns.names:
         if name not in names:
             raise InvalidInputError(no_column(name, names), path=path)
         if names.count(name) > 1:
             message = f"there is more than one column {name!r}; rename one"
             raise InvalidInputError(message, path=path)
-    return found
+    return columns.names
 
 
 def null_rows(*arrays: pa.Array | None) -> list[int]:

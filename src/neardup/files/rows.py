@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,23 +28,40 @@ Mask = npt.NDArray[np.bool_]
 class ColumnNames:
     """Which columns of the input a job reads.
 
-    ``text`` is the document; ``id`` its identifier (None: the row's place serves as one); ``order``
-    a column of numbers, dates or strings by which a keep policy ranks documents.
+    ``text`` is the document: one column, or several that are joined with newlines; ``id`` its
+    identifier (None: the row's place serves as one); ``order`` a column of numbers, dates or
+    strings by which a keep policy ranks documents.
     """
 
-    text: str = "text"
+    text: str | tuple[str, ...] = "text"
     id: str | None = None
     order: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of the text, in the order in which they are joined."""
+        return (self.text,) if isinstance(self.text, str) else self.text
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once."""
+        wanted = dict.fromkeys([*self.texts, self.id, self.order])
+        return [name for name in wanted if name is not None]
+
+    def only_text(self) -> ColumnNames:
+        """Return the columns of the text alone."""
+        return replace(self, id=None, order=None)
 
 
 @dataclass
 class ParsedRows:
     """The columns of some rows of a block, in row order.
 
-    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8. It is null exactly in the
-    rows listed in ``skipped`` (row number in the file and reason), which only exist if the caller
-    asked to skip bad rows. ``id`` is a string array without nulls outside skipped rows, ``order``
-    an int64, float64, string, or (from Arrow data) any sortable array; both None if not asked for.
+    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8; of several columns, joined
+    as ``files.textcolumns`` says. It is null exactly in the rows listed in ``skipped`` (row number
+    in the file and reason), which only exist if the caller asked to skip bad rows. ``id`` is a
+    string array without nulls outside skipped rows, ``order`` an int64, float64, string, or (from
+    Arrow data) any sortable array; both None if not asked for.
     """
 
     text: pa.Array

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,14 +30,16 @@ class ReadingOptions(InputOptions):
         table.ON_ERROR,
     )
 
-    text_column: str = "text"
+    text_column: str | Sequence[str] = "text"
     id_column: str | None = None
     on_error: OnError = "raise"
 
     @property
     def columns(self) -> ColumnNames:
         """The columns to read."""
-        return ColumnNames(self.text_column, self.id_column)
+        # The check has left a name, or a tuple of several.
+        names = self.text_column
+        return ColumnNames(names if isinstance(names, str) else tuple(names), self.id_column)
 
     @property
     def skip_bad(self) -> bool:
@@ -77,5 +79,5 @@ class DocumentOptions(ReadingOptions):
             strip_accents=self.strip_accents,
             fold_digits=self.fold_digits,
         )
-        columns = ColumnNames(self.text_column, self.id_column, order)
+        columns = replace(self.columns, order=order)
         return ReadingPlan(columns, shingles, skip_bad=self.skip_bad)

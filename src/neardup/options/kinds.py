@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -127,6 +128,24 @@ class Text(Kind):
 
 class Address(Text):
     """The path or URL of a file, as it was written."""
+
+
+class Columns(Kind):
+    """The name of a column, or several names."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the name, also that of a sequence of one, or the names as a tuple."""
+        if isinstance(value, str):
+            return value
+        is_names = isinstance(value, Sequence) and all(isinstance(each, str) for each in value)
+        if not is_names or not value:
+            message = f"{name} must be the name of a column or a list of names, got {value!r}"
+            raise InvalidParameterError(message)
+        for each in value:
+            if value.count(each) > 1:
+                message = f"{name} names {each!r} twice; name each column once"
+                raise InvalidParameterError(message)
+        return value[0] if len(value) == 1 else tuple(value)
 
 
 class Tokenizer(Kind):

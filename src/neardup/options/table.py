@@ -29,6 +29,7 @@ from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     Address,
     Choice,
+    Columns,
     Documents,
     Flag,
     FunctionOrFlag,
@@ -49,7 +50,13 @@ AGAINST = Option(
     metavar="OTHER",
     is_repeatable=True,
 )
-TEXT_COLUMN = Option("text_column", Text(), "Column of the text.", "text")
+TEXT_COLUMN = Option(
+    "text_column",
+    Columns(),
+    "Column of the text; several are joined with newlines in the order given.",
+    "text",
+    is_repeatable=True,
+)
 ID_COLUMN = Option(
     "id_column", Text(), "Column of the ids; without it an id is <file name>:<row number>."
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.reading.plan import ReadingPlan
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts, TokenLists
@@ -31,7 +31,7 @@ def count_shingles(
 
 def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:
     """Return the shingles of a block's documents, skipped ones left out, as they are counted."""
-    parsed = block.parse(ColumnNames(plan.columns.text), skip_bad=plan.skip_bad)
+    parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text.drop_null())
     return frequency_lists(plan.shingles.tokenizer.hash_tokens(texts), plan.shingles)
 

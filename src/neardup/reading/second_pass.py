@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from neardup.errors import ReadError
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.kernels import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import SLICE_BYTES, ReadingPlan
@@ -150,7 +150,7 @@ def _read_again(
     def fill(item: tuple[Source, RowBlock, Int64s]) -> int:
         source, block, places = item
         select: Bools = places >= 0
-        parsed = block.parse(ColumnNames(plan.columns.text), select=select, skip_bad=plan.skip_bad)
+        parsed = block.parse(plan.columns.only_text(), select=select, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(parsed.text)
         targets = places[select]
         done = 0

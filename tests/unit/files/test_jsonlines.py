@@ -105,6 +105,26 @@ def test_parse__one_column_for_several_purposes():
     assert values(rows)[1:4] == (["5"], [5], pa.int64())
 
 
+@pytest.mark.parametrize("odd", [b"", b'{"a": "x", "b": "y", "odd": "\\ud800"}\n'])
+def test_parse__several_columns_of_the_text(odd):
+    """A null counts as empty, but not in all columns, nor does a column that is missing."""
+    lines = (
+        b'{"a": "1", "b": "2"}\n{"b": "2", "a": null}\n{"a": "1", "b": null}\n'
+        b'{"a": null, "b": null}\n{"a": "1"}\n{"a": "", "b": ""}\n'
+    )
+    rows = parse(lines + odd, ColumnNames(("b", "a")), skip_bad=True)
+    assert rows.text.to_pylist()[:6] == ["2\n1", "2\n", "\n1", None, None, "\n"]
+    assert rows.skipped == [
+        (4, "columns 'b', 'a' are null"),
+        (5, "no column 'b'; columns are 'a'"),
+    ]
+
+
+def test_parse__several_columns_of_the_text_with_values_of_other_kinds():
+    with pytest.raises(InvalidInputError, match=r"row 1: column 'b' holds a number, not text"):
+        parse(b'{"a": "1", "b": 2}\n', ColumnNames(("a", "b")))
+
+
 def test_parse__no_rows():
     assert values(parse(b"", ALL)) == ([], [], [], pa.int64(), [])
 
@@ -235,7 +255,12 @@ ANY_ROW = ROW | st.dictionaries(st.sampled_from(["text", "id", "date"]), ORDER |
 @given(
     rows=st.lists(ROW, max_size=5) | st.lists(ROW | ANY_ROW, max_size=5),
     ascii_only=st.booleans(),
-    columns=st.sampled_from([ColumnNames(), ColumnNames(id="id"), ColumnNames(order="date"), ALL]),
+    columns=st.sampled_from(
+        [
+            *(ColumnNames(), ColumnNames(id="id"), ColumnNames(order="date"), ALL),
+            *(ColumnNames(("text", "id")), ColumnNames(("id", "text"), "id", "date")),
+        ]
+    ),
     skip_bad=st.booleans(),
 )
 def test_parse__both_ways_give_the_same(rows, ascii_only, columns, skip_bad):

@@ -49,6 +49,33 @@ def test_parse__errors_name_the_row():
         block.parse(ColumnNames("body"))
 
 
+def test_parse__several_columns_of_the_text():
+    table = pa.table(
+        {
+            "a": ["1", None, "3", None, "5"],
+            "b": pa.array(["x", "y", None, None, "z"], pa.large_string()),
+            "n": pa.nulls(5),
+        }
+    )
+    [block] = MemorySource(table).blocks()
+    rows = block.parse(ColumnNames(("a", "b", "n"), id="a"), skip_bad=True)
+    assert rows.text.to_pylist() == ["1\nx\n", None, "3\n\n", None, "5\nz\n"]
+    assert [reason for _, reason in rows.skipped] == [
+        "column 'a' is null",
+        "columns 'a', 'b', 'n' are null",
+    ]
+    with pytest.raises(InvalidInputError, match="columns 'a', 'b' are null"):
+        block.parse(ColumnNames(("a", "b")))
+
+
+def test_parse__several_columns_of_the_text_in_other_than_utf8():
+    bad = pa.array([b"ok", b"\xff"]).view(pa.string())
+    [block] = MemorySource(pa.table({"a": ["x", "y"], "b": bad})).blocks()
+    rows = block.parse(ColumnNames(("a", "b")), skip_bad=True)
+    assert rows.text.to_pylist() == ["x\nok", None]
+    assert [reason for _, reason in rows.skipped] == ["not valid UTF-8 at byte 1 of column 'b'"]
+
+
 def test_parse__repeated_name():
     [block] = MemorySource(pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2)).blocks()
     with pytest.raises(InvalidInputError, match=r"^there is more than one column 'text'; rename"):

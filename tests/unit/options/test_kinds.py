@@ -13,6 +13,7 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import (
     Choice,
+    Columns,
     Flag,
     FunctionOrFlag,
     Location,
@@ -38,11 +39,18 @@ PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
         (Tokenizer(), ("words", "bytes", "a.json", Path("a.json"), str.split)),
         (FunctionOrFlag(), (print, True, False)),
         (Location(), ("a", Path("a"))),
+        (Columns(), ("text", ("a", "b"))),
     ],
 )
 def test_checked__accepts(kind, values):
     for value in values:
         assert kind.checked("x", value) is value
+
+
+def test_columns__plain_values():
+    """One of a list is a name like any other; several are a tuple."""
+    assert Columns().checked("x", ["text"]) == "text"
+    assert Columns().checked("x", ["a", "b"]) == ("a", "b")
 
 
 @pytest.mark.parametrize("number", [np.int64(3), np.uint8(3)])
@@ -75,6 +83,10 @@ def test_whole__plain_int(number):
         (Flag(), 1, "x must be True or False, got 1"),
         (Flag(), None, "x must be True or False, got None"),
         (Text(), b"a", "x must be a string, got b'a'"),
+        (Columns(), 5, "x must be the name of a column or a list of names, got 5"),
+        (Columns(), [], "x must be the name of a column or a list of names, got []"),
+        (Columns(), ["a", 5], "x must be the name of a column or a list of names, got ['a', 5]"),
+        (Columns(), ["a", "b", "a"], "x names 'a' twice; name each column once"),
         (FunctionOrFlag(), "print", "x must be True, False or a function, got"),
         (Location(), 5, "x must be a path, got 5"),
         (

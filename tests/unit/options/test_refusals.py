@@ -13,6 +13,7 @@ from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import (
     Choice,
+    Columns,
     Documents,
     Flag,
     FunctionOrFlag,
@@ -48,6 +49,8 @@ def wrong_values(kind: Kind) -> list[Any]:
             return ["nonsense", "rot13", "utf-7", "iso-2022-jp", 5, b"utf-8", ""]
         case Text():
             return [5, b"text", ["text"], True]
+        case Columns():
+            return [5, b"text", [], ["text", 5], ["a", "a"], True]
         case Tokenizer():
             return ["nonsense", "", 5, ["words"]]
         case FunctionOrFlag():

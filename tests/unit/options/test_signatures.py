@@ -22,6 +22,7 @@ from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
     Choice,
+    Columns,
     Flag,
     FunctionOrFlag,
     Kind,
@@ -50,6 +51,7 @@ ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Flag: ("bool",),
     Switch: ("bool",),
     Text: ("str",),
+    Columns: ("str | Sequence[str]",),
     Delimiter: ("str",),
     Encoding: ("str",),
     FunctionOrFlag: ("Progress",),

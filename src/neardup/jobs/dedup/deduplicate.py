@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -53,7 +54,7 @@ def deduplicate(
     audit: int | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
-    text_column: str = "text",
+    text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
@@ -121,8 +122,11 @@ def deduplicate(
         ``log``, ``squared`` or ``saturating``) times an inverse document frequency (``smooth``,
         ``unary``, ``standard`` or ``probabilistic``) over all documents, those of ``against``
         included; see ``text.weighting.Weighting``. The first of each is the default.
-    text_column, id_column
-        Names of columns; without ``id_column`` a document's id is ``<file name>:<row number>``.
+    text_column
+        Name of the column of the text, or several: their texts are joined with newlines in that
+        order, a null counting as an empty text; where all are null the row is bad.
+    id_column
+        Name of the column of the ids; without it an id is ``<file name>:<row number>``.
     input_format
         ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet`` or ``arrow``: what all files
         are read as, whatever their endings. ``auto``: by ending; a file that is named and has

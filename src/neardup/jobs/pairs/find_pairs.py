@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -46,7 +47,7 @@ def find_pairs(
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
-    text_column: str = "text",
+    text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,

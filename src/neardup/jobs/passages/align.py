@@ -180,7 +180,7 @@ def align(
     strip_accents: bool = False,
     fold_digits: bool = False,
     with_text: bool = False,
-    text_column: str = "text",
+    text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
@@ -219,7 +219,8 @@ def align(
     with_text
         Add the columns query_text and doc_text.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
-        As for ``deduplicate``; both collections have the same columns.
+        As for ``deduplicate``; both collections have the same columns. Of several text columns
+        places count in the joined text.
 
     Returns
     -------

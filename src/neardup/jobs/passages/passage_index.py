@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -165,7 +165,7 @@ class PassageIndex:
         self,
         data: Any,
         *,
-        text_column: str = "text",
+        text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
         input_format: InputFormat = "auto",
         encoding: str | None = None,
@@ -182,7 +182,8 @@ class PassageIndex:
         data
             Documents, in any form that ``deduplicate`` takes.
         text_column, id_column, input_format, encoding, delimiter, lines, on_error
-            As for ``deduplicate``. Ids must not be in the index yet.
+            As for ``deduplicate``. Ids must not be in the index yet. Of several text columns the
+            joined text is stored, and places count in it.
         workers, progress
             As for ``deduplicate``.
 
@@ -263,7 +264,7 @@ class PassageIndex:
         recall: str | float | Decimal | Fraction = "0.99",
         report: Report = "best",
         with_text: bool = False,
-        text_column: str = "text",
+        text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
         input_format: InputFormat = "auto",
         encoding: str | None = None,

@@ -141,7 +141,7 @@ def sketch(
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
-    text_column: str = "text",
+    text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
     encoding: str | None = None,
