@@ -133,7 +133,7 @@ def test_drop__what_search_and_align_found(run, here, write_file):
     named = ("--named-in", "s.csv", "--column", "query_id")
     assert run("drop", "train.jsonl", *ids, *named, "-o", "two").code == 0
     for folder in ("one", "two"):
-        assert removed(here / folder) == [{"id": "1", "file": "train.jsonl", "row": 2}]
+        assert removed(here / folder) == [{"id": 1, "file": "train.jsonl", "row": 2}]
 
 
 @pytest.mark.parametrize("name", ["h.parquet", "h.jsonl"])
@@ -141,7 +141,7 @@ def test_drop__ids_that_are_numbers(run, here, write_file, name):
     write_file("a.jsonl", '{"id": 7, "text": "x"}\n{"id": 8, "text": "y"}\n')
     write_table(here, name, {"doc_id": [8]})
     assert run("drop", "a.jsonl", "--id-column", "id", "--named-in", name, "-o", "out").code == 0
-    assert [row["id"] for row in removed(here / "out")] == ["8"]
+    assert [row["id"] for row in removed(here / "out")] == [8]
 
 
 def test_drop__nothing_named(run, here, write_file):

@@ -176,12 +176,12 @@ def test_pairs__against_needs_the_same_columns(fails, rows, write_file):
     fails("pairs", "rows.jsonl", *options, error=error)
 
 
-def test_pairs__ids_of_different_kinds_are_strings(run, here, write_file):
+def test_pairs__ids_have_the_type_of_their_collection(run, here, write_file):
     write_file("new.jsonl", '{"id": 7, "text": "one two"}\n{"id": 8, "text": "one two"}\n')
     write_file("old.csv", "id,text\n7,one two\nx,\n")
     run("pairs", "new.jsonl", "--against", "old.csv", "--id-column", "id", "-o", "p.jsonl")
     found = [(row["id_a"], row["id_b"]) for row in read_rows(here / "p.jsonl")]
-    assert found == [("7", "7"), ("8", "7")]
+    assert found == [(7, "7"), (8, "7")]
 
 
 @pytest.mark.parametrize(

@@ -112,9 +112,9 @@ def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
 
 def _ids(table: pa.Table, name: str, path: str | None) -> pa.Array:
     array = _plain(table.column(name))
-    if pa.types.is_integer(array.type) or pa.types.is_null(array.type):
+    if pa.types.is_null(array.type):
         return array.cast(pa.string())
-    if not _is_string(array.type):
+    if not _is_string(array.type) and not pa.types.is_integer(array.type):
         message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
         raise InvalidInputError(message, path=path)
     return array

@@ -1,14 +1,62 @@
-"""The error for an id that comes twice, which names both rows."""
+"""Ids of documents: strings, or whole numbers where all of a collection are of one type.
+
+Ids keep the type of their column, so that tables of results can be joined with the input. Only
+columns that hold whole numbers have a type of those: CSV has none, all its values are text.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 from neardup.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def repeated_id(
-    identifier: str, place: tuple[str, int], earlier: tuple[str, int]
+    identifier: str | int, place: tuple[str, int], earlier: tuple[str, int]
 ) -> InvalidInputError:
     """Return the error for a document at ``place`` (file, row) with the id of an earlier one."""
     file, row = earlier
     message = f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
     return InvalidInputError(message, path=place[0], row=place[1])
+
+
+def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
+    """Return the type that ids of some types have together.
+
+    One type of whole numbers stays; several are int64, which holds all of them but uint64. All
+    else, and nothing, is large strings.
+    """
+    import pyarrow as pa
+
+    different = set(types)
+    if not different or not all(map(pa.types.is_integer, different)):
+        return pa.large_string()
+    if len(different) == 1:
+        return different.pop()
+    return pa.large_string() if pa.uint64() in different else pa.int64()
+
+
+def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
+    """Put ids one behind the other, of the type that they have together.
+
+    Parts without an id, because they are empty or all their rows are bad, have no say.
+    """
+    import pyarrow as pa
+
+    kind = common_id_type(part.type for part in parts if part.null_count < len(part))
+    cast = (
+        pa.nulls(len(part), kind) if part.null_count == len(part) else part.cast(kind)
+        for part in parts
+    )
+    return pa.concat_arrays([pa.array([], kind), *cast])
+
+
+def as_text(ids: pa.Array) -> pa.Array:
+    """Return ids as large strings."""
+    import pyarrow as pa
+
+    return ids.cast(pa.large_string())

@@ -61,7 +61,7 @@ def parse_objects(
     if arrays is None:
         return _parse_one_by_one(raw, columns, problems, advice)
     texts = [arrays[name] for name in columns.texts]
-    ids = None if columns.id is None else _as_string(arrays[columns.id])
+    ids = None if columns.id is None else arrays[columns.id]
     order = None if columns.order is None else arrays[columns.order]
     # Arrow gives null both for null and for a missing column; only a look at the row can tell.
     for index in null_rows(*texts, ids, order):
@@ -74,10 +74,6 @@ def parse_objects(
                 return _parse_one_by_one(raw, columns, problems, advice)
             problems.add(index, str(bad))
     return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
-
-
-def _as_string(array: pa.Array) -> pa.Array:
-    return array if pa.types.is_string(array.type) else array.cast(pa.string())
 
 
 def _read_with_arrow(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:

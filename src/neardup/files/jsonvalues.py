@@ -15,7 +15,7 @@ from neardup.files.textcolumns import SEPARATOR, null_text
 
 JSON_SPACE = b" \t\r\n"
 
-Values = tuple[str, str | None, Any]
+Values = tuple[str, str | int | None, Any]
 """Text, id and order of a row."""
 
 
@@ -61,7 +61,7 @@ def to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
     texts, ids, order = ([row and row[k] for row in rows] for k in range(3))
     return ParsedRows(
         pa.array(texts, pa.string()),
-        None if columns.id is None else pa.array(ids, pa.string()),
+        None if columns.id is None else _id_array(ids),
         None if columns.order is None else _order_array(order),
     )
 
@@ -81,7 +81,7 @@ def _read_text(row: dict[str, Any], names: Sequence[str]) -> str:
     return SEPARATOR.join(value or "" for value in values)
 
 
-def _read_id(row: dict[str, Any], name: str | None) -> str | None:
+def _read_id(row: dict[str, Any], name: str | None) -> str | int | None:
     if name is None:
         return None
     value = _value(row, name)
@@ -90,7 +90,7 @@ def _read_id(row: dict[str, Any], name: str | None) -> str | None:
         raise BadRowError(message)
     if isinstance(value, str):
         _check_unicode(value, name)
-    return str(value)
+    return value
 
 
 def _read_order(row: dict[str, Any], name: str | None) -> Any:
@@ -134,6 +134,18 @@ def _check_unicode(text: str, name: str) -> None:
 def _kind(value: Any) -> str:
     kinds = {str: "a string", bool: "true or false", dict: "an object", list: "an array"}
     return "null" if value is None else kinds.get(type(value), "a number")
+
+
+def _id_array(values: list[Any]) -> pa.Array:
+    """Return integers if all are, else strings; as Arrow does with the same types."""
+    if any(value is not None for value in values) and not any(map(_is_string, values)):
+        with contextlib.suppress(OverflowError):
+            return pa.array(values, pa.int64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _order_array(values: list[Any]) -> pa.Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from neardup.files.ids import join_ids
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.tables import Int64s
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Some documents in input order; ids and texts are large strings without nulls.
+    """Some documents in input order; texts are large strings, ids too or integers, without nulls.
 
     ``numbers`` are those of the documents' rows; ``skipped`` rows (source, row, reason) are not
     among them.
@@ -52,4 +53,4 @@ def read_text_block(
     # A copy, because a block of rows may hold a whole file's other columns in memory.
     texts = pa.concat_arrays([texts.cast(pa.large_string())])
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return TextBlock(ids.cast(pa.large_string()), texts, numbers, skipped)
+    return TextBlock(join_ids([ids]), texts, numbers, skipped)

@@ -71,8 +71,9 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
     of_kept = np.repeat(keep, np.diff(tokens.offsets))
     sizes = np.diff(tokens.offsets)[keep]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ids = segment.ids.cast(segment.id_type)
     return DocumentBlock(
-        segment.ids if keep.all() else segment.ids.filter(pa.array(keep)),
+        ids if keep.all() else ids.filter(pa.array(keep)),
         segment.texts if keep.all() else segment.texts.filter(pa.array(keep)),
         replace(tokens, values=tokens.values[of_kept], offsets=offsets),
         TokenSpans(starts[of_kept], stops[of_kept]),

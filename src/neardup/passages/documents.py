@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
@@ -48,6 +49,7 @@ class RowPlaces:
 class DocumentBlock:
     """Some documents in input order, with their tokens and where these stand.
 
+    ``ids`` are large strings or integers.
     ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
     those that come out of an index have none.
     """
@@ -99,7 +101,7 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
         np.concatenate([block.spans.stops for block in blocks]),
     )
     return DocumentBlock(
-        pa.concat_arrays([block.ids for block in blocks]),
+        join_ids([block.ids for block in blocks]),
         pa.concat_arrays([block.texts for block in blocks]),
         tokens,
         spans,

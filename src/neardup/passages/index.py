@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from neardup.files.ids import common_id_type
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment
@@ -41,6 +43,11 @@ class OpenIndex:
         """The number of each segment's first document, and that of all documents (n + 1)."""
         sizes = [len(segment.ids) for segment in self.segments]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def id_type(self) -> pa.DataType:
+        """The type that the ids of all documents have together."""
+        return common_id_type(segment.id_type for segment in self.segments)
 
     @property
     def n_documents(self) -> int:

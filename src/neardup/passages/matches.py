@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import as_text
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenIndex
 from neardup.passages.places import character_spans
@@ -50,7 +51,7 @@ class Matches:
 def match_table(
     matches: Matches, queries: DocumentBlock, index: OpenIndex, *, with_text: bool
 ) -> pa.Table:
-    """Spell out matches; ``queries`` are the documents that they count from 0."""
+    """Spell out matches, ids as text; ``queries`` are the documents that they count from 0."""
     first_tokens = queries.tokens.offsets[matches.queries]
     query_starts, query_stops = character_spans(
         queries.texts,
@@ -76,7 +77,7 @@ def match_table(
         if with_text:
             _cut(texts, rows, segment.texts, documents, doc_starts, doc_stops)
     columns = [
-        queries.ids.take(pa.array(matches.queries)),
+        as_text(queries.ids.take(pa.array(matches.queries))),
         query_starts,
         query_stops,
         pa.array(ids, pa.large_string()),
@@ -90,6 +91,14 @@ def match_table(
     everything = np.arange(len(matches))
     _cut(query_texts, everything, queries.texts, matches.queries, query_starts, query_stops)
     return pa.table([*columns, query_texts, texts], SCHEMA_WITH_TEXT)
+
+
+def with_id_types(table: pa.Table, query_type: pa.DataType, index: OpenIndex) -> pa.Table:
+    """Return a table of matches or windows with ids of the types that were read."""
+    for name, kind in (("query_id", query_type), ("doc_id", index.id_type)):
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, table[name].cast(kind))
+    return table
 
 
 def _cut(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import repeated_id
+from neardup.files.ids import as_text, repeated_id
 from neardup.passages.documents import DocumentBlock, RowPlaces
 from neardup.passages.index import OpenIndex
 from neardup.storage.ids import IdTable
@@ -27,19 +28,20 @@ class NewIds:
         InvalidInputError
             If not; names the row, and the earlier one with the same id.
         """
-        self._check_index(block)
-        table = IdTable(block.ids)
+        ids = as_text(block.ids)
+        self._check_index(block, ids)
+        table = IdTable(ids)
         for earlier, places in self._earlier:
-            _check_repeats(block, earlier.find(block.ids), places)
-        rows = table.find(block.ids)
+            _check_repeats(block, earlier.find(ids), places)
+        rows = table.find(ids)
         rows[rows == np.arange(len(block))] = -1
         _check_repeats(block, rows, block.places)
         self._earlier.append((table, block.places))
 
-    def _check_index(self, block: DocumentBlock) -> None:
+    def _check_index(self, block: DocumentBlock, ids: pa.Array) -> None:
         known: Bools = np.zeros(len(block), np.bool_)
         for number, segment in enumerate(self._index.segments):
-            rows = segment.id_table.find(block.ids)
+            rows = segment.id_table.find(ids)
             documents = np.flatnonzero(rows >= 0)
             known[documents] |= self._index.are_kept(number, rows[documents])
         if known.any():

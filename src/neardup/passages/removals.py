@@ -28,7 +28,7 @@ class Removal:
     n_documents: int
 
 
-def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> Removal:
+def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
     """Take documents out; all of them or none.
 
     Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
@@ -38,7 +38,7 @@ def remove_documents(handle: PassageHandle, ids: Iterable[str], runner: Runner) 
     InvalidInputError
         If there is no document of one of the ids.
     """
-    wanted = pa.array(sorted(set(ids)), pa.large_string())
+    wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
     with handle.changing(runner) as files:
         manifest = files.manifest
         lost, found = [], []

@@ -19,6 +19,14 @@ from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 
 DOCUMENT_SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 
+# Ids are stored as strings. Where they were whole numbers, the schema's metadata have their type.
+_ID_TYPE = b"neardup.id_type"
+_INTEGERS = (
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+)
+_BY_NAME = {str(kind).encode(): kind for kind in _INTEGERS}
+
 
 @dataclass(frozen=True)
 class WindowIndex:
@@ -41,7 +49,8 @@ class PassageSegment:
     """An open segment.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are token hashes, ascending; document
-    d has ``tokens[offsets[d] : offsets[d + 1]]``.
+    d has ``tokens[offsets[d] : offsets[d + 1]]``. ``ids`` are large strings, of integers too;
+    ``id_type`` is what they were read as.
     """
 
     name: str
@@ -55,6 +64,7 @@ class PassageSegment:
     far_places: Int64s
     far_values: Int64s
     ids: pa.Array
+    id_type: pa.DataType
     texts: pa.Array
 
     @cached_property
@@ -81,6 +91,13 @@ class PassageSegment:
             stops,
         )
         return starts, stops
+
+
+def document_schema(id_type: pa.DataType) -> pa.Schema:
+    """Return the schema of stored documents whose ids were of a type."""
+    if not pa.types.is_integer(id_type):
+        return DOCUMENT_SCHEMA
+    return DOCUMENT_SCHEMA.with_metadata({_ID_TYPE: str(id_type)})
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
@@ -121,6 +138,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         far_places,
         stored.array("far-values", np.int64, length=len(far_places)),
         _in_one(table["id"]),
+        _BY_NAME.get((table.schema.metadata or {}).get(_ID_TYPE, b""), pa.large_string()),
         _in_one(table["text"]),
     )
     _check_ascending(stored, "offsets", segment.offsets, n_tokens)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import as_text
 from neardup.kernels import token_places
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.room import fill_array
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment import DOCUMENT_SCHEMA
+from neardup.passages.segment import document_schema
 from neardup.passages.weights import count_windows
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import SegmentRecord
@@ -65,7 +66,8 @@ def write_segment(
 
 
 def _write_documents(writer: SegmentWriter, block: DocumentBlock) -> None:
-    writer.add_table("documents", pa.table([block.ids, block.texts], DOCUMENT_SCHEMA))
+    schema = document_schema(block.ids.type)
+    writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
     numbers, frequencies = number_values(block.tokens.values)
     distinct: Uint64s = np.empty(len(frequencies), np.uint64)
     distinct[numbers] = block.tokens.values

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import as_text
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenIndex
 from neardup.passages.places import character_spans
@@ -38,7 +39,7 @@ class Rectangles:
 
 
 def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) -> pa.Table:
-    """Spell out rectangles; ends are exclusive, as in all tables.
+    """Spell out rectangles, ids as text; ends are exclusive, as in all tables.
 
     In the order of queries, documents and places.
     """
@@ -57,7 +58,7 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) ->
             characters = character_spans(segment.texts, documents, starts, stops)
             places.append(characters[column // 2])
         ids = segment.ids.take(pa.array(documents))
-        query_ids = queries.ids.take(pa.array(found.queries[rows]))
+        query_ids = as_text(queries.ids.take(pa.array(found.queries[rows])))
         tables.append(pa.table([query_ids, ids, *places], WINDOW_SCHEMA))
         of_queries.append(found.queries[rows])
     order = np.argsort(np.concatenate(of_queries), kind="stable")

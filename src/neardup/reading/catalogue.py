@@ -52,7 +52,7 @@ class Catalogue:
         return int(((self.n_tokens > 0) & (self.n_tokens < ngram)).sum())
 
     def document_ids(self) -> pa.Array:
-        """Return all ids as strings: the user's, or ``<source name>:<row number>``."""
+        """Return all ids: the user's, of their type, or ``<source name>:<row number>``."""
         import pyarrow as pa
 
         if self.ids is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neardup.clustering.keep import join_order_columns
+from neardup.files.ids import join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.reading.catalogue import Catalogue
@@ -18,10 +19,6 @@ from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign import SignedBlock, sign_block
 from neardup.runtime.runner import Runner
 from neardup.tables import BandKeys, Int64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 # Columns of a signed block that are kept of each document, and its content.
 _COLUMNS = ("numbers", "n_tokens", "contents", "lengths", "ids", "order")
@@ -114,7 +111,7 @@ class _Parts:
             n_tokens=_join(columns["n_tokens"]),
             contents=_join(columns["contents"]),
             lengths=_join(columns["lengths"]) if plan.with_lengths else None,
-            ids=_join_ids(columns["ids"]) if plan.columns.id else None,
+            ids=join_ids(columns["ids"]) if plan.columns.id else None,
             order=join_order_columns(columns["order"], order) if order else None,
             text_bytes=self._text_bytes,
             skipped=self._skipped,
@@ -126,10 +123,3 @@ class _Parts:
 
 def _join(parts: list[Int64s]) -> Int64s:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
-def _join_ids(parts: list[pa.Array]) -> pa.Array:
-    import pyarrow as pa
-
-    empty = pa.array([], pa.large_string())
-    return pa.concat_arrays([empty, *(part.cast(pa.large_string()) for part in parts)])

@@ -1,6 +1,6 @@
 """Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
 
-Columns are ``id``, what the kind knows of the document's size, and ``sketch``:
+Columns are ``id``, strings or integers, what the kind knows of the document's size, and ``sketch``:
 
 - minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
 - weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import SketchFormatError
+from neardup.files.ids import join_ids
 from neardup.sketches.columns import DamagedColumnError, check, read_column
 from neardup.sketches.kind import SketchRows
 from neardup.sketches.registry import kind_of
@@ -84,7 +85,7 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows]:
     scheme: dict[str, Any] = read_about(table.schema.metadata)["scheme"]
     try:
         table.validate(full=True)
-        ids = read_column(table, "id").cast(pa.large_string())
+        ids = join_ids([read_column(table, "id")])
         check(ids.null_count == 0)
         rows: SketchRows = kind_of(scheme).from_columns(table)
     except (KeyError, pa.ArrowException, DamagedColumnError):

@@ -67,7 +67,9 @@ def test_parse__text_id_order():
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [
-        (["7", "8"], ["7", "8"]),
+        (["7", "8"], [7, 8]),
+        (["9223372036854775807", "-9223372036854775808"], [2**63 - 1, -(2**63)]),
+        (["7", '"007"'], ["7", "007"]),
         (["-0", "12345678901234567890123"], ["0", "12345678901234567890123"]),
         (["1", '"x"'], ["1", "x"]),
     ],
@@ -102,7 +104,7 @@ def test_parse__one_column_for_several_purposes():
     rows = parse(b'{"text": "a"}\n{"text": "b"}\n', ColumnNames("text", "text", "text"))
     assert rows.text.to_pylist() == rows.id.to_pylist() == rows.order.to_pylist() == ["a", "b"]
     rows = parse(b'{"text": "a", "n": 5}', ColumnNames(id="n", order="n"))
-    assert values(rows)[1:4] == (["5"], [5], pa.int64())
+    assert values(rows)[1:4] == ([5], [5], pa.int64())
 
 
 @pytest.mark.parametrize("odd", [b"", b'{"a": "x", "b": "y", "odd": "\\ud800"}\n'])

@@ -55,7 +55,7 @@ def test_parse__columns(source):
     block = next(iter(source(table()).blocks()))
     rows = block.parse(ColumnNames(id="key", order="when"))
     assert rows.text.to_pylist() == table().column("text").to_pylist()[:64]
-    assert rows.id.to_pylist() == [str(i) for i in range(64)]
+    assert rows.id.to_pylist() == list(range(64))
     assert rows.order.type == pa.timestamp("us", "UTC")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.files.ids import as_text, join_ids
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.selection import Selection
 from neardup.reading.catalogue import Catalogue
@@ -60,7 +61,7 @@ class DeduplicationResult(Selection):
         keepers = self._assignment.keepers[gone]
         return pa.table(
             {
-                "id": self._ids.take(gone + len(self._other)),
+                "id": self._own_ids.take(gone),
                 "kept_id": self._ids.take(keepers),
                 "similarity": self._assignment.similarities[gone],
                 "exact_copy": self._assignment.exact[gone],
@@ -89,7 +90,7 @@ class DeduplicationResult(Selection):
         read = self._documents.is_document
         return pa.table(
             {
-                "id": self._ids.slice(n_other).filter(pa.array(read)),
+                "id": self._own_ids.filter(pa.array(read)),
                 "cluster_id": cluster_ids[read],
                 "cluster_size": sizes[cluster_ids][read],
                 "is_duplicate": ~self._stays[read],
@@ -99,11 +100,23 @@ class DeduplicationResult(Selection):
 
     @cached_property
     def _ids(self) -> pa.Array:
-        """Ids of all documents; one of the other collection that is taken gets a prefix."""
+        """Ids of all documents; one of the other collection that is taken gets a prefix.
+
+        They are text where one has, or where the collections have ids of different types.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        own, other = self._documents.document_ids(), self._other.document_ids()
-        prefix, nothing = pa.array(["against/", ""], pa.large_string())
-        prefixed = pc.binary_join_element_wise(prefix, other, nothing)
-        return pa.concat_arrays([pc.if_else(pc.is_in(other, own), prefixed, other), own])
+        own, other = self._own_ids, self._other.document_ids()
+        names = as_text(other)
+        is_taken = pc.is_in(names, value_set=as_text(own))
+        if pc.any(is_taken).as_py():
+            prefix, nothing = pa.array(["against/", ""], pa.large_string())
+            prefixed = pc.binary_join_element_wise(prefix, names, nothing)
+            other = pc.if_else(is_taken, prefixed, names)
+        return join_ids([other, own])
+
+    @cached_property
+    def _own_ids(self) -> pa.Array:
+        """Ids of the documents that may go, of their type."""
+        return self._documents.document_ids()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions, check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.resolve import resolve_paths
@@ -126,7 +127,7 @@ def _choose(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ids = catalogue.document_ids()
+    ids = as_text(catalogue.document_ids())
     # A skipped row is no document, and stays.
     is_document = catalogue.is_document
     documents = ids.filter(pa.array(is_document))

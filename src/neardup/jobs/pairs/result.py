@@ -44,16 +44,20 @@ class PairResult(TableResult):
 
 
 def pair_table(pairs: ScoredPairs, records: Records, catalogues: Sequence[Catalogue]) -> pa.Table:
-    """Return pairs of documents as rows of ids, with the similarity and score of their records."""
+    """Return pairs of documents as rows of ids, with the similarity and score of their records.
+
+    Documents of the second collection are numbered behind those of the first.
+    """
     import pyarrow as pa
 
     join, of_documents = records.join, records.of_documents
-    ids = pa.concat_arrays([catalogue.document_ids() for catalogue in catalogues])
+    ids = [catalogue.document_ids() for catalogue in catalogues]
+    first_right = records.n_left or 0
     joined = ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
     return pa.table(
         {
-            "id_a": ids.take(pairs.left),
-            "id_b": ids.take(pairs.right),
+            "id_a": ids[0].take(pairs.left),
+            "id_b": ids[-1].take(pairs.right - first_right),
             "similarity": join.similarities(joined),
             join.score_name: pairs.scores,
         }

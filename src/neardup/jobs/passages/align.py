@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
@@ -41,7 +42,7 @@ from neardup.passages.align import (
 )
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table
+from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import make_search_plan
 from neardup.results import SkippedRow, list_skipped
@@ -113,6 +114,7 @@ def align_collections(
         plan = plan_alignment(options, index)
         aligner = Aligner(index, plan, runner)
         counts = AlignCounts(aligner.counts, skipped=skipped)
+        id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
@@ -121,7 +123,8 @@ def align_collections(
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
             counts.n_aligned += len(tables[-1]["query_id"].unique())
             counts.skipped.extend(block.skipped)
-        table = pa.concat_tables(tables)
+            id_types |= {block.ids.type} if len(block) else set()
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary["passed_over"] = passed_over(sources, new)

@@ -65,7 +65,7 @@ def add(
     return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
 
 
-def remove(handle: PassageHandle, ids: Iterable[str], runner: Runner) -> RemovalResult:
+def remove(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> RemovalResult:
     """Take documents out, all of them or none.
 
     Raises

@@ -216,7 +216,7 @@ class PassageIndex:
             check_effect(reading, sources)
             return jobs.add(self.handle, sources, read, runner)
 
-    def remove(self, ids: Iterable[str]) -> RemovalResult:
+    def remove(self, ids: Iterable[str | int]) -> RemovalResult:
         """Take documents out, all of them or none.
 
         They are not found any more at once; the room they take is freed by ``compact``.
@@ -233,7 +233,7 @@ class PassageIndex:
             If ``ids`` is a single string, whose characters would be taken for ids.
         """
         if isinstance(ids, str):
-            message = f"ids must be a list of strings, got the string {ids!r}; write [{ids!r}]"
+            message = f"ids must be a list of ids, got the string {ids!r}; write [{ids!r}]"
             raise InvalidParameterError(message)
         return jobs.remove(self.handle, ids, Runner())
 

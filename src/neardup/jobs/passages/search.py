@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.ids import common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
@@ -26,7 +27,13 @@ from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import find_passages, find_windows
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table
+from neardup.passages.matches import (
+    SCHEMA,
+    SCHEMA_WITH_TEXT,
+    Matches,
+    match_table,
+    with_id_types,
+)
 from neardup.passages.query import make_queries
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import SearchPlan, make_search_plan
@@ -106,6 +113,7 @@ def search_sources(
     start = time.perf_counter()
     plan = plan_search(options, index)
     counts = SearchCounts()
+    id_types: set[pa.DataType] = set()
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
@@ -113,7 +121,8 @@ def search_sources(
             _count(counts, block, index)
             tables.append(_search_block(index, block, options, plan, runner, reading.within))
             counts.n_found += len(tables[-1]["query_id"].unique())
-        table = pa.concat_tables(tables)
+            id_types |= {block.ids.type} if len(block) else set()
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     return PassageResult(table, {**summary, "passed_over": passed_over(sources)})

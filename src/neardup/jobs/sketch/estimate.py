@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
@@ -155,7 +156,7 @@ def estimate(
         "workers": runner.workers,
         "seconds": runner.seconds,
     }
-    return EstimateResult(_name_pairs(table, collection.ids), summary)
+    return EstimateResult(_name_pairs(table, collection), summary)
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ class _Collection:
     """All sketches in one table; the first ``n_left`` are one side, None where there is one."""
 
     kind: AnyKind
-    ids: pa.Array
+    left_ids: pa.Array
+    right_ids: pa.Array
     rows: SketchRows
     n_left: int | None
 
@@ -171,9 +173,9 @@ class _Collection:
     def of(cls, own: Sketches, others: Sketches | None) -> _Collection:
         kind = own.kind_object
         if others is None:
-            return cls(kind, own.ids, own.rows, None)
-        ids = pa.concat_arrays([own.ids, others.ids])
-        return cls(kind, ids, kind.join_rows([own.rows, others.rows]), len(own))
+            return cls(kind, own.ids, own.ids, own.rows, None)
+        rows = kind.join_rows([own.rows, others.rows])
+        return cls(kind, own.ids, others.ids, rows, len(own))
 
     def pairs(self, least: Fraction | None, limit: int | None, runner: Runner) -> Iterator[Pairs]:
         """Return all pairs to be estimated, in ascending order, some at a time."""
@@ -257,8 +259,10 @@ def _add_places(table: pa.Table, collection: _Collection) -> pa.Table:
     return table
 
 
-def _name_pairs(table: pa.Table, ids: pa.Array) -> pa.Table:
+def _name_pairs(table: pa.Table, collection: _Collection) -> pa.Table:
     """Return a table with the ids of the pairs in place of their rows."""
-    left, right = (ids.take(table[name]).combine_chunks() for name in ("left", "right"))
+    first_right = pa.scalar(collection.n_left or 0, pa.int64())
+    left = collection.left_ids.take(table["left"]).combine_chunks()
+    right = collection.right_ids.take(pc.subtract(table["right"], first_right)).combine_chunks()
     table = table.drop_columns(["left", "right"])
     return table.add_column(0, "id_a", left).add_column(1, "id_b", right)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.ids import join_ids
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
@@ -72,8 +73,7 @@ def sketch_sources(
         blocks = list(_sketch_blocks(sources, maker, plan, runner))
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
-        of_blocks = [block.documents.ids for block in blocks]
-        ids = pa.concat_arrays([pa.array([], pa.large_string()), *of_blocks])
+        ids = join_ids([block.documents.ids for block in blocks])
         check_unique(ids, lambda document: _place(blocks, document))
         note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)

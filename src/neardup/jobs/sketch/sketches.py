@@ -28,7 +28,7 @@ class Sketches(Result):
     scheme
         All that decides a sketch, as plain values; ``kind`` is one of them.
     ids
-        An Arrow array of strings, none twice.
+        An Arrow array of strings or integers, none twice.
     rows
         A table of ``neardup.tables``, by kind.
     skipped

@@ -242,7 +242,7 @@ def test_remove__unknown_ids(index):
         with pytest.raises(InvalidInputError, match=message):
             index.remove(ids)
         assert tree(index.folder) == before
-    with pytest.raises(InvalidParameterError, match=r"^ids must be a list of strings"):
+    with pytest.raises(InvalidParameterError, match=r"^ids must be a list of ids"):
         index.remove("lake")
     assert index.remove([]).n_removed == 0
     assert tree(index.folder) == before

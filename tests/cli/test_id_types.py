@@ -1,0 +1,146 @@
+"""Ids keep the type of their column in every table: whole numbers stay whole numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+
+TEXTS = ["one two three four five six", "another text, quite other words in it", ""]
+SAME = [*TEXTS, *TEXTS]
+IDS = [10, 20, 30, 40, 50, 60]
+COLUMN = ["--id-column", "id"]
+
+
+@pytest.fixture
+def numbered(here) -> pa.Table:
+    table = pa.table({"id": pa.array(IDS, pa.int32()), "text": SAME})
+    pq.write_table(table, "a.parquet")
+    return table
+
+
+def types_of(name: str) -> dict[str, pa.DataType]:
+    schema = pq.read_schema(name)
+    return {field.name: field.type for field in schema if field.name.endswith("id")}
+
+
+def test_dedup(run, numbered):
+    assert run("dedup", "a.parquet", *COLUMN, "-o", "out").code == 0
+    ids = {"id": pa.int32(), "kept_id": pa.int32()}
+    assert types_of("out/removed.parquet") == ids
+    clusters = types_of("out/clusters.parquet")
+    assert clusters.pop("cluster_id") == pa.int64()
+    assert set(clusters.values()) == {pa.int32()}
+    # What the type is for: joins with the input.
+    removed = pq.read_table("out/removed.parquet")
+    joined = numbered.join(removed, "id", join_type="inner")
+    assert sorted(joined["kept_id"].to_pylist()) == [10, 20]
+    frame = numbered.to_pandas().merge(removed.to_pandas(), on="id")
+    assert frame["kept_id"].tolist() == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"), [([1, 2, 3], pa.int32()), ([1, 20, 3], pa.large_string())]
+)
+def test_dedup_against__ids_that_are_taken_are_text(run, numbered, other, kind):
+    table = pa.table({"id": pa.array(other, pa.int32()), "text": TEXTS})
+    pq.write_table(table, "b.parquet")
+    run("dedup", "a.parquet", "--against", "b.parquet", *COLUMN, "-o", "out")
+    removed = pq.read_table("out/removed.parquet")
+    assert (removed["id"].type, removed["kept_id"].type) == (pa.int32(), kind)
+    expected = [1, 2, 1, 2] if other[1] == 2 else ["1", "against/20"] * 2
+    assert removed["kept_id"].to_pylist() == expected
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_pairs(run, numbered, suffix):
+    assert run("pairs", "a.parquet", *COLUMN, "-o", f"p.{suffix}").code == 0
+    rows = {
+        "parquet": lambda: pq.read_table("p.parquet").to_pylist(),
+        "csv": lambda: pandas.read_csv("p.csv").to_dict("records"),
+        "jsonl": lambda: [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()],
+    }[suffix]()
+    assert [(row["id_a"], row["id_b"]) for row in rows] == [(10, 40), (20, 50)]
+
+
+def test_pairs__of_two_collections(run, numbered):
+    """Each column of ids has the type of its collection."""
+    Path("b.csv").write_text("id,text\n007,one two three four five six\n")
+    run("pairs", "a.parquet", "--against", "b.csv", *COLUMN, "-o", "p.parquet")
+    found = pq.read_table("p.parquet").select(["id_a", "id_b"])
+    assert found.to_pylist() == [{"id_a": 10, "id_b": "007"}, {"id_a": 40, "id_b": "007"}]
+    assert found.schema.types == [pa.int32(), pa.large_string()]
+
+
+def test_sketches_and_their_estimates(run, numbered):
+    assert run("sketch", "a.parquet", *COLUMN, "--kind", "smallest", "-o", "s.parquet").code == 0
+    assert types_of("s.parquet") == {"id": pa.int32()}
+    threshold = ["--threshold", "0.9"]
+    assert run("estimate", "s.parquet", *threshold, "-o", "e.jsonl").code == 0
+    pairs = [json.loads(line) for line in Path("e.jsonl").read_text().splitlines()]
+    assert (pairs[0]["id_a"], pairs[0]["id_b"]) == (10, 40)
+    clusters = neardup.cluster_sketches("s.parquet").clusters
+    assert clusters.schema.field("representative_id").type == pa.int32()
+    theirs = neardup.sketch(TEXTS[:1], kind="smallest")
+    found = neardup.estimate("s.parquet", theirs, threshold="0.9").pairs
+    assert found.select(["id_a", "id_b"]).to_pylist() == [
+        {"id_a": 10, "id_b": "0"},
+        {"id_a": 40, "id_b": "0"},
+    ]
+
+
+def test_index(run, numbered):
+    """Stored ids come back as what they were, until other ones are added."""
+    assert run("index", "build", "idx", "a.parquet", *COLUMN, "--min-tokens", "5").code == 0
+    assert run("search", "idx", "a.parquet", *COLUMN, "-o", "hits.parquet").code == 0
+    assert types_of("hits.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
+    windows = ["--all-windows", "-o", "windows.parquet"]
+    assert run("search", "idx", "a.parquet", *COLUMN, *windows).code == 0
+    assert types_of("windows.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
+    assert run("align", "a.parquet", "--against", "idx", *COLUMN, "-o", "same.parquet").code == 0
+    assert types_of("same.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
+
+    index = neardup.PassageIndex.open("idx")
+    assert index.remove([30]) == 1
+    index.compact()
+    found = index.search(TEXTS[0]).passages
+    assert found.select(["query_id", "doc_id"]).to_pylist() == [
+        {"query_id": "0", "doc_id": 10},
+        {"query_id": "0", "doc_id": 40},
+    ]
+    index.add(pa.table({"id": pa.array([2**40]), "text": TEXTS[:1]}), id_column="id")
+    assert index.search(TEXTS[0]).passages["doc_id"].type == pa.int64()
+    index.add([{"id": "007", "text": TEXTS[0]}], id_column="id")
+    index.compact()
+    found = neardup.PassageIndex.open("idx").search(TEXTS[0]).passages["doc_id"]
+    assert found.to_pylist() == ["10", "40", "1099511627776", "007"]
+
+
+def test_drop__by_numbers(run, numbered):
+    """A number in a table means the same number, as a string too."""
+    for name, table in (
+        ("n.parquet", pa.table({"doc_id": pa.array([40], pa.uint64())})),
+        ("t.parquet", pa.table({"doc_id": ["40"]})),
+    ):
+        pq.write_table(table, name)
+        assert run("drop", "a.parquet", *COLUMN, "--named-in", name, "-o", f"{name}-out").code == 0
+        assert types_of(f"{name}-out/removed.parquet") == {"id": pa.int32()}
+        assert pq.read_table(f"{name}-out/removed.parquet")["id"].to_pylist() == [40]
+
+
+def test_json__numbers_among_strings_are_text(run, here):
+    """Also where each file alone has ids of one kind."""
+    Path("a.jsonl").write_text('{"id": 7, "text": "a b"}\n{"id": 8, "text": "a b"}\n')
+    Path("b.jsonl").write_text('{"id": "07", "text": "a b"}\n')
+    run("pairs", "a.jsonl", *COLUMN, "-o", "p.parquet")
+    assert pq.read_table("p.parquet")["id_a"].type == pa.int64()
+    run("pairs", "a.jsonl", "b.jsonl", *COLUMN, "-o", "q.parquet")
+    found = pq.read_table("q.parquet")
+    assert found["id_a"].to_pylist() == ["7", "7", "8"]
+    assert found["id_b"].to_pylist() == ["8", "07", "07"]
