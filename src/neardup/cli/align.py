@@ -36,6 +36,8 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     against: tuple[str, ...],
+    against_text_column: tuple[str, ...] | None,
+    against_id_column: str | None,
     output: Path,
     table_format: TableFormat | None,
     threshold: str,
@@ -81,6 +83,8 @@ def command(
         gap=gap,
         max_documents=max_documents,
         with_text=target.is_json_lines and not no_text,
+        against_text_column=against_text_column,
+        against_id_column=against_id_column,
         **reading,
     )
     start = time.perf_counter()
@@ -91,7 +95,7 @@ def command(
         other = choose_other(
             others,
             lambda _: resolve_paths(against, settings),
-            settings.read,
+            settings.read_other,
             min_tokens,
             chosen,
         )

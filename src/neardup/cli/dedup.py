@@ -58,7 +58,10 @@ def command(
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 
-    plan = plan_deduplication(DedupOptions(**options))
+    chosen = DedupOptions(**options)
+    plan = plan_deduplication(chosen)
+    if not against:
+        chosen.check_no_other("without against", "give against", "against")
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)

@@ -15,6 +15,7 @@ from neardup.options.jobs import COMMANDS
 from neardup.options.kinds import (
     Address,
     Choice,
+    Columns,
     Documents,
     Flag,
     Kind,
@@ -70,6 +71,9 @@ def _as_click(option: Option) -> Callable[[F], F]:
         settings["is_flag"] = True
     elif option.default is not None:
         settings["default"] = [option.default] if option.is_repeatable else option.default
+    elif isinstance(option.kind, Columns):
+        # No column is named, and something else decides.
+        settings["callback"] = lambda _, __, names: names or None
     if isinstance(option.kind, Tokenizer):
         settings["shell_complete"] = complete_tokenizers
     elif isinstance(option.kind, Documents | Address):

@@ -67,7 +67,10 @@ def command(
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    plan = plan_pairs(PairOptions(**options))
+    chosen = PairOptions(**options)
+    plan = plan_pairs(chosen)
+    if not against:
+        chosen.check_no_other("without against", "give against", "against")
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
 from neardup.options import table
-from neardup.options.option import Option
+from neardup.options.option import Option, no_effect
 from neardup.reading.plan import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
 
@@ -37,14 +37,45 @@ class ReadingOptions(InputOptions):
     @property
     def columns(self) -> ColumnNames:
         """The columns to read."""
-        # The check has left a name, or a tuple of several.
-        names = self.text_column
-        return ColumnNames(names if isinstance(names, str) else tuple(names), self.id_column)
+        return _columns(self.text_column, self.id_column)
 
     @property
     def skip_bad(self) -> bool:
         """Whether bad rows are left out."""
         return self.on_error == "skip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstOptions(ReadingOptions):
+    """Where text and id are, also in another collection; None: where they are in the first."""
+
+    against_text_column: str | Sequence[str] | None = None
+    against_id_column: str | None = None
+
+    @property
+    def other_columns(self) -> ColumnNames:
+        """The columns to read of the other collection."""
+        text, key = self.against_text_column, self.against_id_column
+        return _columns(
+            self.text_column if text is None else text, self.id_column if key is None else key
+        )
+
+    def check_no_other(self, where: str, remedy: str, *others: str) -> None:
+        """Raise if one of these options was given where no other collection is read.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first of them; ``where``, ``remedy`` and ``others`` as of ``no_effect``.
+        """
+        for name in ("against_text_column", "against_id_column"):
+            if getattr(self, name) is not None:
+                raise no_effect(name, where, remedy, *others)
+
+
+def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
+    # The check has left a name, or a tuple of several.
+    return ColumnNames(text if isinstance(text, str) else tuple(text), key)
 
 
 @dataclass(frozen=True, kw_only=True)

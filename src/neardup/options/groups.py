@@ -10,16 +10,8 @@ from neardup.options.option import Option
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "id_column", "against"),
-        *(
-            "column",
-            "missing",
-            "input_format",
-            "encoding",
-            "delimiter",
-            "lines",
-            "on_error",
-            "info",
-        ),
+        *("against_text_column", "against_id_column", "column", "missing"),
+        *("input_format", "encoding", "delimiter", "lines", "on_error", "info"),
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),

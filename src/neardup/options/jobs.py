@@ -16,6 +16,7 @@ _READING = (
     table.LINES,
     table.ON_ERROR,
 )
+_AGAINST = (table.AGAINST_TEXT_COLUMN, table.AGAINST_ID_COLUMN)
 _NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS)
 _SHINGLES = (table.TOKENIZER, table.NGRAM, table.OCCURRENCES, *_NORMALISATION)
 _BANDS = (table.RECALL, table.NUM_PERM, table.BANDS, table.ROWS, table.SEED)
@@ -156,6 +157,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "dedup": (
         _FOLDER,
         table.AGAINST,
+        *_AGAINST,
         *_DEDUP,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
@@ -167,6 +169,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
             help="Pairs of one document of INPUT and one of these files; may be given several "
             "times."
         ),
+        *_AGAINST,
         *_PAIRS,
         table.STATS,
         table.TABLE_FORMAT,
@@ -209,6 +212,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
             "times.",
             is_required=True,
         ),
+        *_AGAINST,
         table.OUTPUT,
         *_ALIGN,
         table.NO_TEXT,
@@ -254,13 +258,13 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
-    "deduplicate": (table.AGAINST, *_DEDUP, *_RUN),
-    "find_pairs": (*_PAIRS, *_RUN),
+    "deduplicate": (table.AGAINST, *_AGAINST, *_DEDUP, *_RUN),
+    "find_pairs": (*_AGAINST, *_PAIRS, *_RUN),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
     "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
-    "align": (*_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
+    "align": (*_AGAINST, *_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
     "PassageIndex.create": SCHEME_OF_PASSAGES,
     "PassageIndex.open": (_SAME_TOKENIZER,),
     "PassageIndex.add": (*_READING, *_RUN),

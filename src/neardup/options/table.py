@@ -72,6 +72,16 @@ DELIMITER = Option(
     "What separates the fields of CSV and TSV: a character, or tab.",
     usual="a comma; a tab for TSV",
 )
+AGAINST_TEXT_COLUMN = Option(
+    "against_text_column",
+    Columns(),
+    "Column of the text in OTHER; several as of INPUT.",
+    usual="that of INPUT",
+    is_repeatable=True,
+)
+AGAINST_ID_COLUMN = Option(
+    "against_id_column", Text(), "Column of the ids in OTHER.", usual="that of INPUT"
+)
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
 INPUT_FORMAT = Option(
     "input_format",

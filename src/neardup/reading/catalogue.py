@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ class Catalogue:
     """The documents of some sources, in input order.
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
-    source's documents start. ``contents`` has each document's content number, -1 for an empty or
-    skipped one. ``n_tokens`` has -1 for a skipped row.
+    source's documents start; ``columns`` are those that were read. ``contents`` has each document's
+    content number, -1 for an empty or skipped one. ``n_tokens`` has -1 for a skipped row.
     """
 
     sources: Sequence[Source]
+    columns: ColumnNames
     source_starts: Int64s
     numbers: Int64s
     n_tokens: Int64s

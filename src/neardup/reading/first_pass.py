@@ -106,6 +106,7 @@ class _Parts:
         columns, order = self._columns, plan.columns.order
         catalogue = Catalogue(
             sources=self._sources,
+            columns=plan.columns,
             source_starts=np.concatenate([[0], np.cumsum(self._counts)]).astype(np.int64),
             numbers=_join(columns["numbers"]),
             n_tokens=_join(columns["n_tokens"]),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.plan import ReadingPlan
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts, TokenLists
@@ -15,18 +16,29 @@ from neardup.text.weighting import DocumentFrequencies, count_documents
 
 
 def count_shingles(
-    collections: Sequence[Sequence[Source]], plan: ReadingPlan, runner: Runner
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan, runner: Runner
 ) -> DocumentFrequencies:
     """Read all documents of some collections and count in how many of them each shingle is.
+
+    Each collection has columns of its own, whatever those of the plan are.
 
     Notes
     -----
     Memory 16 bytes for each different shingle, and about twice that while it works.
     """
-    every = [source for sources in collections for source in sources]
-    reading = ReadingPass("count", every, runner)
-    counted = reading.map(lambda _, block: block_frequencies(block, plan), every)
-    return count_documents(lists for _, lists in counted)
+
+    def lists_of(own: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
+        return block_frequencies(block, own)
+
+    def counted() -> Iterator[TokenLists]:
+        every = [source for sources, _ in collections for source in sources]
+        reading = ReadingPass("count", every, runner)
+        for sources, columns in collections:
+            own = replace(plan, columns=columns)
+            for _, lists in reading.map(partial(lists_of, own), sources):
+                yield lists
+
+    return count_documents(counted())
 
 
 def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:

@@ -46,6 +46,6 @@ class ReadingPlan:
         """Whether documents have to be counted before anything can be weighed."""
         return self.weighted is not None and self.weighted.needs_frequencies
 
-    def without_order(self) -> ReadingPlan:
-        """Return the same plan for documents that are not ranked by a keep policy."""
-        return replace(self, columns=replace(self.columns, order=None), with_lengths=False)
+    def for_other(self, columns: ColumnNames) -> ReadingPlan:
+        """Return the same plan for another collection, not ranked by a keep policy."""
+        return replace(self, columns=columns, with_lengths=False)

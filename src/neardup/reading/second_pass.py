@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from neardup.errors import ReadError
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import SLICE_BYTES, ReadingPlan
@@ -147,10 +147,10 @@ def _read_again(
 ) -> None:
     """Read the wanted documents again; ``write`` takes some texts and their places."""
 
-    def fill(item: tuple[Source, RowBlock, Int64s]) -> int:
-        source, block, places = item
+    def fill(item: tuple[Source, ColumnNames, RowBlock, Int64s]) -> int:
+        source, columns, block, places = item
         select: Bools = places >= 0
-        parsed = block.parse(plan.columns.only_text(), select=select, skip_bad=plan.skip_bad)
+        parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(parsed.text)
         targets = places[select]
         done = 0
@@ -173,13 +173,14 @@ def _read_again(
 
 def _wanted_blocks(
     catalogue: Catalogue, places: Int64s
-) -> Iterator[tuple[Source, RowBlock, Int64s]]:
+) -> Iterator[tuple[Source, ColumnNames, RowBlock, Int64s]]:
+    columns = catalogue.columns.only_text()
     for source, start, stop in catalogue.ranges():
         if not (places[start:stop] >= 0).any():
             continue
         for block, rows in numbered_blocks(source, start, stop):
             if (places[rows] >= 0).any():
-                yield source, block, places[rows]
+                yield source, columns, block, places[rows]
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:

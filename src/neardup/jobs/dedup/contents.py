@@ -68,9 +68,8 @@ def read_contents(
 
     Keys are numbered as contents are, not in keep order.
     """
-    found = read_collections(
-        [(against, plan.reading.without_order()), (sources, plan.reading)], runner
-    )
+    others = plan.reading.for_other(plan.options.other_columns)
+    found = read_collections([(against, others), (sources, plan.reading)], runner)
     return _order_contents(found, plan.keep), found.keys
 
 

@@ -34,6 +34,8 @@ def deduplicate(
     data: Any,
     *,
     against: Any = None,
+    against_text_column: str | Sequence[str] | None = None,
+    against_id_column: str | None = None,
     measure: DocumentMeasure = "jaccard",
     threshold: str | float | Decimal | Fraction = 0.8,
     recall: str | float | Decimal | Fraction | None = None,
@@ -80,6 +82,8 @@ def deduplicate(
     against
         More documents, as for ``data``. They all stay; what is similar to one of them goes. Their
         ids get ``against/`` in front where ``data`` has the same ids.
+    against_text_column, against_id_column
+        Columns of ``against``; None: those of ``data``.
     measure
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
         is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights by
@@ -195,6 +199,8 @@ def deduplicate(
         audit=audit,
         tf=tf,
         idf=idf,
+        against_text_column=against_text_column,
+        against_id_column=against_id_column,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -204,6 +210,8 @@ def deduplicate(
         on_error=on_error,
     )
     plan = plan_deduplication(options)
+    if against is None:
+        options.check_no_other("without against", "give against", "against")
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []

@@ -9,7 +9,7 @@ from fractions import Fraction
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
-from neardup.jobs.document_options import DocumentOptions
+from neardup.jobs.document_options import AgainstOptions, DocumentOptions
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, WeightedJaccard, make_measure
 from neardup.options.choices import (
@@ -29,7 +29,7 @@ from neardup.text.weighting import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
-class DedupOptions(DocumentOptions, BandOptions):
+class DedupOptions(DocumentOptions, AgainstOptions, BandOptions):
     """Everything that decides the result of ``deduplicate``; see there for the meanings."""
 
     known = FUNCTIONS["deduplicate"]

@@ -31,7 +31,11 @@ def deduplicate_sources(
     check_effect(plan.options, sources, against)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            frequencies = count_shingles((against, sources), plan.reading, runner)
+            collections = [
+                (against, plan.options.other_columns),
+                (sources, plan.options.columns),
+            ]
+            frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     with runner.stage("read") as note:
         contents, keys = read_contents(sources, against, plan, runner)

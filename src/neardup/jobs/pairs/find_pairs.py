@@ -33,6 +33,8 @@ def find_pairs(
     left: Any,
     right: Any = None,
     *,
+    against_text_column: str | Sequence[str] | None = None,
+    against_id_column: str | None = None,
     measure: PairMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     max_distance: int | None = None,
@@ -71,6 +73,8 @@ def find_pairs(
         Documents, in any form that ``deduplicate`` takes.
     right
         A second collection: pairs are of one document of each. None: pairs within ``left``.
+    against_text_column, against_id_column
+        Columns of ``right``; None: those of ``left``.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (how much of a lies in b),
         ``max-containment``, ``overlap`` (the number of common shingles), or ``edit`` (insertions,
@@ -103,7 +107,7 @@ def find_pairs(
     limit
         Raise an error at more pairs than this.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
-        As for ``deduplicate``; both collections have the same columns.
+        As for ``deduplicate``.
 
     Returns
     -------
@@ -150,6 +154,8 @@ def find_pairs(
         unicode_form=unicode_form,
         strip_accents=strip_accents,
         fold_digits=fold_digits,
+        against_text_column=against_text_column,
+        against_id_column=against_id_column,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -165,6 +171,8 @@ def find_pairs(
         limit=limit,
     )
     plan = plan_pairs(options)
+    if right is None:
+        options.check_no_other("without right", "give right", "right")
     with Runner(workers, progress) as runner:
         right_sources = resolve_inputs(right, options) if right is not None else None
         return find_pairs_in_sources(resolve_inputs(left, options), right_sources, plan, runner)

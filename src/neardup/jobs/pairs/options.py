@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from neardup.jobs.band_options import BandOptions
-from neardup.jobs.document_options import DocumentOptions
+from neardup.jobs.document_options import AgainstOptions, DocumentOptions
 from neardup.options.choices import Algorithm, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
 
@@ -15,7 +15,7 @@ EDIT = "edit"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions(DocumentOptions, BandOptions):
+class PairOptions(DocumentOptions, AgainstOptions, BandOptions):
     """Everything that decides the result of ``find_pairs``; see there for the meanings."""
 
     known = FUNCTIONS["find_pairs"]

@@ -26,10 +26,12 @@ def find_pairs_in_sources(
     Texts that are equal, and then records that are equal, are joined once; their documents come in
     when pairs are spelled out.
     """
-    collections = [left] if right is None else [left, right]
-    check_effect(plan.options, *collections)
+    collections = [(left, plan.reading)]
+    if right is not None:
+        collections.append((right, plan.reading.for_other(plan.options.other_columns)))
+    check_effect(plan.options, *(sources for sources, _ in collections))
     with runner.stage("read") as note:
-        found = read_collections([(sources, plan.reading) for sources in collections], runner)
+        found = read_collections(collections, runner)
         records = read_records(found, plan, runner)
         note(documents=sum(map(len, found.catalogues)), records=len(records))
     with runner.stage("join") as note:

@@ -20,7 +20,7 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.other import NewDocuments, Other, choose_other, open_other
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
@@ -54,7 +54,7 @@ DEFAULT_THRESHOLD = "0.5"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignOptions(ReadingOptions):
+class AlignOptions(AgainstOptions):
     """What decides the result of an alignment; see ``align`` for the meanings."""
 
     known = FUNCTIONS["align"]
@@ -68,8 +68,13 @@ class AlignOptions(ReadingOptions):
 
     @property
     def read(self) -> ReadOptions:
-        """How documents of both collections are read."""
+        """How documents of the first collection are read."""
         return ReadOptions(self.columns, self.skip_bad)
+
+    @property
+    def read_other(self) -> ReadOptions:
+        """How documents of the other collection are read."""
+        return ReadOptions(self.other_columns, self.skip_bad)
 
 
 @dataclass
@@ -110,6 +115,8 @@ def align_collections(
     start = time.perf_counter()
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
+    else:
+        options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
         plan = plan_alignment(options, index)
         aligner = Aligner(index, plan, runner)
@@ -168,6 +175,8 @@ def align(
     a: Any,
     b: Any,
     *,
+    against_text_column: str | Sequence[str] | None = None,
+    against_id_column: str | None = None,
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
     min_tokens: int | None = None,
     recall: str | float | Decimal | Fraction = "0.99",
@@ -202,6 +211,8 @@ def align(
     b
         Other documents, or a ``PassageIndex`` or the path of one; documents are indexed in a
         temporary folder.
+    against_text_column, against_id_column
+        Columns of ``b``; None: those of ``a``. An index has none.
     threshold
         Least similarity of two passages, in (0, 1], taken as the exact decimal.
     min_tokens
@@ -222,8 +233,7 @@ def align(
     with_text
         Add the columns query_text and doc_text.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
-        As for ``deduplicate``; both collections have the same columns. Of several text columns
-        places count in the joined text.
+        As for ``deduplicate``. Of several text columns places count in the joined text.
 
     Returns
     -------
@@ -265,6 +275,8 @@ def align(
         gap=gap,
         max_documents=max_documents,
         with_text=with_text,
+        against_text_column=against_text_column,
+        against_id_column=against_id_column,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -276,7 +288,7 @@ def align(
     resolve = partial(resolve_inputs, options=options)
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(a, options)
-        other = choose_other(b, resolve, options.read, min_tokens, chosen)
+        other = choose_other(b, resolve, options.read_other, min_tokens, chosen)
         return align_collections(sources, other, options, runner)
 
 

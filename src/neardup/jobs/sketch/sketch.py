@@ -86,7 +86,9 @@ def _count_frequencies(
 ) -> SketchMaker[AnyKind]:
     """Count in how many documents each shingle is, and weigh by that."""
     texts = maker.texts
-    frequencies = count_shingles([reference], replace(plan, shingles=texts.shingles), runner)
+    frequencies = count_shingles(
+        [(reference, plan.columns)], replace(plan, shingles=texts.shingles), runner
+    )
     weights = replace(texts.weights, frequencies=frequencies)
     return replace(maker, texts=replace(texts, weights=weights))
 
