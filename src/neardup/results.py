@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.files.rows import ColumnNames
 from neardup.outputs.table_files import write_table
 from neardup.version import __version__
 
@@ -22,6 +23,9 @@ _SHOWN_CHARACTERS = 80
 
 # Skipped rows that a summary lists one by one.
 _LISTED = 100
+
+# Those of a collection that is not there, or is an index.
+NO_COLUMNS = ColumnNames()
 
 # A bad row: its file, its number there, counted from 1, and what is wrong with it.
 SkippedRow = tuple[str, int, str]
@@ -101,6 +105,17 @@ def skipped_rows(*collections: Sequence[SkippedRow]) -> dict[str, Any]:
     """
     skipped = [row for collection in collections for row in collection][:_LISTED]
     return {"skipped": list_skipped(skipped)} if skipped else {}
+
+
+def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict[str, Any]:
+    """Return for a summary where ids are from, and whether nobody has said so.
+
+    Those of ``other`` are added where a job may read another collection.
+    """
+    described = {"id_column": columns.id, "id_column_by_default": columns.id_is_default}
+    if other is None:
+        return described
+    return described | {f"against_{name}": value for name, value in describe_ids(other).items()}
 
 
 def versions() -> dict[str, str]:

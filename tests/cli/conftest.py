@@ -130,9 +130,9 @@ class RowFile:
 
 
 def rows_of(name: str, texts: list[str]) -> RowFile:
-    """Lay texts out as rows in the format that a name tells: columns id, text and score."""
+    """Lay texts out as rows in the format that a name tells: columns key, text and score."""
     records = [
-        {"id": f"d{i}", "text": text, "score": (i * 7) % 10, "source": "cab"[i % 3]}
+        {"key": f"d{i}", "text": text, "score": (i * 7) % 10, "source": "cab"[i % 3]}
         for i, text in enumerate(texts)
     ]
     suffixes = Path(name).suffixes

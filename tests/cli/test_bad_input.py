@@ -20,7 +20,7 @@ from neardup.files.formats import KNOWN_SUFFIXES
 
 GOOD = b'{"text": "one", "id": "a"}\n'
 
-COLUMNS = "columns are 'id', 'body'"
+COLUMNS = "columns are 'id', 'body'; name another with text_column (--text-column), such as 'body'"
 SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
 
 
@@ -140,7 +140,7 @@ def test_dedup__bad_row(fails, write_file, name, content, error):
 @pytest.mark.parametrize(("name", "content", "error"), BAD_ROWS)
 def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, content, error):
     write_file(name, content)
-    outcome = run("dedup", name, "-o", "out", "--on-error", "skip")
+    outcome = run("dedup", name, "-o", "out", "--on-error", "skip", "--id-column", "")
     assert (outcome.code, outcome.err) == (0, "")
     assert "\n1 bad row skipped and kept; summary.json lists them\n" in outcome.out
     summary = json.loads((here / "out/summary.json").read_text())
@@ -307,7 +307,7 @@ def test_input__changes_while_it_is_read(run, here, write_file, monkeypatch):
         reports.append((stage, done, total))
 
     monkeypatch.setattr("neardup.cli.display.Display.__call__", add_a_row)
-    outcome = run("dedup", "a.jsonl", "-o", "out")
+    outcome = run("dedup", "a.jsonl", "-o", "out", "--id-column", "")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err == (
         "error: a.jsonl: the file has changed since it was first read; run again when it is at "

@@ -105,9 +105,21 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "--measure weighted-jaccard --audit 5",
             "--audit cannot be had with --measure weighted-jaccard yet; leave it out",
         ),
-        ("--keep max:score", "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'"),
-        ("--text-column body", "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'"),
-        ("--id-column key", "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'"),
+        (
+            "--keep max:score",
+            "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'; name another "
+            "with keep (--keep)",
+        ),
+        (
+            "--text-column body",
+            "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'; name another "
+            "with text_column (--text-column), such as 'text'",
+        ),
+        (
+            "--id-column key",
+            "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'; name another "
+            "with id_column (--id-column), or leave it out",
+        ),
     ],
 )
 def test_dedup__bad_option(fails, write_file, options, error):

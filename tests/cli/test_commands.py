@@ -120,7 +120,8 @@ def test_commands__same_options():
         {option.name: option for option in cli.get_command(click.Context(cli), name).params}
         for name in ("dedup", "plan")
     )
-    only = {"output", "against", "keep", "clusters", "method", "audit"}
+    against = {"against", "against_text_column", "against_id_column"}
+    only = {"output", "keep", "clusters", "method", "audit", *against}
     only |= {"output_format", "overwrite"}
     assert dedup.keys() - plan.keys() == only
     assert plan.keys() <= dedup.keys()

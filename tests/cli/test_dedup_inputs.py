@@ -135,7 +135,7 @@ def test_dedup__many_files(run, here, texts, write_texts, read_content, verify, 
 
 def test_dedup__ids_of_the_user(run, here, texts, write_texts, verify):
     write_texts("a.jsonl", texts)
-    assert run("dedup", "a.jsonl", "-o", "out", "--id-column", "id").code == 0
+    assert run("dedup", "a.jsonl", "-o", "out", "--id-column", "key").code == 0
     verify(here / "out", {f"d{i}": text for i, text in enumerate(texts)})
 
 

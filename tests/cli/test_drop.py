@@ -62,7 +62,7 @@ def test_drop__tables_of_all_kinds(run, here, write_file, name):
 @pytest.mark.parametrize("name", FILES)
 def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, name):
     rows = write_texts(name, [text for text in texts if text.strip()])
-    id_column = [] if ".txt" in name else ["--id-column", "id"]
+    id_column = [] if ".txt" in name else ["--id-column", "key"]
     lines = ["--lines"] if ".txt" in name else []
     run("index", "build", "idx", name, *lines, *id_column)
     ids = index_ids(here / "idx")
@@ -208,8 +208,19 @@ def test_drop__missing(fails, run, here, write_file):
 @pytest.mark.parametrize(
     ("name", "content", "options", "error"),
     [
-        ("h.csv", "id\n1\n", [], "h.csv: no column 'doc_id'; columns are 'id'"),
-        ("h.jsonl", '{"a": 1}\n', [], "h.jsonl, row 1: no column 'doc_id'; columns are 'a'"),
+        (
+            "h.csv",
+            "id\n1\n",
+            [],
+            "h.csv: no column 'doc_id'; columns are 'id'; name another with column (--column)",
+        ),
+        (
+            "h.jsonl",
+            '{"a": 1}\n',
+            [],
+            "h.jsonl, row 1: no column 'doc_id'; columns are 'a'; name another with column "
+            "(--column)",
+        ),
         ("h.jsonl", '{"doc_id": "a.jsonl:1"}\n{\n', [], None),
         ("h.jsonl", '{"doc_id": null}\n', [], None),
         ("h.jsonl", '{"doc_id": 1.5}\n', [], None),

@@ -150,7 +150,8 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         ),
         (
             "-o p.csv --text-column body",
-            "rows.jsonl, row 1: no column 'body'; columns are 'id', 'text'",
+            "rows.jsonl, row 1: no column 'body'; columns are 'id', 'text'; name another with "
+            "text_column (--text-column), such as 'text'",
         ),
         (
             "-o absent/p.csv",
@@ -168,10 +169,16 @@ def read_rows(path):
 
 def test_pairs__against_needs_the_same_columns(fails, rows, write_file):
     write_file("old.jsonl", '{"id": "x", "body": "one two three"}\n')
-    error = "old.jsonl, row 1: no column 'text'; columns are 'id', 'body'"
+    error = (
+        "old.jsonl, row 1: no column 'text'; columns are 'id', 'body'; name another with "
+        "against_text_column (--against-text-column), such as 'body'"
+    )
     fails("pairs", "rows.jsonl", "--against", "old.jsonl", "-o", "p.csv", error=error)
     write_file("old.jsonl", '{"key": "x", "text": "one two three"}\n')
-    error = "old.jsonl, row 1: no column 'id'; columns are 'key', 'text'"
+    error = (
+        "old.jsonl, row 1: no column 'id'; columns are 'key', 'text'; name another with "
+        "against_id_column (--against-id-column), or leave it out"
+    )
     options = ("--id-column", "id", "--against", "old.jsonl", "-o", "p.csv")
     fails("pairs", "rows.jsonl", *options, error=error)
 

@@ -77,13 +77,16 @@ def test_sketch__json_and_info(run, here, rows, kind):
         "bytes": (here / "a.parquet").stat().st_size,
         "empty_documents": facts["empty_documents"],
         "single_shingle_documents": facts["single_shingle_documents"],
+        "id_column": "id",
+        "id_column_by_default": True,
         "skipped_rows": 0,
         "passed_over": {},
         "scheme": sketches.scheme,
     }
     info = json.loads(run("sketch", "--info", "a.parquet", "--json").out)
-    for name in ("empty_documents", "single_shingle_documents", "skipped_rows", "passed_over"):
-        del facts[name]
+    of_counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "passed_over")
+    for of_making in (*of_counts, "id_column", "id_column_by_default"):
+        del facts[of_making]
     assert info == facts | {"format": 1, "neardup": neardup.__version__}
     outcome = run("sketch", "--info", "a.parquet")
     first, *lines = outcome.out.splitlines()

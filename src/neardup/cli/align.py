@@ -15,7 +15,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -127,6 +127,7 @@ def _report(
             f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
             f"{counted(max_documents or 0, 'document')}"
         )
+    lines += say_ids(summary)
     if sum(summary["short_documents"]):
         short_a, short_b = summary["short_documents"]
         lines.append(

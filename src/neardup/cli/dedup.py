@@ -13,7 +13,14 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, describe_bands, list_passed_over, plural, warn_of_recall
+from neardup.cli.wording import (
+    counted,
+    describe_bands,
+    list_passed_over,
+    plural,
+    say_ids,
+    warn_of_recall,
+)
 
 _EPILOG = """\b
 Examples:
@@ -98,6 +105,7 @@ def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
         lines.append(_choice(summary["method_choice"]))
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
+    lines += say_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")

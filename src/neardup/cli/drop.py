@@ -13,7 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted, list_passed_over, say_ids
 
 _EPILOG = """\b
 Examples:
@@ -43,9 +43,9 @@ def command(
 ) -> None:
     """Remove the documents that a table names.
 
-    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Without
-    --id-column ids are made from file names and rows, so name INPUT as it was named when the ids
-    of FILE were made.
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Without a
+    column of ids these are made from file names and rows, so name INPUT as it was named when the
+    ids of FILE were made.
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with id,
     file and row of each removed document, and summary.json.
@@ -82,6 +82,7 @@ def _report(summary: dict[str, Any], output: Path) -> str:
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"
     ]
+    lines += say_ids(summary)
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")

@@ -12,7 +12,7 @@ from neardup.cli.command import TableGroup
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
     from neardup.jobs.document_options import ReadingOptions
@@ -233,6 +233,7 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
+    lines += say_ids(addition.summary)
     lines += notes.lines(notes.note_empty(addition.n_empty, "never found"))
     if addition.n_short:
         lines.append(

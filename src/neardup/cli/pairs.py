@@ -14,7 +14,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, describe_bands, list_passed_over, warn_of_recall
+from neardup.cli.wording import counted, describe_bands, list_passed_over, say_ids, warn_of_recall
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -94,6 +94,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
+    lines += say_ids(summary)
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),

@@ -15,7 +15,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -98,6 +98,7 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, secon
         f"{counted(summary['queries'], 'query', 'queries')}",
         f"a passage at the threshold is found with probability {summary['predicted_recall']:.4f}",
     ]
+    lines += say_ids(summary)
     if n_short:
         lines.append(
             f"{counted(n_short, 'query', 'queries')} shorter than {min_tokens} tokens, for which "

@@ -12,7 +12,7 @@ from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
     from neardup.jobs.sketch.sketches import Sketches
@@ -120,6 +120,7 @@ def _facts(sketches: Sketches, output: Path) -> dict[str, Any]:
         "bytes": output.stat().st_size,
         **{name: summary[name] for name in counts if name in summary},
         "passed_over": sketches.passed_over,
+        **{name: summary[name] for name in ("id_column", "id_column_by_default")},
         "scheme": sketches.scheme,
     }
 
@@ -128,6 +129,7 @@ def _report(sketches: Sketches, output: Path) -> str:
     size = output.stat().st_size
     each = f", {size / len(sketches):,.0f} a document" if len(sketches) else ""
     lines = [f"{counted(len(sketches), 'sketch', 'sketches')} of kind {sketches.kind}"]
+    lines += say_ids(sketches.summary)
     summary, ngram = sketches.summary, sketches.scheme.get("ngram", 1)
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),

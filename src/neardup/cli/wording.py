@@ -30,6 +30,17 @@ def list_passed_over(counts: Mapping[str, int]) -> list[str]:
     return [f"{list_endings(counts)}; name them, or give --input-format, to have them read"]
 
 
+def say_ids(summary: dict[str, Any]) -> list[str]:
+    """Say where ids are from that nobody has named a column for, unless from files and rows."""
+    collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
+    return [
+        f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} have; "
+        f"--{prefix.replace('_', '-')}id-column '' makes them <file>:<row>"
+        for prefix, of_whom, who in collections
+        if summary.get(f"{prefix}id_column") and summary[f"{prefix}id_column_by_default"]
+    ]
+
+
 def describe_bands(summary: dict[str, Any]) -> str:
     """Say how surely the bands of a run find a pair at the threshold."""
     bands = counted(summary["bands"], "band")

@@ -13,7 +13,8 @@ from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, parse_arrow
-from neardup.files.problems import check_columns
+from neardup.files.columnwords import SAMPLED_ROWS
+from neardup.files.problems import check_columns, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading, writing
 
@@ -63,6 +64,11 @@ class ArrowSource(Source):
             file.seek(0)
             return is_file, (ipc.open_file if is_file else ipc.open_stream)(file).schema
 
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        names: list[str] = self._layout[1].names
+        return names
+
     def blocks(self) -> Iterator[RowBlock]:
         """Read the batches one after the other."""
         is_file, _ = self._layout
@@ -76,7 +82,9 @@ class ArrowSource(Source):
                     return
                 for start in range(0, len(batch), self._block_rows):
                     part = pa.Table.from_batches([batch.slice(start, self._block_rows)])
-                    yield _ArrowBlock(part, number, self.location)
+                    block = _ArrowBlock(part, number, self.location)
+                    block.end = file.tell()
+                    yield block
                     number += len(part)
 
     def _batches(self, file: Any, is_file: bool) -> Iterator[pa.RecordBatch]:
@@ -104,7 +112,12 @@ class _ArrowBlock(RowBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and give them."""
-        names = check_columns(columns, self._table.column_names, path=self._path)
+        names = check_columns(
+            columns,
+            self._table.column_names,
+            path=self._path,
+            sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
+        )
         numbers = self.numbers if select is None else self.numbers[select]
         table = filter_rows(self._table.select(names), select)
         return parse_arrow(table, numbers, columns, path=self._path, skip_bad=skip_bad)

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.problems import Problems, check_columns, not_utf8, null_rows
+from neardup.files.columnwords import SAMPLED_ROWS, id_advice, option_name
+from neardup.files.problems import Problems, check_columns, not_utf8, null_rows, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows
 from neardup.files.textcolumns import join_texts, null_text
 
@@ -43,17 +44,20 @@ def parse_arrow(
     InvalidInputError
         If a column is missing or of a wrong type, or with the first row that cannot be used.
     """
-    check_columns(columns, table.column_names, path=path)
+    first_rows = table.slice(0, SAMPLED_ROWS)
+    check_columns(columns, table.column_names, path=path, sample=lambda: string_values(first_rows))
     problems = Problems(numbers, path, skip_bad)
-    texts = [_text(table, name, path) for name in columns.texts]
-    ids = None if columns.id is None else _ids(table, columns.id, path)
+    texts = [_text(table, name, columns, path) for name in columns.texts]
+    ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     order = None if columns.order is None else _order(table, columns.order, path)
     for index in null_rows(join_texts(texts)):
         problems.add(index, null_text(columns.texts))
     for name, text in zip(columns.texts, texts, strict=True):
         _check_unicode(text, name, problems, advice)
     if columns.id is not None:
-        _check_rows(ids, columns.id, problems, advice)
+        for index in null_rows(ids):
+            problems.add(index, f"column {columns.id!r} is null{id_advice(columns)}")
+        _check_unicode(ids, columns.id, problems, advice)
     if columns.order is not None and order is not None and _is_string(order.type):
         _check_unicode(order, columns.order, problems, advice)
     return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
@@ -94,14 +98,14 @@ def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
         )
 
 
-def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
+def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
     array = _plain(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
         message = (
-            f"column {name!r} holds {array.type} values, not text; name another with text_column"
-            " (--text-column)"
+            f"column {name!r} holds {array.type} values, not text; name another with "
+            + option_name(columns.text_option)
         )
         raise InvalidInputError(
             message,
@@ -110,12 +114,13 @@ def _text(table: pa.Table, name: str, path: str | None) -> pa.Array:
     return array
 
 
-def _ids(table: pa.Table, name: str, path: str | None) -> pa.Array:
+def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
     array = _plain(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type) and not pa.types.is_integer(array.type):
         message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
+        message += id_advice(columns)
         raise InvalidInputError(message, path=path)
     return array
 
@@ -148,14 +153,8 @@ def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _check_rows(array: pa.Array, name: str, problems: Problems, advice: str) -> None:
-    """Report the rows that are null or not UTF-8."""
-    for index in null_rows(array):
-        problems.add(index, f"column {name!r} is null")
-    _check_unicode(array, name, problems, advice)
-
-
 def _check_unicode(array: pa.Array, name: str, problems: Problems, advice: str) -> None:
+    """Report the rows that are not UTF-8."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:

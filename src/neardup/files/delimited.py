@@ -8,6 +8,7 @@ except that the order column is read as numbers where all its values are, empty 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
+from neardup.files.columnwords import SAMPLED_ROWS
 from neardup.files.compression import suffix_below
 from neardup.files.problems import ENCODING_ADVICE, Problems, check_columns, not_decodable
 from neardup.files.rawrows import (
@@ -131,6 +133,12 @@ class DelimitedSource(RawSource):
             path=self.location,
         )
 
+    def column_names(self) -> list[str] | None:
+        """Return the names in the header row, None if there is none."""
+        with self.open() as stream:
+            self._start(stream)
+        return self._columns or None
+
     def _cutter(self) -> Cutter:
         row = 1
 
@@ -186,7 +194,7 @@ class _DelimitedBlock(RawBlock):
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
         self._check_delimiter(columns)
-        wanted = check_columns(columns, self._columns, path=self.path)
+        wanted = check_columns(columns, self._columns, path=self.path, sample=self._first_values)
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         table = self._read(raw, [self._columns.index(name) for name in wanted], problems)
@@ -207,13 +215,25 @@ class _DelimitedBlock(RawBlock):
         """Raise if the header is one column that another separator would part."""
         header = self._columns[0] if len(self._columns) == 1 else ""
         found = next((other for other in _DELIMITERS if other in header), None)
-        if found is not None and columns.text not in self._columns:
+        if found is not None and columns.texts[0] not in self._columns:
             shown = "tab" if found == "\t" else found
             message = (
-                f"no column {columns.text!r}; the header has one column, {header!r}; if "
+                f"no column {columns.texts[0]!r}; the header has one column, {header!r}; if "
                 f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
             )
             raise InvalidInputError(message, path=self.path)
+
+    def _first_values(self) -> dict[str, list[str]]:
+        """Read the first rows with the standard library, which takes also those that are bad."""
+        raw = self.raw.select(np.arange(len(self.raw)) < SAMPLED_ROWS)
+        text = io.StringIO(bytes(raw.joined()).decode(errors="replace"), newline="")
+        rows: list[list[str]] = []
+        with contextlib.suppress(csv.Error):
+            rows.extend(csv.reader(text, delimiter=self._delimiter))
+        return {
+            name: [row[place] for row in rows if place < len(row)]
+            for place, name in enumerate(self._columns)
+        }
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns as strings."""

@@ -7,20 +7,49 @@ columns that hold whole numbers have a type of those: CSV has none, all its valu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
+from neardup.files.columnwords import id_advice
+from neardup.files.rows import DEFAULT_ID
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.rows import ColumnNames, Source
+
+
+def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
+    """Return the columns with that of the ids: ``id`` if nobody named one and all sources have it.
+
+    A source without rows has no say. Files are opened for a look at their first rows.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If one cannot be read.
+    """
+    if columns.id is not None or not columns.id_is_default or DEFAULT_ID in columns.texts:
+        return columns
+    is_there = False
+    for source in sources:
+        names = source.column_names()
+        if names is not None and list(names).count(DEFAULT_ID) != 1:
+            return columns
+        is_there |= names is not None
+    return replace(columns, id=DEFAULT_ID) if is_there else columns
+
 
 def repeated_id(
-    identifier: str | int, place: tuple[str, int], earlier: tuple[str, int]
+    identifier: str | int, place: tuple[str, int], earlier: tuple[str, int], columns: ColumnNames
 ) -> InvalidInputError:
     """Return the error for a document at ``place`` (file, row) with the id of an earlier one."""
     file, row = earlier
-    message = f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
+    message = (
+        f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
+        f"{id_advice(columns)}"
+    )
     return InvalidInputError(message, path=place[0], row=place[1])
 
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.encodings import DecodingWriter
-from neardup.files.jsonlines import JsonBlock, JsonLinesSource
+from neardup.files.jsonlines import JsonBlock, JsonLinesSource, JsonSource
 from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
-from neardup.files.rawsource import RawSource
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def open_source(
     return JsonLinesSource(location, name, encoding=options.encoding, advice=advice)
 
 
-class JsonArraySource(RawSource):
+class JsonArraySource(JsonSource):
     """A file that holds one JSON array of objects; rows count from 1."""
 
     def check_encoding(self) -> None:

@@ -6,11 +6,18 @@ forbids it in JSON.
 
 from __future__ import annotations
 
+import contextlib
+from copy import copy
 from typing import TYPE_CHECKING
 
-from neardup.files.encodings import DecodingWriter
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.encodings import DecodingWriter, EncodedBlock
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
+from neardup.files.jsonvalues import load_object
+from neardup.files.problems import BadRowError
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     Cutter,
@@ -36,7 +43,33 @@ def open_source(location: str, name: str, options: InputOptions) -> JsonLinesSou
     return JsonLinesSource(location, name, encoding=options.encoding)
 
 
-class JsonLinesSource(RawSource):
+_PEEK = 1 << 16
+
+
+class JsonSource(RawSource):
+    """A file whose rows are JSON objects."""
+
+    def column_names(self) -> list[str] | None:
+        """Return the keys of the first row that is an object, None if none of the first rows is."""
+        source = copy(self)
+        source.block_bytes = _PEEK
+        for block in source.blocks():
+            for index in range(len(block)):
+                with contextlib.suppress(BadRowError, InvalidInputError):
+                    return list(load_object(_row(block, index)))
+            break
+        return None
+
+
+def _row(block: RowBlock, index: int) -> bytes:
+    """Return a row in UTF-8."""
+    if isinstance(block, EncodedBlock):
+        block, index = block.decoded(np.arange(len(block)) == index), 0
+    assert isinstance(block, JsonBlock)
+    return block.raw[index]
+
+
+class JsonLinesSource(JsonSource):
     """A file of JSON objects, one a line; lines of white space are no rows.
 
     Parameters

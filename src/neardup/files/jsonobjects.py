@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
+from neardup.files.columnwords import id_advice
 from neardup.files.jsonvalues import (
     JSON_SPACE,
     Values,
@@ -189,5 +190,6 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
     for name in (*text, columns.id):
         if name is not None and row[name] is None:
             message = f"column {name!r} is missing or null"
+            message += id_advice(columns) if name == columns.id else ""
             raise BadRowError(message)
     return read_values(row, columns)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from neardup.files.problems import BadRowError, no_column, not_decodable
+from neardup.files.columnwords import id_advice, no_column
+from neardup.files.problems import BadRowError, not_decodable
 from neardup.files.rows import ColumnNames, ParsedRows
 from neardup.files.textcolumns import SEPARATOR, null_text
 
@@ -40,8 +40,8 @@ def load_object(raw_row: bytes) -> dict[str, Any]:
 
 def read_values(row: dict[str, Any], columns: ColumnNames) -> Values:
     """Check the named values of an object; raises BadRowError."""
-    text = _read_text(row, columns.texts)
-    return text, _read_id(row, columns.id), _read_order(row, columns.order)
+    text = _read_text(row, columns)
+    return text, _read_id(row, columns), _read_order(row, columns)
 
 
 def order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
@@ -66,9 +66,10 @@ def to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
     )
 
 
-def _read_text(row: dict[str, Any], names: Sequence[str]) -> str:
+def _read_text(row: dict[str, Any], columns: ColumnNames) -> str:
     """Return the text; of several columns a null counts as empty, but not in all of them."""
-    values = [_value_or_null(row, name) for name in names]
+    names = columns.texts
+    values = [_value_or_null(row, name, columns) for name in names]
     if all(value is None for value in values):
         raise BadRowError(null_text(names))
     for name, value in zip(names, values, strict=True):
@@ -81,22 +82,28 @@ def _read_text(row: dict[str, Any], names: Sequence[str]) -> str:
     return SEPARATOR.join(value or "" for value in values)
 
 
-def _read_id(row: dict[str, Any], name: str | None) -> str | int | None:
+def _read_id(row: dict[str, Any], columns: ColumnNames) -> str | int | None:
+    name = columns.id
     if name is None:
         return None
-    value = _value(row, name)
+    value = _value_or_null(row, name, columns)
+    if value is None:
+        message = f"column {name!r} is null{id_advice(columns)}"
+        raise BadRowError(message)
     if isinstance(value, bool) or not isinstance(value, str | int):
         message = f"column {name!r} holds {_kind(value)}, not a string or a whole number"
+        message += id_advice(columns)
         raise BadRowError(message)
     if isinstance(value, str):
         _check_unicode(value, name)
     return value
 
 
-def _read_order(row: dict[str, Any], name: str | None) -> Any:
+def _read_order(row: dict[str, Any], columns: ColumnNames) -> Any:
+    name = columns.order
     if name is None:
         return None
-    value = _value_or_null(row, name)
+    value = _value_or_null(row, name, columns)
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         message = f"column {name!r} holds {_kind(value)}, not a number or a string"
         raise BadRowError(message)
@@ -105,18 +112,10 @@ def _read_order(row: dict[str, Any], name: str | None) -> Any:
     return value
 
 
-def _value(row: dict[str, Any], name: str) -> Any:
-    """Return a value that must be there and not be null."""
-    value = _value_or_null(row, name)
-    if value is None:
-        message = f"column {name!r} is null"
-        raise BadRowError(message)
-    return value
-
-
-def _value_or_null(row: dict[str, Any], name: str) -> Any:
+def _value_or_null(row: dict[str, Any], name: str, columns: ColumnNames) -> Any:
     if name not in row:
-        raise BadRowError(no_column(name, list(row)))
+        values = {key: [value] for key, value in row.items()}
+        raise BadRowError(no_column(name, columns, list(row), lambda: values))
     return row[name]
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.problems import check_columns
+from neardup.files.problems import check_columns, first_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class MemorySource(Source):
         bytes_per_row = max(1, table.nbytes // max(1, len(table)))
         self._block_rows = max(1, min(block_rows, _BLOCK_BYTES // bytes_per_row))
 
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        names: list[str] = self._table.column_names
+        return names
+
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
@@ -68,7 +73,9 @@ class TableBlock(RowBlock):
     ) -> ParsedRows:
         """Check the named columns and give them."""
         numbers = self.numbers if select is None else self.numbers[select]
-        wanted = check_columns(columns, self._table.column_names, path=None)
+        wanted = check_columns(
+            columns, self._table.column_names, path=None, sample=lambda: first_values(self)
+        )
         indexes = [i for i, name in enumerate(self._table.column_names) if name in wanted]
         table = filter_rows(self._table.select(indexes), select)
         return parse_arrow(table, numbers, columns, path=None, skip_bad=skip_bad)
@@ -94,6 +101,11 @@ class DatasetSource(Source):
     def __init__(self, dataset: Any, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.name = _NAME
         self._dataset, self._block_rows = dataset, block_rows
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        names: list[str] = self._dataset.schema.names
+        return names
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the dataset from its start; only blocks that are in use are in memory."""

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.problems import check_columns
+from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading
@@ -77,6 +77,11 @@ class ParquetSource(Source):
     def schema(self) -> pa.Schema:
         """Columns with their Arrow types, and the metadata of the file."""
         return self.metadata.schema.to_arrow_schema()
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        names: list[str] = self.schema.names
+        return names
 
     def blocks(self) -> Iterator[RowBlock]:
         """Divide the row groups; nothing is read yet but the metadata."""
@@ -214,7 +219,12 @@ class _ParquetBlock(RowBlock):
     ) -> ParsedRows:
         """Read the named columns and check them."""
         source = self._group.source
-        names = check_columns(columns, source.schema.names, path=source.location)
+        names = check_columns(
+            columns,
+            source.schema.names,
+            path=source.location,
+            sample=lambda: first_values(self),
+        )
         table = self._read(tuple(names), select)
         numbers = self.numbers if select is None else self.numbers[select]
         return parse_arrow(table, numbers, columns, path=source.location, skip_bad=skip_bad)

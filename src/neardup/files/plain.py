@@ -48,7 +48,7 @@ def open_source(
 
 
 class _TextSource(RawSource):
-    """A text file.
+    """A text file, whose texts are its only column.
 
     Parameters
     ----------
@@ -71,6 +71,10 @@ class _TextSource(RawSource):
     ) -> None:
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._is_text_by_name = is_text_by_name
+
+    def column_names(self) -> list[str]:
+        """Return the name of the column."""
+        return [_COLUMN]
 
 
 class TextFileSource(_TextSource):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.columnwords import SAMPLED_ROWS, Sample, no_column
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 
-_MAX_NAMES = 20
+_STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 class BadRowError(Exception):
@@ -77,24 +82,41 @@ class Problems:
         return ParsedRows(blank(rows.text), blank(rows.id), blank(rows.order), skipped)
 
 
-def no_column(name: str, names: list[str]) -> str:
-    """Say that a column is not there, and which are."""
-    if not names:
-        return f"no column {name!r}; there are no columns"
-    listed = ", ".join(repr(other) for other in names[:_MAX_NAMES])
-    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"no column {name!r}; columns are {listed}{rest}"
+def check_columns(
+    columns: ColumnNames, names: list[str], *, path: str | None, sample: Sample
+) -> list[str]:
+    """Check that a file or table has the named columns, each once; give them without repeats.
 
-
-def check_columns(columns: ColumnNames, names: list[str], *, path: str | None) -> list[str]:
-    """Check that a file or table has the named columns, each once; give them without repeats."""
+    ``sample`` is asked for some values where a column is not there.
+    """
     for name in columns.names:
         if name not in names:
-            raise InvalidInputError(no_column(name, names), path=path)
+            raise InvalidInputError(no_column(name, columns, names, sample), path=path)
         if names.count(name) > 1:
             message = f"there is more than one column {name!r}; rename one"
             raise InvalidInputError(message, path=path)
     return columns.names
+
+
+def first_values(block: RowBlock) -> Mapping[str, Sequence[Any]]:
+    """Return what the first rows of a block have in columns of strings; nothing if they are bad."""
+    select = np.arange(len(block)) < SAMPLED_ROWS
+    try:
+        return string_values(block.to_table(select))
+    except InvalidInputError:
+        return {}
+
+
+def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
+    """Return the values of the columns of strings, those that are not UTF-8 left out."""
+    values = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if any(is_kind(kind) for is_kind in _STRINGS):
+            with contextlib.suppress(UnicodeDecodeError):
+                values[name] = column.to_pylist()
+    return values
 
 
 def null_rows(*arrays: pa.Array | None) -> list[int]:

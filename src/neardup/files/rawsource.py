@@ -61,7 +61,7 @@ class RawSource(Source):
         self.name = name
         self.size = file_size(location)
         self._encoding = encoding
-        self._block_bytes = block_bytes
+        self.block_bytes = block_bytes
 
     @abstractmethod
     def _cutter(self) -> Cutter:
@@ -109,7 +109,7 @@ class RawSource(Source):
             final = False
             while not final:
                 # Doubling what is left over keeps the cost of a very long row linear.
-                wanted = max(self._block_bytes - len(rest), len(rest), 1)
+                wanted = max(self.block_bytes - len(rest), len(rest), 1)
                 fresh = stream.read(wanted)
                 final = len(fresh) < wanted
                 data = rest + fresh

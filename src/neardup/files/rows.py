@@ -8,7 +8,7 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 
 
+DEFAULT_ID = "id"
+"""Column that has the ids if nobody names one and all sources have it."""
+
+
 @dataclass(frozen=True)
 class ColumnNames:
     """Which columns of the input a job reads.
@@ -31,11 +35,18 @@ class ColumnNames:
     ``text`` is the document: one column, or several that are joined with newlines; ``id`` its
     identifier (None: the row's place serves as one); ``order`` a column of numbers, dates or
     strings by which a keep policy ranks documents.
+
+    With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, if
+    there is one (``files.ids.choose_id_column``). ``text_option`` and ``id_option`` are what named
+    them, for errors.
     """
 
     text: str | tuple[str, ...] = "text"
     id: str | None = None
     order: str | None = None
+    id_is_default: bool = False
+    text_option: str = "text_column"
+    id_option: str = "id_column"
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -50,7 +61,7 @@ class ColumnNames:
 
     def only_text(self) -> ColumnNames:
         """Return the columns of the text alone."""
-        return replace(self, id=None, order=None)
+        return replace(self, id=None, order=None, id_is_default=False)
 
 
 @dataclass
@@ -151,6 +162,13 @@ class Source(ABC):
         prefix = f"{self.name}:" if self.ids_carry_name else ""
         start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
         return pc.binary_join_element_wise(start_of_id, rows, nothing)
+
+    def column_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, of JSON those of the first row that is an object.
+
+        None where there is no row that would have any.
+        """
+        return None
 
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:

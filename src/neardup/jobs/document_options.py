@@ -56,9 +56,10 @@ class AgainstOptions(ReadingOptions):
     def other_columns(self) -> ColumnNames:
         """The columns to read of the other collection."""
         text, key = self.against_text_column, self.against_id_column
-        return _columns(
+        columns = _columns(
             self.text_column if text is None else text, self.id_column if key is None else key
         )
+        return replace(columns, text_option="against_text_column", id_option="against_id_column")
 
     def check_no_other(self, where: str, remedy: str, *others: str) -> None:
         """Raise if one of these options was given where no other collection is read.
@@ -75,7 +76,8 @@ class AgainstOptions(ReadingOptions):
 
 def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
     # The check has left a name, or a tuple of several.
-    return ColumnNames(text if isinstance(text, str) else tuple(text), key)
+    texts = text if isinstance(text, str) else tuple(text)
+    return ColumnNames(texts, key or None, id_is_default=key is None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,10 @@ TEXT_COLUMN = Option(
     is_repeatable=True,
 )
 ID_COLUMN = Option(
-    "id_column", Text(), "Column of the ids; without it an id is <file name>:<row number>."
+    "id_column",
+    Text(),
+    "Column of the ids; '' for <file name>:<row number>.",
+    usual="id, if all inputs have one; else ''",
 )
 ENCODING = Option(
     "encoding",
@@ -80,7 +83,7 @@ AGAINST_TEXT_COLUMN = Option(
     is_repeatable=True,
 )
 AGAINST_ID_COLUMN = Option(
-    "against_id_column", Text(), "Column of the ids in OTHER.", usual="that of INPUT"
+    "against_id_column", Text(), "Column of the ids in OTHER.", usual="as of INPUT"
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
 INPUT_FORMAT = Option(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.frequencies import store_frequencies
 from neardup.passages.generations import SEGMENT_TOKENS, free_name, gather, store_next
@@ -22,8 +22,9 @@ from neardup.text.weighting import DocumentFrequencies, count_documents
 
 @dataclass
 class Addition:
-    """What an addition did."""
+    """What an addition did, and where text and ids were."""
 
+    columns: ColumnNames
     n_documents: int = 0
     n_tokens: int = 0
     n_empty: int = 0
@@ -54,6 +55,7 @@ def add_documents(
         If files cannot be read or written, or are damaged.
     """
     folder = handle.folder
+    options = options.for_sources(sources)
     with handle.changing(runner) as opened:
         manifest, index = opened.manifest, handle.read(opened)
         scheme, frequencies = index.scheme, index.frequencies
@@ -63,7 +65,7 @@ def add_documents(
             # No documents decide nothing: with their frequencies, no token ever weighed anything.
             if frequencies.n_documents:
                 files.update(store_frequencies(folder, frequencies))
-        addition, ids = Addition(), NewIds(index)
+        addition, ids = Addition(options.columns), NewIds(index, options.columns)
         records = list(manifest.segments)
         reading = ReadingPass("read", sources, runner)
         blocks = read_documents(sources, scheme.tokenizer, options, reading)

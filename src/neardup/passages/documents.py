@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.ids import join_ids
+from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
@@ -29,6 +29,10 @@ class ReadOptions:
 
     columns: ColumnNames
     skip_bad: bool = False
+
+    def for_sources(self, sources: Sequence[Source]) -> ReadOptions:
+        """Return the options with the column of the ids, chosen if nobody named one."""
+        return replace(self, columns=choose_id_column(self.columns, sources))
 
 
 @dataclass(frozen=True)

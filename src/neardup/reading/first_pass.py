@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from neardup.clustering.keep import join_order_columns
-from neardup.files.ids import join_ids
+from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.reading.catalogue import Catalogue
@@ -74,6 +74,7 @@ def _read(
     reading: ReadingPass,
 ) -> Catalogue:
     """Read one collection; its new contents and their keys come behind those that are there."""
+    plan = replace(plan, columns=choose_id_column(plan.columns, sources))
     parts = _Parts(sources)
     for i, signed in reading.map(lambda _, block: sign_block(block, plan), sources):
         numbered = contents.number(signed.digests)
@@ -118,7 +119,7 @@ class _Parts:
             skipped=self._skipped,
         )
         if catalogue.ids is not None:
-            check_unique(catalogue.ids, catalogue.place)
+            check_unique(catalogue.ids, catalogue.place, plan.columns)
         return catalogue
 
 

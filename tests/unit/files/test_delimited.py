@@ -118,7 +118,11 @@ def test_parse__bad_rows_of_both_kinds(source):
 @pytest.mark.parametrize(
     ("header", "reason"),
     [
-        (b"body,id", "no column 'text'; columns are 'body', 'id'"),
+        (
+            b"body,id",
+            "no column 'text'; columns are 'body', 'id'; name another with text_column "
+            "(--text-column), such as 'body'",
+        ),
         (b"text,text", "there is more than one column 'text'; rename one"),
     ],
 )

@@ -118,7 +118,7 @@ def test_parse__several_columns_of_the_text(odd):
     assert rows.text.to_pylist()[:6] == ["2\n1", "2\n", "\n1", None, None, "\n"]
     assert rows.skipped == [
         (4, "columns 'b', 'a' are null"),
-        (5, "no column 'b'; columns are 'a'"),
+        (5, "no column 'b'; columns are 'a'; name another with text_column (--text-column)"),
     ]
 
 
@@ -132,7 +132,11 @@ def test_parse__no_rows():
 
 
 BAD_ROWS = [
-    (b'{"body": "a", "id": "x"}', "no column 'text'; columns are 'body', 'id'"),
+    (
+        b'{"body": "a", "id": "x"}',
+        "no column 'text'; columns are 'body', 'id'; name another with text_column "
+        "(--text-column), such as 'body'",
+    ),
     (b"{}", "no column 'text'; there are no columns"),
     (b'{"text": null, "id": "x"}', "column 'text' is null"),
     (b'{"text": 5, "id": "x"}', "column 'text' holds a number, not text"),
@@ -160,14 +164,21 @@ BAD_ROWS = [
         b'{"text": "a", "id": "\\udc00"}',
         "column 'id' is not valid Unicode: half of a surrogate pair at character 1",
     ),
-    (b'{"text": "a", "date": 1}', "no column 'id'; columns are 'text', 'date'"),
+    (
+        b'{"text": "a", "date": 1}',
+        "no column 'id'; columns are 'text', 'date'; name another with id_column (--id-column), "
+        "or leave it out",
+    ),
     (b'{"text": "a", "id": null}', "column 'id' is null"),
     (b'{"text": "a", "id": 1.0}', "column 'id' holds a number, not a string or a whole number"),
     (
         b'{"text": "a", "id": true}',
         "column 'id' holds true or false, not a string or a whole number",
     ),
-    (b'{"text": "a", "id": "x"}', "no column 'date'; columns are 'text', 'id'"),
+    (
+        b'{"text": "a", "id": "x"}',
+        "no column 'date'; columns are 'text', 'id'; name another with keep (--keep)",
+    ),
     (
         b'{"text": "a", "id": "x", "date": false}',
         "column 'date' holds true or false, not a number or a string",
@@ -205,7 +216,7 @@ def test_parse__many_bad_rows_are_listed_in_order():
 
 def test_parse__many_columns_are_not_all_listed():
     row = json.dumps({str(index): 0 for index in range(30)}).encode()
-    with pytest.raises(InvalidInputError, match=r"columns are '0', .* '19' and 10 more$"):
+    with pytest.raises(InvalidInputError, match=r"columns are '0', .* '19' and 10 more; "):
         parse(row)
 
 

@@ -45,7 +45,7 @@ def test_parse__errors_name_the_row():
         block.parse(ColumnNames())
     assert caught.value.row == 1
     assert block.parse(ColumnNames(), skip_bad=True).skipped == [(1, "column 'text' is null")]
-    with pytest.raises(InvalidInputError, match=r"^no column 'body'; columns are 'text'$"):
+    with pytest.raises(InvalidInputError, match=r"^no column 'body'; columns are 'text'; "):
         block.parse(ColumnNames("body"))
 
 

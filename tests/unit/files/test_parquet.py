@@ -175,7 +175,11 @@ def test_parse__null_and_not_utf8(source):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        (ColumnNames("body"), "no column 'body'; columns are 'text', 'key', 'when', 'nested'"),
+        (
+            ColumnNames("body"),
+            "no column 'body'; columns are 'text', 'key', 'when', 'nested'; name another with "
+            "text_column (--text-column), such as 'text'",
+        ),
         (
             ColumnNames("key"),
             "column 'key' holds int32 values, not text; name another with text_column"

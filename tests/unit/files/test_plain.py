@@ -54,7 +54,7 @@ def test_text_lines__documents_and_numbers(make_file):
 def test_text_lines__text_column_may_have_any_name(make_file):
     [block] = TextLinesSource(str(make_file("a.txt", b"a")), "a.txt").blocks()
     assert block.parse(ColumnNames("body")).text.to_pylist() == ["a"]
-    with pytest.raises(InvalidInputError, match=r"no column 'id'; columns are 'text'$"):
+    with pytest.raises(InvalidInputError, match=r"no column 'id'; columns are 'text'; "):
         block.parse(ColumnNames(id="id"))
 
 

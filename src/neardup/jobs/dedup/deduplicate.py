@@ -130,7 +130,8 @@ def deduplicate(
         Name of the column of the text, or several: their texts are joined with newlines in that
         order, a null counting as an empty text; where all are null the row is bad.
     id_column
-        Name of the column of the ids; without it an id is ``<file name>:<row number>``.
+        Name of the column of the ids; None: ``id``, if all inputs have one. Otherwise, and where
+        it is empty, an id is ``<file name>:<row number>``.
     input_format
         ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet`` or ``arrow``: what all files
         are read as, whatever their endings. ``auto``: by ending; a file that is named and has

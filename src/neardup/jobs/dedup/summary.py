@@ -13,7 +13,7 @@ from neardup.jobs.dedup.decide import Decision
 from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.selection import complete_summary
-from neardup.results import skipped_rows, versions
+from neardup.results import describe_ids, skipped_rows, versions
 from neardup.runtime.runner import Runner
 
 
@@ -45,6 +45,7 @@ def summarise(
         "against_documents": int(other.is_document.sum()),
         "removed_for_against": n_for_other,
         "removed_within": n_removed - n_for_other,
+        **describe_ids(own.columns, other.columns),
         "distinct_texts": len(contents),
         "text_bytes": own.text_bytes,
         "tokens": int(np.maximum(own.n_tokens, 0).sum()),

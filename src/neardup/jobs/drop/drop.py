@@ -20,7 +20,7 @@ from neardup.options.jobs import COMMANDS
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import read_collections
 from neardup.reading.plan import ReadingPlan
-from neardup.results import skipped_rows, versions
+from neardup.results import describe_ids, skipped_rows, versions
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools
 from neardup.text.shingles import make_shingle_scheme
@@ -77,7 +77,7 @@ def _ids_in(block: RowBlock, column: str, named_in: str) -> pa.Array:
     import pyarrow as pa
 
     try:
-        found = block.parse(ColumnNames(column)).text
+        found = block.parse(ColumnNames(column, text_option="column")).text
     except InvalidInputError:
         try:
             table = block.to_table()
@@ -156,6 +156,7 @@ def _summarise(
         "documents_removed": n_removed,
         "named_documents": len(named),
         "missing_documents": n_missing,
+        **describe_ids(documents.columns),
         "skipped_rows": len(documents.skipped),
         **skipped_rows(documents.skipped),
         "passed_over": passed_over(documents.sources),

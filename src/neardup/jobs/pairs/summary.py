@@ -12,7 +12,7 @@ from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records
 from neardup.reading.catalogue import Catalogue
-from neardup.results import skipped_rows
+from neardup.results import NO_COLUMNS, describe_ids, skipped_rows
 from neardup.runtime.runner import Runner
 
 
@@ -25,11 +25,13 @@ def summarise_pairs(
 ) -> dict[str, Any]:
     """Put together what ``--json`` prints of a run."""
     options = plan.options
+    other = catalogues[1].columns if len(catalogues) > 1 else NO_COLUMNS
     summary: dict[str, Any] = {
         "documents": [int(catalogue.is_document.sum()) for catalogue in catalogues],
         "empty_documents": sum(catalogue.count_empty() for catalogue in catalogues),
         "short_documents": _count_short(catalogues, plan),
         "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
+        **describe_ids(catalogues[0].columns, other),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
         "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
         "distinct_records": len(records),

@@ -45,7 +45,7 @@ from neardup.passages.index import OpenIndex
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import make_search_plan
-from neardup.results import SkippedRow, list_skipped
+from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, list_skipped
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
@@ -113,8 +113,11 @@ def align_collections(
     new = other.sources if isinstance(other, NewDocuments) else ()
     check_effect(options, sources, new)
     start = time.perf_counter()
+    read, of_other = options.read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
+        other = replace(other, read=other.read.for_sources(other.sources))
+        of_other = other.read.columns
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
@@ -124,7 +127,7 @@ def align_collections(
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
         reading = ReadingPass("align", sources, runner)
-        for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
+        for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             matches = aligner.align(block, reading.within)
             tables.append(match_table(matches, block, index, with_text=options.with_text))
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
@@ -135,7 +138,7 @@ def align_collections(
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary["passed_over"] = passed_over(sources, new)
-    return PassageResult(table, summary)
+    return PassageResult(table, summary | describe_ids(read.columns, of_other))
 
 
 def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:

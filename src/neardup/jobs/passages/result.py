@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.results import SkippedRow, TableResult, list_skipped
+from neardup.files.rows import ColumnNames
+from neardup.results import SkippedRow, TableResult, describe_ids, list_skipped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +46,7 @@ class AdditionResult:
 
     ``n_empty`` of the documents have no token, ``n_short`` fewer than the index's ``min_tokens``;
     neither are ever found. ``skipped`` rows (file, row, reason) were left out; ``passed_over``
-    counts files of folders that were not read, by ending.
+    counts files of folders that were not read, by ending; ``columns`` says where text and ids were.
     """
 
     n_documents: int
@@ -55,6 +56,7 @@ class AdditionResult:
     skipped: list[SkippedRow] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    columns: ColumnNames = field(default_factory=ColumnNames)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class AdditionResult:
             "tokens": self.n_tokens,
             "empty_documents": self.n_empty,
             "short_documents": self.n_short,
+            **describe_ids(self.columns),
             "skipped_rows": list_skipped(self.skipped),
             "passed_over": self.passed_over,
             "seconds": round(self.seconds, 3),

@@ -38,7 +38,7 @@ from neardup.passages.query import make_queries
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
-from neardup.results import SkippedRow, list_skipped
+from neardup.results import SkippedRow, describe_ids, list_skipped
 from neardup.runtime.runner import Runner
 
 
@@ -114,10 +114,11 @@ def search_sources(
     plan = plan_search(options, index)
     counts = SearchCounts()
     id_types: set[pa.DataType] = set()
+    read = options.read.for_sources(sources)
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
-        for block in read_documents(sources, index.scheme.tokenizer, options.read, reading):
+        for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             _count(counts, block, index)
             tables.append(_search_block(index, block, options, plan, runner, reading.within))
             counts.n_found += len(tables[-1]["query_id"].unique())
@@ -125,7 +126,8 @@ def search_sources(
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
-    return PassageResult(table, {**summary, "passed_over": passed_over(sources)})
+    summary["passed_over"] = passed_over(sources)
+    return PassageResult(table, summary | describe_ids(read.columns))
 
 
 def _search_block(

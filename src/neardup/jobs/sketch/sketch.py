@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.ids import join_ids
+from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
@@ -65,6 +65,8 @@ def sketch_sources(
     """
     check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), options.reading_plan()
+    columns = choose_id_column(plan.columns, sources)
+    plan = replace(plan, columns=columns)
     if maker.texts.weights.needs_frequencies:
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources
@@ -74,11 +76,11 @@ def sketch_sources(
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
         ids = join_ids([block.documents.ids for block in blocks])
-        check_unique(ids, lambda document: _place(blocks, document))
+        check_unique(ids, lambda document: _place(blocks, document), columns)
         note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
-    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds, left_out)
+    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns)
 
 
 def _count_frequencies(

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
+from neardup.files.rows import ColumnNames
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
-from neardup.results import Result, SkippedRow, skipped_rows
+from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
@@ -37,6 +38,8 @@ class Sketches(Result):
         What each stage took where sketches were made; None for those from a file.
     passed_over
         How many files of folders were not read, by ending.
+    columns
+        Where text and ids were; None for those from a file.
     """
 
     scheme: dict[str, Any]
@@ -46,6 +49,7 @@ class Sketches(Result):
     skipped: tuple[SkippedRow, ...] = ()
     seconds: Mapping[str, float] | None = None
     passed_over: Mapping[str, int] = field(default_factory=dict)
+    columns: ColumnNames | None = field(default=None, compare=False)
     summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -57,6 +61,7 @@ class Sketches(Result):
             summary |= {
                 "empty_documents": int((n_elements == 0).sum()),
                 "single_shingle_documents": int((n_elements == 1).sum()) if has_shingles else 0,
+                **describe_ids(self.columns or NO_COLUMNS),
                 "skipped_rows": len(self.skipped),
                 **skipped_rows(self.skipped),
                 "passed_over": dict(self.passed_over),

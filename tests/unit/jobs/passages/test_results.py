@@ -65,6 +65,8 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
         "predicted_recall": result.summary["predicted_recall"],
         "skipped_rows": result.summary["skipped_rows"],
         "passed_over": {},
+        "id_column": "id",
+        "id_column_by_default": False,
     }  # fmt: skip
     assert result.summary["predicted_recall"] >= 0.99
     [skipped] = result.summary["skipped_rows"]

@@ -35,6 +35,8 @@ def test_sketches__summary(sketches, tmp_path):
         "scheme": sketches.scheme,
         "empty_documents": 0,
         "single_shingle_documents": 0,
+        "id_column": "id",
+        "id_column_by_default": False,
         "skipped_rows": 1,
         "passed_over": {},
     }
