@@ -154,10 +154,10 @@ def test_ids__that_cannot_be_in_other_tables(run, here):
     rows = {"text": ["a", "b"]}
     for ids, message in (
         ([0.5, 1.5], f"column 'id' holds double values, not strings or whole numbers; {ADVICE}"),
-        ([7, None], f"row 1: column 'id' is null; {ADVICE}"),
+        ([7, None], f"row 2: column 'id' is null; {ADVICE}"),
         (
             [7, 7],
-            rf"row 1: id 7 was used before, in data.parquet, row 0; ids must differ; {ADVICE}",
+            rf"row 2: id 7 was used before, in data.parquet, row 1; ids must differ; {ADVICE}",
         ),
     ):
         with pytest.raises(InvalidInputError) as caught:

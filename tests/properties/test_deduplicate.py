@@ -183,14 +183,14 @@ def test_deduplicate__component_of_documents_that_stay():
 @given(texts, thresholds)
 @examples(30)
 def test_deduplicate__list_of_strings(strings, threshold):
-    """Ids are row numbers; counts of empty and short documents are told."""
+    """Ids are positions, rows count from 1; counts of empty and short documents are told."""
     options = {"measure": "jaccard", "threshold": threshold, "ngram": 3, "occurrences": "set"}
     result = neardup.deduplicate(strings, workers=1, **SURE, **options)
     rows = [{"id": str(i), "text": text} for i, text in enumerate(strings)]
     expected = expected_removals(rows, **options)
     found = result.removed.select(["id", "kept_id", "row"]).to_pylist()
     assert found == [
-        {"id": i, "kept_id": kept, "row": int(i)} for i, (kept, _, _) in expected.items()
+        {"id": i, "kept_id": kept, "row": int(i) + 1} for i, (kept, _, _) in expected.items()
     ]
     assert result.kept.to_pylist() == [{"text": r["text"]} for r in rows if r["id"] not in expected]
     lengths = [len(tokenize(text, "words", TokenOptions())) for text in strings]

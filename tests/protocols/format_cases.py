@@ -71,8 +71,6 @@ class Case:
         Whether a file is always one row.
     lines
         As for ``file_source``.
-    first
-        Number of the first row.
     """
 
     name: str
@@ -85,7 +83,6 @@ class Case:
     has_columns: bool = True
     is_one_row: bool = False
     lines: bool = False
-    first: int = 1
 
     def __str__(self) -> str:
         return f"{self.name}{'-lines' * self.lines}"
@@ -321,5 +318,5 @@ CASES = [
     TableCase("a.parquet", ParquetSource, parquet),
     ArrowCase("a.arrow", ArrowSource, arrow(ipc.new_stream)),
     ArrowCase("a.feather", ArrowSource, arrow(ipc.new_file)),
-    MemoryCase("data.parquet", MemorySource, parquet, first=0),
+    MemoryCase("data.parquet", MemorySource, parquet),
 ]

@@ -36,8 +36,7 @@ def read(source: Source, case: Case, *, skip_bad: bool = False) -> list[tuple[ob
 
 def expected(rows: list[Row], case: Case) -> list[tuple[object, ...]]:
     return [
-        (case.first + i, row["id"] if case.has_columns else None, row["text"])
-        for i, row in enumerate(rows)
+        (i, row["id"] if case.has_columns else None, row["text"]) for i, row in enumerate(rows, 1)
     ]
 
 

@@ -145,11 +145,11 @@ def test_parse__of_selected_rows(case, tmp_path):
 
 @every_case
 def test_ids__by_default(case, tmp_path):
-    """The name of the file and the number of the row; the number alone in memory."""
+    """The name of the file and the number of the row; in memory the position, from 0."""
     source = case.open(tmp_path, case.encode(case.some_rows(3)))
-    numbers = np.array([0, 7, 10**12])
-    prefix = f"{case.name}:" if case.suffix is not None else ""
-    assert source.default_ids(numbers).to_pylist() == [f"{prefix}{n}" for n in numbers]
+    numbers = np.array([1, 7, 10**12])
+    ids = [str(n - 1) if case.suffix is None else f"{case.name}:{n}" for n in numbers]
+    assert source.default_ids(numbers).to_pylist() == ids
     assert source.name == case.name
 
 
@@ -199,7 +199,7 @@ def test_bad_rows__raise_or_are_skipped(case, tmp_path):
     bad = min(2, len(rows) - 1)
     content = case.spoilt(rows, bad)
     source = case.open(tmp_path / "in", content)
-    number = case.first + bad
+    number = 1 + bad
     with pytest.raises(InvalidInputError) as caught:
         read(source, case)
     assert (caught.value.path, caught.value.row) == (source.origin, number)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
@@ -24,18 +25,25 @@ _BLOCK_BYTES = 8 << 20
 _NAME = "data.parquet"
 
 
-class MemorySource(Source):
+class _Unnamed(Source):
+    """Rows that are in no file of their own; ids made of them are their positions."""
+
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Return the positions of rows in the table, in a list or in a column."""
+        return pa.array(numbers - 1).cast(pa.large_string())
+
+
+class MemorySource(_Unnamed):
     """An Arrow table as a source; written as Parquet.
 
     Parameters
     ----------
     table
-        The rows; row numbers count from 0.
+        The rows; row numbers count from 1, as in files. Ids are positions, which count from 0 as
+        they do in Python.
     block_rows
         Most rows of a block.
     """
-
-    ids_carry_name = False
 
     def __init__(self, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.name = _NAME
@@ -52,7 +60,7 @@ class MemorySource(Source):
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
-            block = TableBlock(self._table.slice(start, self._block_rows), start)
+            block = TableBlock(self._table.slice(start, self._block_rows), start + 1)
             block.end = self._table.nbytes * (start + len(block)) // len(self._table)
             yield block
 
@@ -62,11 +70,11 @@ class MemorySource(Source):
 
 
 class TableBlock(RowBlock):
-    """Consecutive rows of a table in memory."""
+    """Consecutive rows of a table in memory, numbered from ``first``."""
 
-    def __init__(self, table: pa.Table, start: int) -> None:
+    def __init__(self, table: pa.Table, first: int) -> None:
         self._table = table
-        self.numbers = np.arange(start, start + len(table))
+        self.numbers = np.arange(first, first + len(table))
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -85,18 +93,16 @@ class TableBlock(RowBlock):
         return filter_rows(self._table, select)
 
 
-class DatasetSource(Source):
+class DatasetSource(_Unnamed):
     """A ``pyarrow.dataset.Dataset``, read batch by batch; written as Parquet.
 
     Parameters
     ----------
     dataset
-        The rows; they count from 0, in the order of the dataset's files.
+        The rows, in the order of the dataset's files.
     block_rows
         Most rows of a block.
     """
-
-    ids_carry_name = False
 
     def __init__(self, dataset: Any, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.name = _NAME
@@ -113,7 +119,7 @@ class DatasetSource(Source):
         batches = self._dataset.to_batches(batch_size=self._block_rows, fragment_readahead=1)
         for batch in batches:
             if len(batch):
-                yield TableBlock(pa.Table.from_batches([batch]), start)
+                yield TableBlock(pa.Table.from_batches([batch]), start + 1)
             start += len(batch)
 
     def writer(self, folder: Path) -> RowWriter:
@@ -196,10 +202,10 @@ def rows_source(items: list[Any]) -> MemorySource:
     if not items:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
     kind = str if isinstance(items[0], str) else dict
-    for row, item in enumerate(items):
+    for row, item in enumerate(items, 1):
         if not isinstance(item, kind):
             expected = "only strings" if kind is str else "strings or dictionaries"
-            message = f"expected {expected} in the list, got {type(item).__name__} as item {row}"
+            message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"
             raise InvalidInputError(message)
     if kind is str:
         return MemorySource(pa.table({"text": _column("text", items)}))
@@ -215,12 +221,12 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason, row = error, _first_misfit(values)
-    message = f"column {name!r} of item {row} does not fit the items before it: {reason}"
+    message = f"column {name!r} of row {row} does not fit the rows before it: {reason}"
     raise InvalidInputError(message)
 
 
 def _first_misfit(values: list[Any]) -> int:
-    """Find by halving how many of the first values make a column."""
+    """Find by halving the first value that the ones before it make no column with, from 1."""
     low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
@@ -229,4 +235,4 @@ def _first_misfit(values: list[Any]) -> int:
             low = middle
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             high = middle
-    return low
+    return high

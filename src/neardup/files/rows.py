@@ -85,7 +85,7 @@ class RowBlock(ABC):
     """Consecutive rows of one source."""
 
     numbers: npt.NDArray[np.int64]
-    """Number of each row in its source: line or row, from 1 in files, from 0 in memory."""
+    """Number of each row in its source: line or row, counted from 1."""
 
     end: int = 0
     """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
@@ -141,9 +141,6 @@ class Source(ABC):
     name: str
     """Name in ids and outputs: the path below the folder common to all inputs, with suffixes."""
 
-    ids_carry_name: bool = True
-    """Whether default ids are ``<name>:<row number>`` (files) or the row number alone (memory)."""
-
     origin: str | None = None
     """Path or URL; None for data in memory."""
 
@@ -154,13 +151,12 @@ class Source(ABC):
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Give the ids that rows of these numbers have where the user named no column."""
+        """Return the ids that rows of these numbers have without a column of ids."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         rows = pa.array(numbers).cast(pa.large_string())
-        prefix = f"{self.name}:" if self.ids_carry_name else ""
-        start_of_id, nothing = pa.array([prefix, ""], pa.large_string())
+        start_of_id, nothing = pa.array([f"{self.name}:", ""], pa.large_string())
         return pc.binary_join_element_wise(start_of_id, rows, nothing)
 
     def column_names(self) -> Sequence[str] | None:

@@ -103,7 +103,7 @@ def test_jsonl__binary(convert):
     source = MemorySource(pa.table({"text": ["a", "b"], "x": [None, b"\x00"]}))
     with pytest.raises(
         InvalidInputError,
-        match=r"^data\.parquet, row 1: JSON cannot hold binary values; write format=.parquet. ",
+        match=r"^data\.parquet, row 2: JSON cannot hold binary values; write format=.parquet. ",
     ):
         convert(source, "jsonl")
 

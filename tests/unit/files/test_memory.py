@@ -12,16 +12,15 @@ from neardup.files.memory import MemorySource, arrow_source, rows_source
 from neardup.files.rows import ColumnNames
 
 
-def test_blocks__numbers_from_zero():
+def test_blocks__numbers_from_one():
     source = MemorySource(pa.table({"text": list("abcde")}), block_rows=2)
     blocks = list(source.blocks())
-    assert [block.numbers.tolist() for block in blocks] == [[0, 1], [2, 3], [4]]
+    assert [block.numbers.tolist() for block in blocks] == [[1, 2], [3, 4], [5]]
     assert [block.parse(ColumnNames()).text.to_pylist() for block in blocks] == [
         ["a", "b"],
         ["c", "d"],
         ["e"],
     ]
-    assert source.ids_carry_name is False
     assert source.size > 0
 
 
@@ -41,10 +40,10 @@ def test_parse__chunks_in_one_block():
 
 def test_parse__errors_name_the_row():
     [block] = rows_source([{"text": "a"}, {"text": None}]).blocks()
-    with pytest.raises(InvalidInputError, match=r"^row 1: column 'text' is null$") as caught:
+    with pytest.raises(InvalidInputError, match=r"^row 2: column 'text' is null$") as caught:
         block.parse(ColumnNames())
-    assert caught.value.row == 1
-    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(1, "column 'text' is null")]
+    assert caught.value.row == 2
+    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(2, "column 'text' is null")]
     with pytest.raises(InvalidInputError, match=r"^no column 'body'; columns are 'text'; "):
         block.parse(ColumnNames("body"))
 
@@ -102,14 +101,14 @@ def test_rows_source__dictionaries_may_lack_keys():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (["a", 5], "expected only strings in the list, got int as item 1"),
-        ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str as item 1"),
-        ([5], "expected strings or dictionaries in the list, got int as item 0"),
+        (["a", 5], "expected only strings in the list, got int in row 2"),
+        ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str in row 2"),
+        ([5], "expected strings or dictionaries in the list, got int in row 1"),
         (
             [{"n": 1}, {"n": None}, {"n": "x"}],
-            "column 'n' of item 2 does not fit the items before it: ",
+            "column 'n' of row 3 does not fit the rows before it: ",
         ),
-        (["a", "b\ud800"], "column 'text' of item 1 does not fit the items before it: "),
+        (["a", "b\ud800"], "column 'text' of row 2 does not fit the rows before it: "),
     ],
 )
 def test_rows_source__errors(items, message):

@@ -42,10 +42,10 @@ def index(tmp_path) -> PassageIndex:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["x", "d", "a"], "data.parquet, row 1: id 'd' is in the index already; ids must differ."),
-        (["x", "y", "b"], "data.parquet, row 2: id 'b' is in the index already; ids must differ."),
+        (["x", "d", "a"], "data.parquet, row 2: id 'd' is in the index already; ids must differ."),
+        (["x", "y", "b"], "data.parquet, row 3: id 'b' is in the index already; ids must differ."),
         (["x", "y", "y", "x"],
-         "data.parquet, row 2: id 'y' was used before, in data.parquet, row 1; ids must differ"),
+         "data.parquet, row 3: id 'y' was used before, in data.parquet, row 2; ids must differ"),
     ],
 )  # fmt: skip
 def test_add__names_the_rows(index, names, message):
@@ -58,7 +58,7 @@ def test_add__names_the_rows(index, names, message):
 def test_add__an_id_that_was_removed(index):
     index.remove(["b", "c"])
     index.add(rows("c"), id_column="id")
-    with pytest.raises(InvalidInputError, match="row 0: id 'c' is in the index already"):
+    with pytest.raises(InvalidInputError, match="row 1: id 'c' is in the index already"):
         index.add(rows("c"), id_column="id")
     index.add(rows("b"), id_column="id")
     assert len(index) == 4

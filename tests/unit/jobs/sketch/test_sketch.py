@@ -15,8 +15,8 @@ def test_sketch__an_id_twice():
     rows = [{"id": name, "text": "x"} for name in ("a", "b", "a", "b")]
     with pytest.raises(InvalidInputError) as caught:
         neardup.sketch(rows, id_column="id")
-    where = "was used before, in data.parquet, row 0; ids must differ"
-    assert str(caught.value) == f"data.parquet, row 2: id 'a' {where}"
+    where = "was used before, in data.parquet, row 1; ids must differ"
+    assert str(caught.value) == f"data.parquet, row 3: id 'a' {where}"
 
 
 def test_sketch__an_id_in_two_files(tmp_path):
@@ -39,7 +39,7 @@ def test_sketch__bad_rows():
         neardup.sketch(rows)
     sketches = neardup.sketch(rows, on_error="skip")
     assert sketches.ids.to_pylist() == ["0", "2"]
-    assert [row for _, row, _ in sketches.skipped] == [1]
+    assert [row for _, row, _ in sketches.skipped] == [2]
     named = [row | {"id": name} for row, name in zip(rows, "abc", strict=True)]
     found = neardup.sketch(named, id_column="id", on_error="skip")
     assert found.ids.to_pylist() == ["a", "c"]
