@@ -91,9 +91,9 @@ def test_estimate__places(run, here, sketched):
 @pytest.mark.parametrize(
     ("kind", "options", "error"),
     [
-        ("minhash", "--clusters first", "--clusters are told by sketches of kind smallest or"),
+        ("minhash", "--clusters first", "--clusters need sketches of kind smallest or"),
         ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
-        ("smallest", "--places", "--places are told by sketches of kind edit, got smallest"),
+        ("smallest", "--places", "--places need sketches of kind edit, got smallest"),
         ("smallest", "--clusters first --threshold 2", "--threshold must lie in (0, 1], got 2"),
     ],
 )

@@ -17,6 +17,7 @@ ADVICE = (
     "ids come from column 'id' because all inputs have one: name another with id_column "
     "(--id-column), or '' for <file>:<row>"
 )
+SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_ids__in_memory(here):
         (['{"id": null, "text": "a"}'], f"row 1: column 'id' is null; {ADVICE}"),
         (
             ['{"id": 5, "text": "a"}', '{"text": "b"}'],
-            f"row 2: no column 'id'; columns are 'text'; {ADVICE}",
+            f"row 2: no column 'id'; columns are 'text'; {ADVICE}{SKIP}",
         ),
         (
             ['{"id": 0.5, "text": "a"}'],
@@ -154,7 +155,7 @@ def test_ids__that_cannot_be_in_other_tables(run, here):
     rows = {"text": ["a", "b"]}
     for ids, message in (
         ([0.5, 1.5], f"column 'id' holds double values, not strings or whole numbers; {ADVICE}"),
-        ([7, None], f"row 2: column 'id' is null; {ADVICE}"),
+        ([7, None], f"row 2: column 'id' is null; {ADVICE}{SKIP}"),
         (
             [7, 7],
             rf"row 2: id 7 was used before, in data.parquet, row 1; ids must differ; {ADVICE}",

@@ -107,7 +107,7 @@ def test_index(run, numbered):
     assert types_of("same.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
 
     index = neardup.PassageIndex.open("idx")
-    assert index.remove([30]) == 1
+    assert index.remove([30]).n_removed == 1
     index.compact()
     found = index.search(TEXTS[0]).passages
     assert found.select(["query_id", "doc_id"]).to_pylist() == [

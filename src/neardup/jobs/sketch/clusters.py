@@ -95,7 +95,7 @@ def cluster_sketches(
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")
         message = (
-            f"clusters are told by sketches of kind {kinds}, got {own.kind}; make such sketches, "
+            f"clusters need sketches of kind {kinds}, got {own.kind}; make such sketches, "
             "or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")

@@ -242,7 +242,7 @@ def _check_places(sketches: Sketches) -> None:
     if not sketches.kind_object.has_places:
         kinds = kinds_with("has_places")
         message = (
-            f"places are told by sketches of kind {kinds}, got {sketches.kind}; leave out places, "
+            f"places need sketches of kind {kinds}, got {sketches.kind}; leave out places, "
             "or make such sketches"
         )
         raise InvalidParameterError(message, "places")
