@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup.cli
-from neardup.kernels import _cache
 
 Documents = Mapping[str, str]
 
@@ -46,7 +45,7 @@ class Outcome:
 def run(monkeypatch, capsys) -> Callable[..., Outcome]:
     """Run the command line in this process."""
     # Whether these tests are the first to use the kernels is no business of theirs.
-    monkeypatch.setattr(_cache, "kept_kernels", lambda: {"a kernel"})
+    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
 
     def run_command(*arguments: object) -> Outcome:
         capsys.readouterr()

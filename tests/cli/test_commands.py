@@ -64,6 +64,7 @@ LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
     ("estimate",): {"--seed"},
+    ("warmup",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},
     ("index", "remove"): {"--seed", "--workers"},

@@ -144,6 +144,7 @@ JOIN = [
 ]  # fmt: skip
 
 PLAN = [
+    "warmup --quiet",
     "plan",
     "plan --json",
     "plan --threshold 0.7 --recall 0.95",

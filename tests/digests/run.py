@@ -16,7 +16,9 @@ from tests.digests.forks import Forks
 SECONDS_AT_MOST = 600
 
 # Commands that always take --workers; plan does only with an input.
-_PARALLEL = ("dedup", "pairs", "compare", "search", "align", "drop", "sketch", "estimate")
+_PARALLEL = (
+    *("dedup", "pairs", "compare", "search", "align", "drop", "sketch", "estimate", "warmup"),
+)
 _PARALLEL_OF_INDEX = ("build", "add", "compact")
 
 

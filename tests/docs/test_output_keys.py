@@ -25,7 +25,7 @@ def test_command_line__summary_keys(readme_run):
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
-    assert of_seconds - {"choose method", "audit", "count"} == set(summary["seconds"])
+    assert of_seconds - {"compile", "choose method", "audit", "count"} == set(summary["seconds"])
 
 
 def test_command_line__audit_keys():

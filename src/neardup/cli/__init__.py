@@ -29,6 +29,7 @@ _COMMANDS = {
     "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
+    "warmup": ("neardup.cli.warmup", "Compile all kernels before they are needed."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -87,9 +86,9 @@ def command(
         against_id_column=against_id_column,
         **reading,
     )
-    start = time.perf_counter()
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
+        seconds = runner.stopwatch()
         sources = resolve_paths(inputs, settings)
         others = against[0] if len(against) == 1 else against
         other = choose_other(
@@ -103,15 +102,15 @@ def command(
         target.check_apart([*(source.origin for source in sources), *against], index)
         result = align_collections(sources, other, settings, runner)
     target.write(result)
-    seconds = time.perf_counter() - start
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        target.say(_report(result.summary, max_documents, target, seconds))
+        stages = {"all": seconds(), "compile": runner.compile_seconds}
+        target.say(_report(result.summary, max_documents, target, took(stages)))
 
 
 def _report(
-    summary: dict[str, Any], max_documents: int | None, output: TableOutput, seconds: float
+    summary: dict[str, Any], max_documents: int | None, output: TableOutput, duration: str
 ) -> str:
     of_a, of_b = summary["documents"]
     lines = [
@@ -140,4 +139,4 @@ def _report(
         hint_for_align(summary),
     )
     lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+    return "\n".join([*lines, f"written to {output} in {duration}"])

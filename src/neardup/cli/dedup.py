@@ -19,6 +19,7 @@ from neardup.cli.wording import (
     list_passed_over,
     plural,
     say_ids,
+    took,
     warn_of_recall,
 )
 
@@ -116,10 +117,9 @@ def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
         hint_for_dedup(summary),
     )
     lines += list_passed_over(summary["passed_over"])
-    seconds = sum(summary["seconds"].values())
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
-    lines.append(f"written to {output} in {seconds:.1f} s{size}")
+    lines.append(f"written to {output} in {took(summary['seconds'])}{size}")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ import click
 
 from neardup.cli.command import configuration
 from neardup.errors import WriteError
+from neardup.kernels._clock import CLOCK
 from neardup.runtime.display import Display
 
 __all__ = ["Display", "announce_compilation", "say", "say_json"]
@@ -47,15 +48,21 @@ def discard_standard_output() -> None:
 
 
 def announce_compilation(*, quiet: bool) -> None:
-    """Tell the user before the first run of a version compiles its kernels."""
-    from neardup.kernels._cache import cache_folder, kept_kernels
+    """Have the user told, once, when kernels begin to be compiled."""
+    CLOCK.announce = _hold_peace if quiet else _announce
 
-    if quiet or kept_kernels():
-        return
-    folder = cache_folder()
+
+def _announce() -> None:
+    from neardup.kernels._cache import cache_folder
+
+    CLOCK.announce = _hold_peace
     later = (
-        "later runs start at once"
-        if folder is not None
+        "later runs load them (`neardup warmup` compiles those of every command)"
+        if cache_folder() is not None
         else "the cache folder is not writable, so every run will (set NEARDUP_CACHE_DIR)"
     )
-    click.echo(f"compiling neardup's kernels, 15 to 40 seconds; {later}", err=True)
+    click.echo(f"compiling neardup's kernels for the first time; {later}", err=True)
+
+
+def _hold_peace() -> None:
+    """Announce nothing."""

@@ -13,7 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 _EPILOG = """\b
 Examples:
@@ -89,5 +89,4 @@ def _report(summary: dict[str, Any], output: Path) -> str:
     skipped = notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True)
     lines += notes.lines(skipped, hint_for_drop(summary))
     lines += list_passed_over(summary["passed_over"])
-    seconds = sum(summary["seconds"].values())
-    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

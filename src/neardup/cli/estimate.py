@@ -12,7 +12,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted
+from neardup.cli.wording import counted, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -109,7 +109,7 @@ def _cluster(
             f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
             f"{summary['threshold']:g}, {n_alone:,} of a single document, the largest of "
             f"{summary['largest_cluster']:,}\nwritten to {output} in "
-            f"{sum(summary['seconds'].values()):.1f} s"
+            f"{took(summary['seconds'])}"
         )
 
 
@@ -128,5 +128,4 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         )
     if hint := hint_for_estimate(summary):
         lines.append(hint)
-    seconds = sum(summary["seconds"].values())
-    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

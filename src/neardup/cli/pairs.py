@@ -14,7 +14,14 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, describe_bands, list_passed_over, say_ids, warn_of_recall
+from neardup.cli.wording import (
+    counted,
+    describe_bands,
+    list_passed_over,
+    say_ids,
+    took,
+    warn_of_recall,
+)
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -90,7 +97,6 @@ def command(
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
-    seconds = sum(summary["seconds"].values())
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
@@ -103,7 +109,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         hint_for_pairs(summary),
     )
     lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
 
 
 def _condition(summary: dict[str, Any]) -> str:

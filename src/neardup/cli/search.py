@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -81,17 +80,17 @@ def command(
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         index = PassageHandle(folder, tokenizer).view(runner)
-        start = time.perf_counter()
+        seconds = runner.stopwatch()
         result = search_sources(index, sources, options, runner)
     target.write(result)
-    seconds = time.perf_counter() - start
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        target.say(_report(result.summary, index.scheme.min_tokens, target, seconds))
+        stages = {"all": seconds(), "compile": runner.compile_seconds}
+        target.say(_report(result.summary, index.scheme.min_tokens, target, took(stages)))
 
 
-def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, seconds: float) -> str:
+def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, duration: str) -> str:
     n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
@@ -111,4 +110,4 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, secon
         hint_for_search(summary),
     )
     lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {seconds:.1f} s"])
+    return "\n".join([*lines, f"written to {output} in {duration}"])

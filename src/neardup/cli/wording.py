@@ -16,6 +16,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {plural(number, one, many or one + 's')}"
 
 
+def took(stages: Mapping[str, float]) -> str:
+    """Say how long the stages of a job took, and compiling, which no later run has to."""
+    seconds = sum(stages.values())
+    compiling = stages.get("compile", 0.0)
+    once = f", after {compiling:.1f} s of compiling, once" if compiling else ""
+    return f"{seconds - compiling:.1f} s{once}"
+
+
 def list_skipped(rows: Iterable[tuple[str, int, str]]) -> list[dict[str, object]]:
     """Give skipped rows (file, number, reason) as the JSON of a summary has them."""
     return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]

@@ -10,17 +10,18 @@ from contextlib import contextmanager
 class CompileClock:
     """Adds up the time in which kernels were compiled, not that in which they were loaded.
 
-    Whoever uses it holds Numba's lock of compilation, so one thread does at a time.
+    ``announce`` is called whenever that begins. Whoever uses the clock holds Numba's lock of
+    compilation, so one thread does at a time.
     """
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.announce: Callable[[str], None] = _say_nothing
+        self.announce: Callable[[], None] = _say_nothing
         self._depth = 0
 
     @contextmanager
-    def compiling(self, name: str) -> Iterator[None]:
-        """Count the time within the ``with`` block, and announce what is compiled in it.
+    def compiling(self) -> Iterator[None]:
+        """Count the time within the ``with`` block, and announce it.
 
         Kernels that others call are compiled within these, and counted once.
         """
@@ -28,7 +29,7 @@ class CompileClock:
         start = time.perf_counter()
         try:
             if self._depth == 1:
-                self.announce(name)
+                self.announce()
             yield
         finally:
             self._depth -= 1
@@ -36,8 +37,8 @@ class CompileClock:
                 self.seconds += time.perf_counter() - start
 
 
-def _say_nothing(name: str) -> None:
-    """Take the name of a kernel that is about to be compiled."""
+def _say_nothing() -> None:
+    """Announce nothing: who uses the package as a library is not spoken to."""
 
 
 CLOCK = CompileClock()

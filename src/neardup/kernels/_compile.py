@@ -68,7 +68,7 @@ class Kernel:
                     # The only way to choose a folder.
                     dispatcher._cache = KernelCache(self.py_func)  # noqa: SLF001
                 is_kept = self.name in kept_kernels()
-                with nullcontext() if is_kept else CLOCK.compiling(self.name):
+                with nullcontext() if is_kept else CLOCK.compiling():
                     dispatcher.compile(_signature(self.py_func))
                 dispatcher.disable_compile()
                 self._compiled = dispatcher

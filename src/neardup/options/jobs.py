@@ -253,6 +253,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.OVERWRITE,
         *_RUN_COMMAND,
     ),
+    "warmup": _RUN_COMMAND,
     "plan": (*_MATCHING, *_READING, *_RUN_COMMAND),
 }
 

@@ -14,6 +14,7 @@ Progress = Report | bool
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open"}
 
 _LABELS = {
+    "compile": "compiling kernels",
     "read": "reading",
     "count": "counting tokens",
     "sketch": "sketching",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from neardup.matching.bands import Banding
 from neardup.reading.frequencies import block_frequencies, with_frequencies
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign import sign_block
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
@@ -64,16 +64,17 @@ def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> 
     Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
     """
     check_effect(plan.options, sources)
-    start = time.perf_counter()
+    runner.prepare(KERNELS_OF["dedup"])
+    seconds_of_reading = runner.stopwatch()
     n_documents, sampled = _sample_blocks(sources, runner)
-    reading = time.perf_counter() - start
+    reading = seconds_of_reading()
     weighed = _count_sample(sampled, plan.reading)
     text_bytes, n_tokens, sketching = 0, 0, 0.0
     signatures: list[Uint32s] = []
     for block in sampled:
-        start = time.perf_counter()
+        seconds_of_block = runner.stopwatch()
         signed = sign_block(block, weighed)
-        sketching += time.perf_counter() - start
+        sketching += seconds_of_block()
         text_bytes += signed.text_bytes
         n_tokens += int(np.maximum(signed.n_tokens, 0).sum())
         share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))

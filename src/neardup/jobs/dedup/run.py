@@ -16,6 +16,7 @@ from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.reading.frequencies import count_shingles, with_frequencies
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 
@@ -29,6 +30,7 @@ def deduplicate_sources(
     their own before, which counts.
     """
     check_effect(plan.options, sources, against)
+    runner.prepare(KERNELS_OF["dedup"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             collections = [

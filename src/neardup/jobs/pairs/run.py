@@ -13,6 +13,7 @@ from neardup.jobs.pairs.records import read_records
 from neardup.jobs.pairs.result import PairResult, pair_table
 from neardup.jobs.pairs.summary import summarise_pairs
 from neardup.reading.first_pass import read_collections
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 _log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ def find_pairs_in_sources(
     if right is not None:
         collections.append((right, plan.reading.for_other(plan.options.other_columns)))
     check_effect(plan.options, *(sources for sources, _ in collections))
+    runner.prepare(KERNELS_OF["pairs"])
     with runner.stage("read") as note:
         found = read_collections(collections, runner)
         records = read_records(found, plan, runner)

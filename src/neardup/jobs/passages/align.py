@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -46,6 +45,7 @@ from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with
 from neardup.passages.recall import candidate_probability
 from neardup.passages.search import make_search_plan
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, list_skipped
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
@@ -112,7 +112,8 @@ def align_collections(
     """
     new = other.sources if isinstance(other, NewDocuments) else ()
     check_effect(options, sources, new)
-    start = time.perf_counter()
+    seconds = runner.stopwatch()
+    runner.prepare(KERNELS_OF["align"])
     read, of_other = options.read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
@@ -136,7 +137,7 @@ def align_collections(
             id_types |= {block.ids.type} if len(block) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
-        summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+        summary = _summary(table, counts, plan, index, seconds())
     summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary | describe_ids(read.columns, of_other))
 

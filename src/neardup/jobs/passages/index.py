@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from neardup.passages.handle import PassageHandle, create
 from neardup.passages.index import describe_index
 from neardup.passages.removals import remove_documents
 from neardup.passages.scheme import PassageScheme
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import TokenFunction
 
@@ -57,12 +57,12 @@ def add(
     ReadError, WriteError, IndexFormatError
         If files cannot be read or written, or are damaged.
     """
-    start = time.perf_counter()
+    seconds = runner.stopwatch()
+    runner.prepare(KERNELS_OF["index"])
     with runner.stage("read") as note:
         addition = add_documents(handle, sources, read, runner)
         note(documents=addition.n_documents, tokens=addition.n_tokens)
-    seconds = time.perf_counter() - start
-    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
+    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds())
 
 
 def remove(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> RemovalResult:
@@ -73,18 +73,18 @@ def remove(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> R
     InvalidInputError
         If one of them is not in the index.
     """
-    start = time.perf_counter()
+    seconds = runner.stopwatch()
     removal = remove_documents(handle, ids, runner)
-    return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)
+    return RemovalResult(**vars(removal), seconds=seconds())
 
 
 def compact(handle: PassageHandle, runner: Runner) -> CompactionResult:
     """Write an index anew without what was removed."""
-    start = time.perf_counter()
+    seconds = runner.stopwatch()
     with runner.stage("compact") as note:
         compaction = compact_index(handle, runner)
         note(segments=compaction.n_segments)
-    return CompactionResult(**vars(compaction), seconds=time.perf_counter() - start)
+    return CompactionResult(**vars(compaction), seconds=seconds())
 
 
 def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:
