@@ -14,6 +14,9 @@ from tests.oracles import hashing as oracle
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 
+# Set to 1, it makes tests write what help texts and commands print into the pages instead.
+UPDATE = "NEARDUP_UPDATE_DOCS"
+
 
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")

@@ -10,12 +10,9 @@ import click
 import pytest
 
 from neardup.cli import cli, run
-from tests.docs.pages import ROOT, tables
+from tests.docs.pages import ROOT, UPDATE, tables
 
 COMMAND_LINE = ROOT / "docs/command-line.md"
-
-# Set to 1, it makes test_command_line__help_is_current write the help texts instead.
-UPDATE = "NEARDUP_UPDATE_DOCS"
 
 
 def all_commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:

@@ -14,13 +14,10 @@ import pytest
 from neardup.cli import cli
 from neardup.options.jobs import COMMANDS
 from tests.docs.manual import all_commands, manual_pages
-from tests.docs.pages import ROOT, page
+from tests.docs.pages import ROOT, UPDATE, page
 
 FOLDER = ROOT / "docs/man"
 PAGES = manual_pages()
-
-# Set to 1, it makes test_pages__are_current write the pages instead.
-UPDATE = "NEARDUP_UPDATE_DOCS"
 
 
 def test_pages__are_current():
