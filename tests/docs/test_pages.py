@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from tests.docs.pages import DOCS, ROOT
+import neardup
+from tests.docs.pages import DOCS, ROOT, page
 
-OTHERS = ("README.md", "CONTRIBUTING.md", "examples/README.md")
+OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
 PAGES = [*(ROOT / name for name in OTHERS), *DOCS]
 
 # Pages that may not be there yet.
@@ -43,3 +44,11 @@ def test_lines__at_most_100_characters(path):
     lines = text.splitlines()
     long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
     assert long == []
+
+
+def test_python_reference__has_every_public_name():
+    text = page("docs/api.md")
+    described = set(re.findall(r"\.\. auto(?:function|class):: neardup\.(\w+)", text))
+    errors = {name for name in neardup.__all__ if hasattr(neardup.errors, name)}
+    assert described == set(neardup.__all__) - errors - {"__version__"}
+    assert ".. automodule:: neardup.errors\n   :members:" in text
