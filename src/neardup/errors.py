@@ -90,7 +90,7 @@ class OutputExistsError(NeardupError, FileExistsError):
 class SketchMismatchError(NeardupError, ValueError):
     """What is to be compared was made by unlike schemes; names the fields that differ.
 
-    ``differences`` gives for each such field the two values.
+    ``differences`` has the two values of each such field.
     """
 
     def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:

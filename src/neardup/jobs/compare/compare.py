@@ -1,4 +1,4 @@
-"""Comparison of two texts: everything that can be told of them."""
+"""Comparison of two texts: all measures, shared passages, differences."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _check_text(name: str, text: object) -> None:
 
 
 def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
-    """Give all that decides the result, as plain values."""
+    """Return all that decides the result, as plain values."""
     sets = [maker.describe() for maker in makers.of_shingles["set"]]
     of_shingles = makers.of_shingles["set"][0].texts.shingles.describe()
     weighted = makers.weighted.describe()
@@ -200,7 +200,7 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> CompareResult:
-    """Tell everything about two texts: measures, exact and estimated, and what they share.
+    """Compare two texts: all measures, exact and estimated, and what they share.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def compare(
     tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
         How texts become shingles, as for ``sketch``: shingles of 5 tokens, and of 1 for
         ``weighted-jaccard``; ``ngram`` sets both. Edit distance is of characters, and takes the
-        last four only. The tokenizer has to tell places, so it cannot be a function.
+        last four only. The tokenizer has to report places, so it cannot be a function.
     num_perm, size, compression, seed
         Of the sketches that estimate: as for ``sketch``; ``size`` is that of smallest and modulo.
     tf, idf
@@ -230,7 +230,7 @@ def compare(
     -------
     ``measures``: for shingles as a ``set`` and ``numbered`` (as a multiset) Jaccard, cosine, Dice,
     containment both ways, max-containment and overlap; weighted Jaccard; edit distance and
-    similarity. Each with its exact value and with what sketches of each kind tell. ``sizes``,
+    similarity. Each with its exact value and what sketches of each kind estimate. ``sizes``,
     ``passages`` and ``differences``. With the texts exchanged the result is the same, mirrored.
 
     A text without tokens is similar to nothing: all similarities are 0.

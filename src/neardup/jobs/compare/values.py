@@ -26,7 +26,7 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Estimated:
-    """What the sketches of one kind tell of a measure.
+    """What the sketches of one kind estimate for a measure.
 
     ``value`` and ``error``, its standard error, are None where there are not enough samples. The
     interval from ``low`` to ``high`` holds the truth in 95 of 100 cases, or says what little is
@@ -43,7 +43,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure of two texts: its exact value, and what sketches would have told of it.
+    """A measure of two texts: its exact value, and what sketches would have estimated.
 
     ``elements`` says of what: ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
     ``characters``. ``exact`` is None where texts are too long to work it out.

@@ -220,7 +220,7 @@ def align(
     threshold
         Least similarity of two passages, in (0, 1], taken as the exact decimal.
     min_tokens
-        Tokens of the shortest passage to tell; of either text, because one may have lost some.
+        Tokens of the shortest passage to report; of either text, because one may have lost some.
         Passages of so many (with an index: of one and a half times its ``min_tokens``) are sure to
         hold a window that is looked up. None: 50, or the index's.
     recall

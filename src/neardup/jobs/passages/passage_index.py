@@ -154,11 +154,11 @@ class PassageIndex:
         return self.handle.view(Runner()).n_documents
 
     def __repr__(self) -> str:
-        """Tell the folder and how much is in it."""
+        """Return the class, the folder and the number of documents."""
         return f"PassageIndex({str(self.folder)!r}: {len(self):,} documents)"
 
     def info(self) -> dict[str, Any]:
-        """Tell what the index holds and how it was made."""
+        """Return what the index holds and how it was made."""
         return jobs.describe(self.handle, Runner())
 
     def add(

@@ -1,4 +1,4 @@
-"""Search: queries read, looked up, and told as a table."""
+"""Search: queries read, looked up, and reported as a table."""
 
 from __future__ import annotations
 

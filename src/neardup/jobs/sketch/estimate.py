@@ -75,7 +75,7 @@ def estimate(
         Only pairs whose estimated similarity is at least this, in (0, 1], taken as the exact
         decimal. None: all pairs.
     places
-        Also tell where the shorter text seems to lie in the longer one; for ``edit`` only.
+        Also report where the shorter text seems to lie in the longer one; for ``edit`` only.
     limit
         Raise an error at more pairs than this.
     workers
@@ -117,7 +117,7 @@ def estimate(
     -----
     Given a threshold, every pair whose estimate reaches it is found, through bands (minhash,
     weighted), prefixes (smallest, modulo) or lengths (edit). Whether the true similarity reaches it
-    is another matter: the interval tells.
+    is another matter, which the interval answers.
 
     Examples
     --------

@@ -195,8 +195,8 @@ def sketch(
 
     Returns
     -------
-    The sketches: ``write`` puts them into a file, ``to_arrow`` gives a table; ``estimate`` compares
-    them. There is no text in them.
+    The sketches: ``write`` puts them into a file, ``to_arrow`` returns a table, and ``estimate``
+    compares them. There is no text in them.
 
     Raises
     ------

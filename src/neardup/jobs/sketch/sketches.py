@@ -167,7 +167,7 @@ def check_sketch_name(path: Path) -> None:
 
 
 def read_info(path: str | Path) -> dict[str, Any]:
-    """Tell what a file of sketches holds, without reading the sketches.
+    """Return what a file of sketches holds, without reading the sketches.
 
     Raises
     ------
