@@ -201,18 +201,34 @@ def rows_source(items: list[Any]) -> MemorySource:
     """
     if not items:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
-    kind = str if isinstance(items[0], str) else dict
+    first = next((item for item in items if item is not None), "")
+    kind = str if isinstance(first, str) else dict
     for row, item in enumerate(items, 1):
-        if not isinstance(item, kind):
+        # None among texts is a bad row, as null is in a column.
+        if not isinstance(item, kind) and (item is not None or kind is dict):
             expected = "only strings" if kind is str else "strings or dictionaries"
             message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"
-            raise InvalidInputError(message)
+            raise InvalidInputError(message + _item_advice(item))
     if kind is str:
         return MemorySource(pa.table({"text": _column("text", items)}))
     names = list(dict.fromkeys(name for row in items for name in row))
     return MemorySource(
         pa.table([_column(name, [row.get(name) for row in items]) for name in names], names=names)
     )
+
+
+def _item_advice(item: Any) -> str:
+    """Say how a document that is no string is handed over, where it is likely what it is."""
+    if isinstance(item, bytes):
+        return "; decode bytes to texts"
+    if not isinstance(item, list | tuple | set | frozenset):
+        return ""
+    if all(isinstance(token, str) for token in item):
+        return (
+            "; to compare tokens of your own, join each document's to one string, such as "
+            "' '.join(tokens), with tokenizer='whitespace', and ngram=1 for sets of them"
+        )
+    return "; a row with an id is a dictionary, such as {'id': 7, 'text': 'as written'}"
 
 
 def _column(name: str, values: list[Any]) -> pa.Array:

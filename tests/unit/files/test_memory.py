@@ -105,6 +105,27 @@ def test_rows_source__dictionaries_may_lack_keys():
         ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str in row 2"),
         ([5], "expected strings or dictionaries in the list, got int in row 1"),
         (
+            [["a", "b"]],
+            "expected strings or dictionaries in the list, got list in row 1; to compare tokens of "
+            "your own, join each document's to one string, such as ' '.join(tokens), with "
+            "tokenizer='whitespace', and ngram=1 for sets of them",
+        ),
+        (
+            [None, "a b", {"a", "b"}],
+            "expected only strings in the list, got set in row 3; to compare tokens of your own",
+        ),
+        (
+            [(7, "a b")],
+            "expected strings or dictionaries in the list, got tuple in row 1; a row with an id is "
+            "a dictionary, such as {'id': 7, 'text': 'as written'}",
+        ),
+        (
+            [b"a b"],
+            "expected strings or dictionaries in the list, got bytes in row 1; decode bytes to "
+            "texts",
+        ),
+        ([{"text": "a"}, None], "expected strings or dictionaries in the list, got NoneType"),
+        (
             [{"n": 1}, {"n": None}, {"n": "x"}],
             "column 'n' of row 3 does not fit the rows before it: ",
         ),
@@ -114,6 +135,14 @@ def test_rows_source__dictionaries_may_lack_keys():
 def test_rows_source__errors(items, message):
     with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}"):
         rows_source(items)
+
+
+@pytest.mark.parametrize(("items", "bad"), [(["a", None], 2), ([None, "a"], 1), ([None], 1)])
+def test_rows_source__none_among_texts_is_a_bad_row(items, bad):
+    [block] = rows_source(items).blocks()
+    with pytest.raises(InvalidInputError, match=rf"^row {bad}: column 'text' is null$"):
+        block.parse(ColumnNames())
+    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(bad, "column 'text' is null")]
 
 
 def test_arrow_source__cannot_be_read():
