@@ -230,10 +230,13 @@ class PassageIndex:
         InvalidInputError
             If one of them is not in the index.
         InvalidParameterError
-            If ``ids`` is a single string, whose characters would be taken for ids.
+            If ``ids`` is a single id, or nothing that has ids.
         """
-        if isinstance(ids, str):
-            message = f"ids must be a list of ids, got the string {ids!r}; write [{ids!r}]"
+        if isinstance(ids, str | int):
+            message = f"ids must be a list of ids, got {ids!r}; write [{ids!r}]"
+            raise InvalidParameterError(message)
+        if not isinstance(ids, Iterable):
+            message = f"ids must be a list of ids, got {type(ids).__name__}"
             raise InvalidParameterError(message)
         return jobs.remove(self.handle, ids, Runner())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.errors import InvalidParameterError, ReadError, SketchFormatError, SketchMismatchError
+from neardup.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    ReadError,
+    SketchFormatError,
+    SketchMismatchError,
+)
 from neardup.files.rows import ColumnNames
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
@@ -107,9 +114,17 @@ class Sketches(Result):
 
         Raises
         ------
+        InvalidInputError
+            If it is no Arrow table; a data frame has lost the scheme.
         SketchFormatError
-            If it is anything else.
+            If it is another table.
         """
+        if not isinstance(table, pa.Table):
+            message = (
+                f"expected an Arrow table of Sketches.to_arrow(), got {type(table).__name__}; "
+                "data frames lose the scheme, which is in its metadata"
+            )
+            raise InvalidInputError(message)
         return cls(*table_format.from_arrow(table))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -130,11 +145,20 @@ class Sketches(Result):
 
         Raises
         ------
+        InvalidInputError
+            If ``path`` is no path.
         ReadError
             If it cannot be read.
         SketchFormatError
             If it is damaged, no file of sketches, or of a newer version.
         """
+        if not isinstance(path, str | os.PathLike):
+            remedy = "Sketches.from_arrow" if isinstance(path, pa.Table) else "neardup.sketch"
+            message = (
+                "expected sketches or the path of a file of sketches, got "
+                f"{type(path).__name__}; make sketches of it with {remedy}"
+            )
+            raise InvalidInputError(message)
         table = _read(path)
         try:
             return cls.from_arrow(table)

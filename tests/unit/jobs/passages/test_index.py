@@ -242,8 +242,13 @@ def test_remove__unknown_ids(index):
         with pytest.raises(InvalidInputError, match=message):
             index.remove(ids)
         assert tree(index.folder) == before
-    with pytest.raises(InvalidParameterError, match=r"^ids must be a list of ids"):
-        index.remove("lake")
+    for wrong, message in (
+        ("lake", r"got 'lake'; write \['lake'\]"),
+        (7, r"got 7; write \[7\]"),
+        (None, "got NoneType"),
+    ):
+        with pytest.raises(InvalidParameterError, match=rf"^ids must be a list of ids, {message}$"):
+            index.remove(wrong)
     assert index.remove([]).n_removed == 0
     assert tree(index.folder) == before
     assert index.remove(["lake", "lake"]).n_removed == 1

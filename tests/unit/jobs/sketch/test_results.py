@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
+from neardup import InvalidInputError, Sketches
 from neardup.results import Result, TableResult
 
 ROWS = [
@@ -63,6 +65,29 @@ def test_sketches__in_a_notebook(sketches):
     assert "Sketches(smallest: 2 documents)" in shown
     assert "&lt;b&gt;a&lt;/b&gt;" in shown
     assert "<b>" not in shown
+
+
+@pytest.mark.parametrize("call", [neardup.estimate, neardup.cluster_sketches, Sketches.read])
+@pytest.mark.parametrize("data", [["a text"], None, 5])
+def test_sketches__of_what_is_none(call, data):
+    message = (
+        "^expected sketches or the path of a file of sketches, got "
+        f"{type(data).__name__}; make sketches of it with neardup.sketch$"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        call(data)
+
+
+def test_sketches__of_tables(sketches):
+    table = sketches.to_arrow()
+    with pytest.raises(InvalidInputError, match=r"got Table; .* with Sketches\.from_arrow$"):
+        neardup.estimate(sketches, table)
+    with pytest.raises(
+        InvalidInputError,
+        match=r"^expected an Arrow table of Sketches\.to_arrow\(\), got DataFrame; ",
+    ):
+        Sketches.from_arrow(pl.DataFrame(table))
+    assert len(Sketches.from_arrow(table)) == len(sketches)
 
 
 def test_estimate_result__is_a_table(sketches, tmp_path):
