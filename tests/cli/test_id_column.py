@@ -154,7 +154,11 @@ def test_ids__that_cannot_be(run, here, rows, message):
 def test_ids__that_cannot_be_in_other_tables(run, here):
     rows = {"text": ["a", "b"]}
     for ids, message in (
-        ([0.5, 1.5], f"column 'id' holds double values, not strings or whole numbers; {ADVICE}"),
+        (
+            [0.5, 1.5],
+            "column 'id' holds double values, not strings or whole numbers; make them whole "
+            f"numbers, in pandas with .astype('Int64'); {ADVICE}",
+        ),
         ([7, None], f"row 2: column 'id' is null; {ADVICE}{SKIP}"),
         (
             [7, 7],
@@ -171,4 +175,12 @@ def test_ids__that_cannot_be_in_other_tables(run, here):
     assert str(caught.value).endswith(
         "id 8 is in the index already; ids must differ. Remove the old document first, or choose "
         f"another --id-column; {ADVICE}"
+    )
+    index.add(["a"])
+    with pytest.raises(InvalidInputError) as caught:
+        index.add(["b"])
+    assert str(caught.value).endswith(
+        "id '0' is in the index already; ids must differ. Remove the old document first, or choose "
+        "another --id-column; ids are places of rows: name a column with id_column "
+        "(--id-column)"
     )

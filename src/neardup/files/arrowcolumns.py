@@ -120,6 +120,9 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
         return array.cast(pa.string())
     if not _is_string(array.type) and not pa.types.is_integer(array.type):
         message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
+        if pa.types.is_floating(array.type):
+            # As pandas holds whole numbers if one is missing, or was before they were joined.
+            message += "; make them whole numbers, in pandas with .astype('Int64')"
         message += id_advice(columns)
         raise InvalidInputError(message, path=path)
     return array

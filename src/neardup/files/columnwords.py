@@ -50,6 +50,8 @@ def id_advice(columns: ColumnNames) -> str:
     """Say what to do where ids cannot come from a column that nobody has named."""
     if not columns.id_is_default:
         return ""
+    if columns.id is None:
+        return f"; ids are places of rows: name a column with {option_name(columns.id_option)}"
     return (
         f"; ids come from column {columns.id!r} because all inputs have one: name another with "
         f"{option_name(columns.id_option)}, or '' for <file>:<row>"
