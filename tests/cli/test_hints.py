@@ -33,8 +33,13 @@ def files(run, write_file):
         write_file(f"{name}.jsonl", "".join(lines))
     write_file("one.jsonl", json.dumps({"text": ESSAYS[0]}) + "\n")
     write_file("copies.jsonl", 2 * (json.dumps({"text": RECORDS[0]}) + "\n"))
-    unlike = ("a b c d e f g", "h i j k l m n")
+    unlike = ("a b c d e f g h i j", "k l m n o p q r s t")
     write_file("unlike.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in unlike))
+    tweets = ("so good to see you", "so good to meet you", "so good to see you")
+    for name, texts in (("tweets", tweets), ("retweets", tweets[::2]), ("words", "ab")):
+        lines = (json.dumps({"text": text}) + "\n" for text in texts)
+        write_file(f"{name}.jsonl", "".join(lines))
+    write_file("two.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in tweets[:2]))
     write_file("ids.txt", "no such id\n")
     write_file("one.txt", "one.jsonl:1\n")
     assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
@@ -52,6 +57,11 @@ DEDUP = ("dedup", "-o", "out")
 PAIRS = ("pairs", "-o", "pairs.csv")
 MOST = "--measure max-containment --top 20` lists the pairs that have most in common"
 
+FEW_TOKENS = (
+    "texts have fewer than 10 tokens in the mean, where one other token can change all 5-grams: a "
+    "smaller --ngram"
+)
+
 HINTS = [
     (
         (*DEDUP, "essays.jsonl"),
@@ -60,6 +70,12 @@ HINTS = [
     (
         (*DEDUP, "records.jsonl", "--method", "exact", "--threshold", "0.4"),
         "no two texts are as similar as 0.4: a lower --threshold counts more documents as similar",
+    ),
+    ((*DEDUP, "tweets.jsonl"), f"{FEW_TOKENS} or --tokenizer characters compares short texts"),
+    ((*DEDUP, "two.jsonl"), f"{FEW_TOKENS} or --tokenizer characters compares short texts"),
+    (
+        (*PAIRS, "two.jsonl"),
+        f"{FEW_TOKENS}, --tokenizer characters or --max-distance compares short texts",
     ),
     (
         (*PAIRS, "essays.jsonl"),
@@ -135,6 +151,8 @@ SILENT = {
     "something was removed": (*DEDUP, "copies.jsonl"),
     "short texts have a note": (*DEDUP, "names.jsonl"),
     "nothing was alike, and texts are short": (*DEDUP, "unlike.jsonl"),
+    "short texts are all copies": (*DEDUP, "retweets.jsonl"),
+    "short texts are compared by words": (*DEDUP, "words.jsonl", "--ngram", "1"),
     "one document has nothing to be like": (*DEDUP, "one.jsonl"),
     "there are pairs": (*PAIRS, "copies.jsonl"),
     "names have a note": (*PAIRS, "names.jsonl"),
@@ -154,6 +172,7 @@ def test_hint__none_without_a_likely_reason(run, files, case):
     text = "\n".join(report(run, *SILENT[case]))
     starts = (
         "no two",
+        "texts have fewer",
         "--top 20",
         "nothing is shared",
         "queries are",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neardup.cli.notes import are_most
+from neardup.cli.notes import SHORT_TEXTS_OF_PAIRS, SHORTER_SHINGLES, are_most
 
 # From so many tokens on, texts may well share a passage without being alike as a whole.
 _LONG_TEXT = 100
@@ -20,13 +20,19 @@ _PASSAGES = "`neardup align` finds the passages that texts share"
 
 
 def hint_for_dedup(summary: dict[str, Any]) -> str:
-    """Say what to try where nothing was removed."""
+    """Say what to try where nothing was removed, or nothing but copies of short texts."""
     n_filled = summary["documents_in"] - summary["empty_documents"]
     if (
-        summary["documents_removed"]
+        summary["documents_removed"] > summary["exact_copies"]
         or n_filled + summary["against_documents"] < 2
         or are_most(summary["short_documents"], summary["documents_in"])
     ):
+        return ""
+    # Copies have one content, and shorter texts their own note.
+    n_unlike = summary["documents_kept"] - summary["short_documents"] - summary["empty_documents"]
+    if _are_short(summary, n_filled) and n_unlike + summary["against_documents"] > 1:
+        return _say_short(summary, SHORTER_SHINGLES)
+    if summary["documents_removed"]:
         return ""
     remedies = []
     if summary["candidates"]:
@@ -53,11 +59,27 @@ def hint_for_pairs(summary: dict[str, Any]) -> str:
         return _hint_for_top(summary)
     if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
         return "--top 20 without a threshold lists the pairs that come nearest"
+    if _are_short(summary, n_filled):
+        return _say_short(summary, SHORT_TEXTS_OF_PAIRS)
     if summary["tokens"] < _LONG_TEXT * n_filled:
         return "--top 20 lists the most similar pairs, whatever their similarity"
     return (
         "no two texts are that similar as a whole: --measure max-containment --top 20 lists the "
         f"pairs that have most in common; {_PASSAGES}"
+    )
+
+
+def _are_short(summary: dict[str, Any], n_filled: int) -> bool:
+    # Of fewer tokens than two shingles, one in the middle is in all shingles.
+    ngram: int = summary["scheme"].get("ngram", 1)
+    return ngram > 1 and summary["tokens"] < 2 * ngram * n_filled
+
+
+def _say_short(summary: dict[str, Any], remedy: str) -> str:
+    ngram = summary["scheme"]["ngram"]
+    return (
+        f"texts have fewer than {2 * ngram} tokens in the mean, where one other token can change "
+        f"all {ngram}-grams: {remedy}"
     )
 
 

@@ -9,6 +9,9 @@ from neardup.cli.wording import counted
 
 # What compares texts that have fewer tokens than a shingle.
 SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
+SHORT_TEXTS_OF_PAIRS = (
+    "a smaller --ngram, --tokenizer characters or --max-distance compares short texts"
+)
 
 
 def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:

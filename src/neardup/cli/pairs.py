@@ -33,8 +33,6 @@ Examples:
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
 """
 
-_SHORT_TEXTS = "a smaller --ngram, --tokenizer characters or --max-distance compares short texts"
-
 
 @click.command(
     "pairs", cls=TableCommand, epilog=_EPILOG, short_help="Find all pairs of similar documents."
@@ -104,7 +102,9 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
-        notes.note_short(summary["short_documents"], n_documents, ngram, _SHORT_TEXTS),
+        notes.note_short(
+            summary["short_documents"], n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS
+        ),
         notes.note_skipped(summary["skipped_rows"], "--json"),
         hint_for_pairs(summary),
     )
