@@ -103,15 +103,22 @@ def test_help__examples(run, name):
         command.make_context(name, arguments)
 
 
-@pytest.mark.parametrize("arguments", [["dedupe"], ["dedupe", "--help"]])
-def test_help__unknown_command(run, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["dedupe"], " Did you mean 'dedup'?"),
+        (["dedupe", "--help"], " Did you mean 'dedup'?"),
+        (["sweep"], ""),
+    ],
+)
+def test_help__unknown_command(run, arguments, advice):
     outcome = run(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.splitlines() == [
         "Usage: neardup [OPTIONS] COMMAND [ARGS]...",
         "Try 'neardup --help' for help.",
         "",
-        "Error: No such command 'dedupe'.",
+        f"Error: No such command '{arguments[0]}'.{advice}",
     ]
 
 

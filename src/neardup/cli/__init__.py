@@ -53,6 +53,21 @@ class _LazyGroup(click.Group):
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            # Click looks for similar names among the commands that are loaded: none.
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], list(_COMMANDS), 1)
+            if args[0] in _COMMANDS or not close:
+                raise
+            message = f"No such command {args[0]!r}. Did you mean {close[0]!r}?"
+            raise click.UsageError(message, ctx=ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
