@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import is_utf8
 from neardup.files.encodings import DecodingWriter, EncodedBlock
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
-from neardup.files.jsonvalues import load_object
+from neardup.files.jsonvalues import JSON_SPACE, load_object
 from neardup.files.problems import BadRowError
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -44,6 +45,13 @@ def open_source(location: str, name: str, options: InputOptions) -> JsonLinesSou
 
 
 _PEEK = 1 << 16
+
+# What to do about a file by the first byte of its first row; any other byte begins text.
+_OTHER_FORMATS = {
+    b"{": "",
+    b"[": "; input_format json (--input-format json) reads an array of objects",
+}
+_TEXT = "; input_format text (--input-format text) reads a file as text"
 
 
 class JsonSource(RawSource):
@@ -108,6 +116,13 @@ class JsonLinesSource(JsonSource):
         return writer if self.encoding.is_utf8 else DecodingWriter(writer)
 
 
+def _other_format(raw: RawRows) -> str:
+    """Say how to read a file whose first row is no object; empty if there is no such sign."""
+    if not len(raw) or raw.numbers[0] != 1 or not is_utf8(raw[0]):
+        return ""
+    return _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
+
+
 class JsonBlock(RawBlock):
     """Rows that are JSON objects."""
 
@@ -120,7 +135,8 @@ class JsonBlock(RawBlock):
     ) -> ParsedRows:
         """Parse the named columns."""
         raw = self.raw.select(select)
-        return parse_objects(raw, columns, path=self.path, skip_bad=skip_bad, advice=self._advice)
+        advice = self._advice or ("" if skip_bad else _other_format(raw))
+        return parse_objects(raw, columns, path=self.path, skip_bad=skip_bad, advice=advice)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, types inferred; strings that look like dates stay strings."""
