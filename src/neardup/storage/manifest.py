@@ -108,6 +108,9 @@ def load_manifest(folder: Path) -> Manifest:
 
 def no_index(folder: Path) -> ReadError:
     """Give the error for a folder that holds no index."""
+    if folder.is_file():
+        message = "no index: this is a file; the folder of an index comes first, then files"
+        return ReadError(message, path=str(folder))
     found = "the folder has no manifest.json" if folder.is_dir() else "there is no such folder"
     message = f"no index: {found}; make one with: neardup index build {folder} INPUT"
     return ReadError(message, path=str(folder))

@@ -193,7 +193,9 @@ def test_manifest__missing(tmp_path):
     ):
         load_manifest(tmp_path / "nope")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ReadError, match="no index"):
+    with pytest.raises(
+        ReadError, match="no index: this is a file; the folder of an index comes first"
+    ):
         load_manifest(tmp_path / "file")
 
 
