@@ -30,11 +30,16 @@ def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sam
     rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     if not names:
         return f"no column {name!r}; there are no columns"
-    return f"no column {name!r}; columns are {listed}{rest}{_remedy(name, columns, sample)}"
+    return f"no column {name!r}; columns are {listed}{rest}{_remedy(name, columns, names, sample)}"
 
 
-def _remedy(name: str, columns: ColumnNames, sample: Sample) -> str:
+def _remedy(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
     if name in columns.texts:
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and set(parts) <= set(names):
+            option = columns.text_option
+            repeated = " ".join(f"--{option.replace('_', '-')} {part}" for part in parts)
+            return f"; several are a list in {option} ({repeated})"
         others = (DEFAULT_ID, columns.id, *columns.texts)
         values = {name: column for name, column in sample().items() if name not in others}
         likely = " or ".join(map(repr, likely_texts(values)))

@@ -47,6 +47,11 @@ def test_no_column__names_the_option_and_likely_columns(kind, tmp_path):
         (ColumnNames(), MESSAGE),
         (ColumnNames(("question", "text")), MESSAGE.replace("'question' or ", "")),
         (
+            ColumnNames("question, answer"),
+            "no column 'question, answer'; columns are 'no', 'lang', 'question', 'answer'; several "
+            "are a list in text_column (--text-column question --text-column answer)",
+        ),
+        (
             ColumnNames(text_option="other_column"),
             MESSAGE.replace("text_column (--text-", "other_column (--other-"),
         ),
