@@ -40,6 +40,7 @@ def files(run, write_file):
         lines = (json.dumps({"text": text}) + "\n" for text in texts)
         write_file(f"{name}.jsonl", "".join(lines))
     write_file("two.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in tweets[:2]))
+    write_file("empty.jsonl", "")
     write_file("ids.txt", "no such id\n")
     write_file("one.txt", "one.jsonl:1\n")
     assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
@@ -55,6 +56,7 @@ def report(run, *arguments: object) -> list[str]:
 ALIGN = "`neardup align` finds the passages that texts share"
 DEDUP = ("dedup", "-o", "out")
 PAIRS = ("pairs", "-o", "pairs.csv")
+NO_ROWS = "INPUT has no rows, so there was nothing to compare"
 MOST = "--measure max-containment --top 20` lists the pairs that have most in common"
 
 FEW_TOKENS = (
@@ -63,6 +65,9 @@ FEW_TOKENS = (
 )
 
 HINTS = [
+    ((*DEDUP, "empty.jsonl"), NO_ROWS),
+    ((*PAIRS, "empty.jsonl"), NO_ROWS),
+    ((*PAIRS, "empty.jsonl", "--against", "essays.jsonl"), NO_ROWS),
     (
         (*DEDUP, "essays.jsonl"),
         f"no two texts are as similar as 0.8: {ALIGN}; `neardup pairs {MOST}",

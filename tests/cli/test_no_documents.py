@@ -30,6 +30,7 @@ def test_dedup__no_documents(run, here, write_file, verify, name, content, outpu
     outcome = run("dedup", name, *lines, "-o", "out", "--format", output_format)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("0 documents: 0 kept, 0 removed (0 exact copies, 0 near-dup")
+    assert "\nINPUT has no rows, so there was nothing to compare\n" in outcome.out
     assert verify(here / "out", {}) == []
     for folder in ("kept", "removed"):
         [path] = (here / "out" / folder).iterdir()

@@ -16,11 +16,14 @@ _LONG_TEXT = 100
 _MOST_IN_COMMON = (
     "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
 )
+_NO_ROWS = "INPUT has no rows, so there was nothing to compare"
 _PASSAGES = "`neardup align` finds the passages that texts share"
 
 
 def hint_for_dedup(summary: dict[str, Any]) -> str:
     """Say what to try where nothing was removed, or nothing but copies of short texts."""
+    if not summary["documents_in"] and not summary["skipped_rows"]:
+        return _NO_ROWS
     n_filled = summary["documents_in"] - summary["empty_documents"]
     if (
         summary["documents_removed"] > summary["exact_copies"]
@@ -46,6 +49,8 @@ def hint_for_dedup(summary: dict[str, Any]) -> str:
 
 def hint_for_pairs(summary: dict[str, Any]) -> str:
     """Say what to try where there is no pair."""
+    if not summary["documents"][0] and not summary["skipped_rows"]:
+        return _NO_ROWS
     n_documents = sum(summary["documents"])
     n_filled = n_documents - summary["empty_documents"]
     if (
