@@ -114,6 +114,11 @@ HINTS = [
         "less similar ones",
     ),
     (
+        ("align", "records.jsonl", "--against", "idx", "-o", "a.csv"),
+        "nothing is shared: an index of a smaller --min-tokens finds shorter passages, a lower "
+        "--threshold less similar ones",
+    ),
+    (
         (
             "align",
             "records.jsonl",

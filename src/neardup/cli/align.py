@@ -19,6 +19,10 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
 
+# What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
+_SMALLER = "a smaller --min-tokens"
+_SMALLER_INDEX = f"an index of {_SMALLER}"
+_SMALLER_EITHER = f"{_SMALLER}, for the index too,"
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
@@ -106,11 +110,17 @@ def command(
         say_json(result.summary)
     elif not quiet:
         stages = {"all": seconds(), "compile": runner.compile_seconds}
-        target.say(_report(result.summary, max_documents, target, took(stages)))
+        of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
+        smaller = _SMALLER if index is None else of_index
+        target.say(_report(result.summary, max_documents, smaller, target, took(stages)))
 
 
 def _report(
-    summary: dict[str, Any], max_documents: int | None, output: TableOutput, duration: str
+    summary: dict[str, Any],
+    max_documents: int | None,
+    smaller: str,
+    output: TableOutput,
+    duration: str,
 ) -> str:
     of_a, of_b = summary["documents"]
     lines = [
@@ -131,12 +141,12 @@ def _report(
         short_a, short_b = summary["short_documents"]
         lines.append(
             f"{counted(short_a, 'document')} of INPUT and {short_b:,} of OTHER shorter than "
-            f"{summary['min_tokens']} tokens; a smaller --min-tokens finds passages of them"
+            f"{summary['min_tokens']} tokens; {smaller} finds passages of them"
         )
     lines += notes.lines(
         notes.note_empty(sum(summary["empty_documents"]), "in no passage"),
         notes.note_skipped(len(summary["skipped_rows"]), "--json"),
-        hint_for_align(summary),
+        hint_for_align(summary, smaller),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])

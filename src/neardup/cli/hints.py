@@ -101,8 +101,8 @@ def _hint_for_top(summary: dict[str, Any]) -> str:
     )
 
 
-def hint_for_align(summary: dict[str, Any]) -> str:
-    """Say what to try where no passage is shared."""
+def hint_for_align(summary: dict[str, Any], smaller: str) -> str:
+    """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
     sides = zip(
         summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
     )
@@ -113,8 +113,8 @@ def hint_for_align(summary: dict[str, Any]) -> str:
     if summary["frequent_windows"]:
         return "a higher --max-documents finds what more documents share"
     return (
-        "nothing is shared: a smaller --min-tokens finds shorter passages, a lower --threshold "
-        "less similar ones"
+        f"nothing is shared: {smaller} finds shorter passages, a lower --threshold less similar "
+        "ones"
     )
 
 
