@@ -59,9 +59,9 @@ def _announce() -> None:
     later = (
         "later runs load them (`neardup warmup` compiles those of every command)"
         if cache_folder() is not None
-        else "the cache folder is not writable, so every run will (set NEARDUP_CACHE_DIR)"
+        else "the cache folder is not writable, so every run does (set NEARDUP_CACHE_DIR)"
     )
-    click.echo(f"compiling neardup's kernels for the first time; {later}", err=True)
+    click.echo(f"compiling neardup's kernels; {later}", err=True)
 
 
 def _hold_peace() -> None:
