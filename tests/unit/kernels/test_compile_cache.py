@@ -224,8 +224,8 @@ def test_compile__without_a_cache(tmp_path):
 def test_announcement__first_run_only(tmp_path):
     _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path)
     assert err == (
-        "compiling neardup's kernels; later runs load them (`neardup warmup` compiles those of every "
-        "command)"
+        "compiling neardup's kernels; later runs load them (`neardup warmup` compiles those of "
+        "every command)"
     )
     assert run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
 
