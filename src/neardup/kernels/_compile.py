@@ -18,6 +18,7 @@ from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zer
 
 from neardup.kernels._cache import KernelCache, cache_folder, kept_kernels
 from neardup.kernels._clock import CLOCK
+from neardup.kernels.types import Int
 
 
 def _count_trailing_zeros(value: Any) -> int:
@@ -94,8 +95,8 @@ def kernel(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Make a function usable inside kernels as a function of its own, compiled once for each."""
-    return cast("F", numba.njit(nogil=True)(function))
+    """Make a function usable inside kernels as a function of its own; it is compiled once."""
+    return cast("F", _as_declared(numba.njit(nogil=True)(function)))
 
 
 def inlined(function: F) -> F:
@@ -104,14 +105,48 @@ def inlined(function: F) -> F:
     LLVM puts it there. Numba's own inlining infers the types of each copy anew: kernels took a
     third longer to compile, and ran no faster.
     """
-    return cast("F", numba.njit(forceinline=True)(function))
+    return cast("F", _as_declared(numba.njit(forceinline=True)(function)))
+
+
+def _as_declared(dispatcher: Any) -> Any:
+    """Have a function compiled for the types that it declares, where Numba takes those of calls.
+
+    Numba would compile it anew for a constant, for an array that may be written to and one that may
+    not, for an integer of 32 and of 64 bits: every second function more than once.
+    """
+    if numba.config.DISABLE_JIT:
+        return dispatcher
+    find_template = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, keywords: Any) -> Any:
+        _, given = dispatcher._compiler.fold_argument_types(arguments, keywords)  # noqa: SLF001
+        declared = _annotations(dispatcher.py_func)
+        return find_template(tuple(map(_parameter_type, given, declared)), {})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def _parameter_type(given: Any, annotation: Any) -> Any:
+    """Return the type for which a function is compiled that is called with a given one."""
+    given = numba.types.unliteral(given)
+    if annotation is Int and given in numba.types.signed_domain:
+        return numba.int64
+    if get_origin(annotation) is Annotated and get_args(annotation)[1].readonly:
+        return given.copy(readonly=True)
+    return given
 
 
 def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
     """Translate the annotations of a function, or of a named tuple, to Numba's types."""
+    return tuple(map(_argument_type, _annotations(function)))
+
+
+def _annotations(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the annotations of a function's parameters, or of a named tuple's fields."""
     annotations = get_type_hints(function, include_extras=True)
     annotations.pop("return", None)
-    return tuple(_argument_type(annotation) for annotation in annotations.values())
+    return tuple(annotations.values())
 
 
 def _argument_type(annotation: Any) -> Any:
