@@ -65,7 +65,8 @@ def pack_spans(
             packed[row, k] = np.uint16(min(np.int64(span), np.int64(WIDE)))
         if is_wide:
             wide_rows[n_wide] = row
-            wide_spans[n_wide] = spans[row]
+            for k in range(3):
+                wide_spans[n_wide, k] = spans[row, k]
             n_wide += 1
 
 
