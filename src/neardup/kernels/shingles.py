@@ -6,6 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.hashing import GOLDEN, mix64
+from neardup.kernels.ordering import sort_range
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 # Odd, and 3 modulo 4, so that POWER - 1 has a single factor 2: the order of two tokens shows in all
@@ -102,7 +103,7 @@ def sort_hashes(values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts
     for b in range(n_buckets):
         bucket_stop = counts[b]
         if bucket_stop - bucket_start > _SHORT:
-            values[start + bucket_start : start + bucket_stop].sort()
+            sort_range(values, start + bucket_start, start + bucket_stop)
         elif bucket_stop - bucket_start > 1:
             _insertion_sort(values, start + bucket_start, start + bucket_stop)
         bucket_start = bucket_stop

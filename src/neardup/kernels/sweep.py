@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.ordering import order_of
 from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64Rows, Int64s
 
 
@@ -66,15 +67,17 @@ def _find_runs(
     most: Int32s,
     nodes: Int64s,
     counts: Int64s,
+    first_run: Int,
     starts: Int64s,
     stops: Int64s,
 ) -> Int:
     """Find the longest runs of leaves that count at least ``wanted``, from left to right.
 
-    ``nodes`` and ``counts`` are a stack of nodes with what the nodes above them add.
+    They are written from ``first_run`` on; returns where they end. ``nodes`` and ``counts`` are a
+    stack of nodes with what the nodes above them add.
     """
     n_leaves = added.shape[0] >> 1
-    n_runs, depth = np.int64(0), np.int64(1)
+    run, depth = np.int64(first_run), np.int64(1)
     nodes[0], counts[0] = 1, 0
     while depth > 0:
         depth -= 1
@@ -94,12 +97,12 @@ def _find_runs(
             stop <<= 1
         start -= n_leaves
         stop -= n_leaves
-        if n_runs > 0 and stops[n_runs - 1] == start:
-            stops[n_runs - 1] = stop
+        if run > first_run and stops[run - 1] == start:
+            stops[run - 1] = stop
         else:
-            starts[n_runs], stops[n_runs] = start, stop
-            n_runs += 1
-    return n_runs
+            starts[run], stops[run] = start, stop
+            run += 1
+    return run
 
 
 @kernel
@@ -127,18 +130,22 @@ def sweep_windows(
     n_windows = firsts.shape[0]
     if n_windows < wanted:
         return 0
-    entering = np.argsort(firsts, kind="mergesort")
-    leaving = np.argsort(lasts, kind="mergesort")
+    scratch = np.empty(2 * n_windows, np.int64)
+    entering, leaving = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
+    order_of(firsts, entering, scratch)
+    order_of(lasts, leaving, scratch)
 
     # Leaf k of the tree stands for the ends from bounds[k] to bounds[k + 1], exclusive.
     ends = np.empty(2 * n_windows, np.int64)
-    ends[:n_windows] = end_firsts
-    ends[n_windows:] = end_lasts
-    ends[n_windows:] += 1
+    for w in range(n_windows):
+        ends[w], ends[n_windows + w] = end_firsts[w], end_lasts[w] + 1
+    by_end = np.empty(2 * n_windows, np.int64)
+    order_of(ends, by_end, scratch)
     bounds = np.empty(2 * n_windows, np.int64)
     leaves = np.empty(2 * n_windows, np.int64)
     n_bounds = np.int64(0)
-    for k in np.argsort(ends, kind="mergesort"):
+    for i in range(2 * n_windows):
+        k = by_end[i]
         if n_bounds == 0 or bounds[n_bounds - 1] != ends[k]:
             bounds[n_bounds] = ends[k]
             n_bounds += 1
@@ -153,13 +160,16 @@ def sweep_windows(
     most = np.zeros(2 * n_leaves, np.int32)
     nodes = np.empty(height + 2, np.int64)
     counts = np.empty(height + 2, np.int64)
-    is_in_tree = np.zeros(n_windows, np.bool_)
+    is_in_tree = np.zeros(n_windows, np.int32)
 
-    # Runs of the positions before and of these, with the rectangles that they belong to.
-    starts, stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
-    old_starts, old_stops = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
-    owners, old_owners = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
-    n_old: Int = 0
+    # Runs with the rectangles that they belong to: those of the positions before in one half of the
+    # arrays, of these in the other.
+    starts = np.empty(2 * n_windows, np.int64)
+    stops = np.empty(2 * n_windows, np.int64)
+    owners = np.empty(2 * n_windows, np.int64)
+    first_run: Int = 0
+    old_first: Int = n_windows
+    old_end: Int = n_windows
     n_rectangles: Int = 0
 
     entered, left = np.int64(0), np.int64(0)
@@ -176,31 +186,33 @@ def sweep_windows(
         # While there are too few windows the tree is left as it is, and most that leave meanwhile
         # never were in it.
         if entered - left < wanted:
-            n_old = 0
+            old_end = old_first
             continue
         while tree_entered < entered:
             w = entering[tree_entered]
             tree_entered += 1
             if lasts[w] >= position:
-                is_in_tree[w] = True
+                is_in_tree[w] = 1
                 _add(leaves[w], leaves[n_windows + w], 1, added, least, most)
         while tree_left < left:
             w = leaving[tree_left]
             tree_left += 1
             if is_in_tree[w]:
                 _add(leaves[w], leaves[n_windows + w], -1, added, least, most)
-        n_runs: Int = 0
+        end_run: Int = first_run
         if most[1] >= wanted:
-            n_runs = _find_runs(wanted, added, least, most, nodes, counts, starts, stops)
+            end_run = _find_runs(
+                wanted, added, least, most, nodes, counts, first_run, starts, stops
+            )
         last = lasts[leaving[left]]
         if entered < n_windows:
             last = min(last, firsts[entering[entered]] - 1)
-        old = np.int64(0)
-        for run in range(n_runs):
-            while old < n_old and old_starts[old] < starts[run]:
+        old = old_first
+        for run in range(first_run, end_run):
+            while old < old_end and starts[old] < starts[run]:
                 old += 1
-            if old < n_old and old_starts[old] == starts[run] and old_stops[old] == stops[run]:
-                owner = old_owners[old]
+            if old < old_end and starts[old] == starts[run] and stops[old] == stops[run]:
+                owner = owners[old]
             else:
                 owner = n_rectangles
                 n_rectangles += 1
@@ -211,8 +223,5 @@ def sweep_windows(
             owners[run] = owner
             if owner < rectangles.shape[0]:
                 rectangles[owner, 1] = last
-        starts, old_starts = old_starts, starts
-        stops, old_stops = old_stops, stops
-        owners, old_owners = old_owners, owners
-        n_old = n_runs
+        first_run, old_first, old_end = old_first, first_run, end_run
     return n_rectangles
