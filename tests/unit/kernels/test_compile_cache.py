@@ -151,7 +151,7 @@ def test_compile__helper_in_another_file_has_changed(tmp_path):
     (kernels / "helper.py").write_text(
         "from neardup.kernels._compile import inlined\n"
         "@inlined\n"
-        "def change(value):\n"
+        "def change(value: int) -> int:\n"
         "    return value + 1\n"
     )
     (kernels / "user.py").write_text(
