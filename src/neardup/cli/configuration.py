@@ -12,6 +12,7 @@ from neardup.errors import InvalidInputError, ReadError
 OWN_FILE = "neardup.toml"
 PROJECT_FILE = "pyproject.toml"
 VARIABLES = "NEARDUP_"
+_NO_OPTION = "NEARDUP_CACHE_DIR"
 _REPOSITORIES = (".git", ".hg")
 
 
@@ -53,8 +54,8 @@ def find_files() -> list[ConfigurationFile]:
 
 
 def has_variables() -> bool:
-    """Whether the environment may hold options."""
-    return any(name.startswith(VARIABLES) for name in os.environ)
+    """Whether the environment may hold options; where kernels are kept is none."""
+    return any(name.startswith(VARIABLES) and name != _NO_OPTION for name in os.environ)
 
 
 def _folders() -> list[Path]:

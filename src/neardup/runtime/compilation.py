@@ -30,13 +30,15 @@ def kernel_names() -> list[str]:
     """Return the names of all kernels there are, those on lists first."""
     import neardup.kernels
 
-    for module in iter_modules(neardup.kernels.__path__):
-        import_module(f"neardup.kernels.{module.name}")
+    modules = [module.name for module in iter_modules(neardup.kernels.__path__)]
+    for module in modules:
+        import_module(f"neardup.kernels.{module}")
     from neardup.kernels._compile import KERNELS
 
     listed = dict.fromkeys(name for names in KERNELS_OF.values() for name in names)
-    others = sorted({kernel.name for kernel in KERNELS} - set(listed))
-    return [*listed, *others]
+    # Who imports neardup may have kernels of other modules.
+    own = {kernel.name for kernel in KERNELS if kernel.name.partition(".")[0] in modules}
+    return [*listed, *sorted(own - set(listed))]
 
 
 def missing_kernels(names: Iterable[str]) -> list[str]:
