@@ -72,8 +72,8 @@ def search(folder: Path) -> None:
     assert_type(found, neardup.PassageResult)
     assert len(found.passages) == len(found) == 2
     assert_type(neardup.align(["cat sat on the mat"], index), neardup.PassageResult)
-    assert_type(index.remove(["0"]), int)
-    assert_type(index.compact(), int)
+    assert_type(index.remove(["0"]).n_removed, int)
+    assert_type(index.compact().n_segments, int)
 
 
 def sketch(folder: Path) -> None:
