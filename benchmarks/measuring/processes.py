@@ -223,14 +223,14 @@ class _TreeSampler:
 
     def _watch(self) -> None:
         while not self._ended.wait(SAMPLE_SECONDS):
-            tree = _descendants(self._pid)
+            tree = descendants(self._pid)
             # A lone process needs no sample: the system counts its peak exactly, and reading
             # smaps_rollup would hold it up for a moment each time.
             if len(tree) > 1:
                 self._peak = max(self._peak, sum(_proportional_bytes(pid) for pid in tree))
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """List a process and everything it started that still runs."""
     found = [pid]
     for known in found:

@@ -1,0 +1,184 @@
+"""``neardup dedup`` as a whole process: time, memory, and the size of what it writes on the way.
+
+``python -m benchmarks.scale.measure INPUT -- --memory 1GB`` runs it once and prints a row as JSON.
+What stands behind ``--`` goes to ``neardup dedup``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from benchmarks.measuring.processes import PROC, descendants, run
+
+_LOOK_SECONDS = 0.2
+# Of the summary; those that a version does not have are left out.
+_KEPT_COUNTS = ("documents_in", "documents_removed", "exact_copies", "candidates", "seconds")
+
+
+class Watch:
+    """Looks at folders, and at the processor time of this process's children, until it is left.
+
+    A process that has ended without being waited for is in no one's count of its children, as those
+    of Spark are; so each process's time is what was seen last. Without /proc it is 0.
+
+    Parameters
+    ----------
+    folders
+        Whose largest sizes are wanted, by name; they need not be there.
+    """
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self._folders = folders
+        self.peaks = dict.fromkeys(folders, 0)
+        self._ticks: dict[int, int] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time of all processes that were seen."""
+        return sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._look_at_folders()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_LOOK_SECONDS):
+            self._look_at_folders()
+            if PROC.exists():
+                for pid in descendants(os.getpid())[1:]:
+                    self._ticks[pid] = max(self._ticks.get(pid, 0), _ticks(pid))
+
+    def _look_at_folders(self) -> None:
+        for name, folder in self._folders.items():
+            self.peaks[name] = max(self.peaks[name], _size(folder))
+
+
+def _ticks(pid: int) -> int:
+    """Return the processor time of a process; 0 if it has ended."""
+    try:
+        # The name of a program, in brackets, may have spaces.
+        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    user, system = fields[11:13]
+    return int(user) + int(system)
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of all files below a folder; those that vanish meanwhile are left out."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(path) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def known_options(python: Path) -> frozenset[str]:
+    """Return the options that ``neardup dedup`` has."""
+    command = (str(python), "-m", "neardup", "dedup", "--help")
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return frozenset(word.strip(",") for word in shown.split() if word.startswith("--"))
+
+
+def measure_dedup(
+    python: Path,
+    source: Path,
+    options: Sequence[str],
+    folder: Path,
+    *,
+    variables: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Run ``neardup dedup`` once.
+
+    Parameters
+    ----------
+    python
+        Of the environment with neardup.
+    source
+        File or folder to read.
+    options
+        What else the command line has. ``--work`` comes by itself where there is such an option.
+    folder
+        For the output and the work folder; what is in it afterwards is removed.
+    variables
+        Of the environment, added to this process's own.
+
+    Returns
+    -------
+    Seconds (``wall``, ``cpu``, and ``seconds`` by stage), bytes (``input_bytes``, ``peak_process``,
+    ``peak_tree``, ``peak_work``, ``output``), counts, and ``load``: how many processes ran or
+    waited, one minute's mean before it began.
+    """
+    out, work = folder / "out", folder / "work"
+    command = [str(python), "-m", "neardup", "dedup", str(source), "--output", str(out)]
+    command += ["--id-column", "id", "--json", *options]
+    if "--work" in known_options(python) and "--work" not in options:
+        work.mkdir(parents=True, exist_ok=True)
+        command += ["--work", str(work)]
+    load = os.getloadavg()[0]
+    try:
+        with Watch({"work": work, "output": out}) as watch:
+            measured = run(command, environment=variables)
+    finally:
+        for each in (out, work):
+            shutil.rmtree(each, ignore_errors=True)
+    summary = json.loads(measured.output)
+    return {
+        "options": list(options),
+        "input_bytes": _size(source) if source.is_dir() else source.stat().st_size,
+        "wall": round(measured.wall, 3),
+        "cpu": round(max(measured.cpu, watch.cpu), 3),
+        "peak_process": measured.peak_process,
+        "peak_tree": measured.peak_tree,
+        "peak_work": watch.peaks["work"],
+        "output": watch.peaks["output"],
+        "load": round(load, 2),
+        **{name: summary[name] for name in _KEPT_COUNTS if name in summary},
+    }
+
+
+def main() -> None:
+    """Measure one run."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.scale.measure",
+        usage="%(prog)s [-h] [--folder FOLDER] [--python PYTHON] INPUT [-- OPTION ...]",
+        description=__doc__.partition("\n")[0],
+    )
+    parser.add_argument("input", type=Path)
+    parser.add_argument("--folder", type=Path, help="where output and work folder are made")
+    parser.add_argument("--python", type=Path, default=Path(sys.executable))
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    given = parser.parse_args(sys.argv[1:at])
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        row = measure_dedup(given.python, given.input, sys.argv[at + 1 :], Path(folder))
+    sys.stdout.write(json.dumps(row) + "\n")
+
+
+if __name__ == "__main__":
+    main()
