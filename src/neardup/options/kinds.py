@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from neardup.errors import InvalidParameterError
 # Keeps every product in the kernels within 64 bits.
 _MAX_DENOMINATOR = 10**9
 _MOST_DIGITS = 30
+_SIZE = re.compile(
+    r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?", re.ASCII | re.IGNORECASE
+)
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 
 
@@ -58,6 +62,28 @@ class Whole(Kind):
             expected = f"lie between {self.within or f'{self.least} and {self.most}'}"
         if number < self.least or (self.most is not None and number > self.most):
             message = f"{name} must {expected}, got {number}"
+            raise InvalidParameterError(message)
+        return number
+
+
+@dataclass(frozen=True)
+class ByteSize(Kind):
+    """A number of bytes, of ``least`` or more: whole, or with a unit such as 4GB or 1.5 GiB.
+
+    Units are powers of 1000, with an i of 1024; case does not matter, nor the final B.
+    """
+
+    least: int
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number of bytes."""
+        number = _bytes_in(value) if isinstance(value, str) else _as_int(value)
+        if number is None:
+            message = f"{name} must be a size such as 4GB, got {value!r}"
+            raise InvalidParameterError(message)
+        if number < self.least:
+            hint = f"; write {number}GB for gigabytes" if 0 < number < 1000 else ""
+            message = f"{name} must be at least {self.least // 10**6} MB, got {value}{hint}"
             raise InvalidParameterError(message)
         return number
 
@@ -231,6 +257,15 @@ def _fraction_of(number: Decimal) -> Fraction:
     if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
         return Fraction(-1 if number < 0 else 1000) if number.adjusted() > 0 else _TOO_FINE
     return Fraction(number)
+
+
+def _bytes_in(text: str) -> int | None:
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return None
+    number, prefix, is_binary = found.groups()
+    power = " kmgtp".index(prefix.lower()) if prefix else 0
+    return int(Decimal(number) * (1024 if is_binary else 1000) ** power)
 
 
 def _as_int(value: Any) -> int | None:

@@ -12,6 +12,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import (
+    ByteSize,
     Choice,
     Columns,
     Flag,
@@ -32,6 +33,7 @@ PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
         (Whole(1), (1, 2**70)),
         (Whole(), (-5, 0)),
         (Whole(1, 3), (1, 3)),
+        (ByteSize(10**6), (10**6, 2**70)),
         (Share(), ("0.8", 0.8, 1, Decimal("0.5"), Fraction(1, 3), np.float64(0.25))),
         (Choice(THREE), ("one", "two", "three")),
         (Flag(), (True, False)),
@@ -60,6 +62,28 @@ def test_whole__plain_int(number):
 
 
 @pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [
+        ("4GB", 4 * 10**9),
+        ("512 MB", 512 * 10**6),
+        ("1.5GiB", 3 * 2**29),
+        (" 2gb ", 2 * 10**9),
+        ("2g", 2 * 10**9),
+        ("2Gi", 2**31),
+        ("20000kB", 2 * 10**7),
+        ("0.5T", 5 * 10**11),
+        ("1PiB", 2**50),
+        ("16000000", 16 * 10**6),
+        ("16000000.9 B", 16 * 10**6),
+        (np.int64(10**9), 10**9),
+    ],
+)
+def test_byte_size__units(text, n_bytes):
+    found = ByteSize(16 * 10**6).checked("x", text)
+    assert (found, type(found)) == (n_bytes, int)
+
+
+@pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
         (Whole(1), "64", "x must be a whole number, got '64'"),
@@ -71,6 +95,18 @@ def test_whole__plain_int(number):
         (Whole(2, 8), 1, "x must lie between 2 and 8, got 1"),
         (Whole(2, 8), 9, "x must lie between 2 and 8, got 9"),
         (Whole(2, 2**20, within="2 and a million"), 1, "x must lie between 2 and a million, got 1"),
+        (ByteSize(1), "much", "x must be a size such as 4GB, got 'much'"),
+        (ByteSize(1), "4 GX", "x must be a size such as 4GB, got '4 GX'"),
+        (ByteSize(1), "4iB", "x must be a size such as 4GB, got '4iB'"),
+        (ByteSize(1), "-4GB", "x must be a size such as 4GB, got '-4GB'"),
+        (ByteSize(1), "1e9", "x must be a size such as 4GB, got '1e9'"),
+        (ByteSize(1), "", "x must be a size such as 4GB, got ''"),
+        (ByteSize(1), 4e9, "x must be a size such as 4GB, got 4000000000.0"),
+        (ByteSize(1), True, "x must be a size such as 4GB, got True"),
+        (ByteSize(1), None, "x must be a size such as 4GB, got None"),
+        (ByteSize(10**7), "9.9MB", "x must be at least 10 MB, got 9.9MB"),
+        (ByteSize(10**7), 8, "x must be at least 10 MB, got 8; write 8GB for gigabytes"),
+        (ByteSize(10**7), 0, "x must be at least 10 MB, got 0"),
         (Share(), "80", "x must lie in (0, 1], got 80; write 0.8 for 80 %"),
         (Share(), True, "x must be a number in (0, 1], got True"),
         (Share(), [0.5], "x must be a number in (0, 1], got [0.5]"),

@@ -21,6 +21,7 @@ from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
+    ByteSize,
     Choice,
     Columns,
     Flag,
@@ -46,6 +47,7 @@ MATERIAL = {
 NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Whole: ("int",),
+    ByteSize: ("int | str",),
     Share: (NUMBER,),
     ShareOrCount: (NUMBER,),
     Flag: ("bool",),
