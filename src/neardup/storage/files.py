@@ -47,7 +47,7 @@ class NewFile:
     def append(self, data: Buffer) -> None:
         """Write some bytes at the end."""
         with self.path.open("ab", buffering=0) as file:
-            _write(file.fileno(), data)
+            write_all(file.fileno(), data)
         self._checksum.update(data)
 
     def finish(self, head: bytes | None = None) -> FileRecord:
@@ -57,13 +57,14 @@ class NewFile:
                 if len(head) != HEAD:
                     message = f"a head has {HEAD} bytes, got {len(head)}"
                     raise ValueError(message)
-                _write(file.fileno(), head)
+                write_all(file.fileno(), head)
                 self._checksum.replace_head(head)
             os.fsync(file.fileno())
         return self._checksum.record()
 
 
-def _write(descriptor: int, data: Buffer) -> None:
+def write_all(descriptor: int, data: Buffer) -> None:
+    """Write all of some bytes to an open file."""
     view = memoryview(data)
     if view.nbytes == 0:
         return

@@ -43,7 +43,7 @@ def write_lock(folder: Path) -> Iterator[None]:
     try:
         with translated(folder):
             _acquire(lock, folder)
-        _store_holder(folder)
+        store_holder(folder)
         yield
     finally:
         if lock.is_locked:
@@ -57,10 +57,10 @@ def _acquire(lock: FileLock, folder: Path) -> None:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise IndexLockedError(str(folder), _holder(folder)) from None
+        raise IndexLockedError(str(folder), find_holder(folder)) from None
 
 
-def _store_holder(folder: Path) -> None:
+def store_holder(folder: Path) -> None:
     """Tell others who writes. It helps people and decides nothing: without it, all works."""
     command = shlex.join(sys.orig_argv)
     holder = {
@@ -79,7 +79,7 @@ def _store_holder(folder: Path) -> None:
                 leftover.unlink()
 
 
-def _holder(folder: Path) -> str | None:
+def find_holder(folder: Path) -> str | None:
     """Say who holds the lock.
 
     None if that is not known: the holder may not have written its text yet, and the text found may

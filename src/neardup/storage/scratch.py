@@ -34,7 +34,7 @@ _RANDOM = re.compile(r"[a-z0-9_]{8}")
 
 # What file systems answer that have no locks. There nobody finds out whether a writer lives, and
 # what killed ones leave stays.
-_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
+NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 # Folders that others may take for abandoned before they are locked.
 _TRIES = 10
@@ -112,7 +112,7 @@ def _make(target: Path) -> tuple[Path, BaseFileLock | None]:
         except (TimeoutError, FileNotFoundError):
             continue
         except OSError as error:
-            if error.errno in _NO_LOCKS:
+            if error.errno in NO_LOCKS:
                 return scratch, None
             _remove(scratch, None)
             raise

@@ -1,0 +1,304 @@
+"""The work folder of a run: what its tasks have made, so that a run that was stopped can go on.
+
+    .NAME.neardup-work-DIGEST/
+      key.json              what the folder is for: options, versions, inputs
+      tasks.log             a line for each task that is done (storage.task_log)
+      TASK.FILE             what a task has made; a temporary name until the task is done
+      write.lock            one process at a time
+
+A task writes its files under temporary names, sees that they reach the disk, gives them their names
+and adds a line to the log; without that line it is not done, and what it left is removed when the
+folder is entered again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any
+
+from neardup.errors import WriteError
+from neardup.storage.done_tasks import DoneTasks
+from neardup.storage.files import sync_folder
+from neardup.storage.lock import HOLDER, LOCK
+from neardup.storage.task_files import TaskFiles
+from neardup.storage.task_log import TaskRecord, as_json
+from neardup.storage.work_errors import no_disk, work_errors
+from neardup.storage.work_key import difference, digest_of
+from neardup.storage.work_place import KEY, LOG, WorkPlace, key_in
+
+
+class WorkFolder:
+    """Tasks that are done, and their files, in a folder that is made with the first task.
+
+    Made by ``open`` or ``temporary``. Several threads may use one. As a context manager it removes
+    the folder in the end; after an error it keeps one in which tasks are done, for the same command
+    to go on.
+
+    Parameters
+    ----------
+    place
+        Where it lies.
+    key
+        What it is for; None if no later run goes on with it.
+
+    Attributes
+    ----------
+    stale
+        Folders of earlier runs of the same name, with other options or inputs.
+    """
+
+    def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
+        self.stale = place.others()
+        self._place, self._key = place, key
+        self._done = DoneTasks(place.path, None if key is None else digest_of(key))
+        self._under_way: set[str] = set()
+        self._token = secrets.token_hex(4)
+        self._mutex = RLock()
+        self._is_entered = self._is_closed = False
+        self._finalizer: weakref.finalize[..., Any] | None = None
+
+    @classmethod
+    def open(
+        cls, parent: Path, name: str, key: Mapping[str, Any], *, fresh: bool = False
+    ) -> WorkFolder:
+        """Return the work folder for a key, with what an earlier run has done there.
+
+        Parameters
+        ----------
+        parent
+            Folder in which it lies.
+        name
+            Name of the run, such as that of its output.
+        key
+            All that the work depends on, as ``storage.work_key`` says.
+        fresh
+            Do everything again.
+
+        Raises
+        ------
+        WriteError
+            If another process is at work there, or the folder cannot be read or written.
+        """
+        folder = cls(WorkPlace(parent, name, digest_of(key)), key)
+        if folder._place.exists():
+            folder._enter(is_fresh=fresh)
+        return folder
+
+    @classmethod
+    def temporary(cls, parent: Path | None = None, name: str = "run") -> WorkFolder:
+        """Return a work folder that no later run goes on with, and that goes in any case.
+
+        What killed processes have left of such folders is removed. Without ``parent`` it lies where
+        the system has temporary files.
+        """
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
+        folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
+        folder.remove_stale()
+        folder._finalizer = weakref.finalize(folder, folder._place.remove)
+        return folder
+
+    def __enter__(self) -> WorkFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.remove()
+        else:
+            self.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where the work lies, or will."""
+        return self._place.path
+
+    @property
+    def n_done(self) -> int:
+        """How many tasks are done."""
+        return len(self._done)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the files of all tasks that are done."""
+        with self._mutex:
+            return sum(file.size for file in self._done.files.values())
+
+    @property
+    def problems(self) -> list[str]:
+        """What was found damaged, and is done again: a line each."""
+        return self._done.problems
+
+    def is_done(self, task: str) -> bool:
+        """Return whether a task is done, and its files are what they were.
+
+        Those of an earlier process are read once. If one is damaged, its task and all that were
+        done after it count as not done.
+        """
+        with self._mutex, self._errors():
+            return task in self._done
+
+    def result(self, task: str) -> Any:
+        """Return the result of a task that is done, as JSON gives it back.
+
+        Raises
+        ------
+        ReadError
+            If its files are not what it has made.
+        """
+        with self._mutex, self._errors():
+            return self._done[task].result
+
+    def path(self, task: str, file_name: str) -> Path:
+        """Return where a file of a task that is done lies.
+
+        Raises
+        ------
+        ReadError
+            If it is not what the task has made.
+        """
+        with self._mutex, self._errors():
+            return self._done.path(task, file_name)
+
+    @contextmanager
+    def task(self, name: str) -> Iterator[TaskFiles]:
+        """Do a task in the block; when that ends without an error, the task is done.
+
+        Raises
+        ------
+        WriteError
+            If a file cannot be written; then the task is not done, and its files are removed.
+        """
+        self._begin(name)
+        files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
+        try:
+            with work_errors(self.folder, is_lasting=self._key is not None, is_foreign=True):
+                yield files
+            with self._errors():
+                self._finish(name, files)
+        except BaseException:
+            files.remove_parts()
+            raise
+        finally:
+            with self._mutex:
+                self._under_way.discard(name)
+
+    def discard(self, task: str) -> None:
+        """Remove the files of a task that is done; it stays done, with its result."""
+        with self._mutex, self._errors():
+            self._done.discard(task)
+
+    def free_disk_bytes(self) -> int:
+        """Return how much the disk of the folder has free."""
+        with self._errors():
+            above = (self.folder, *self.folder.parents)
+            return shutil.disk_usage(next(path for path in above if path.exists())).free
+
+    def require_disk(self, bytes_needed: int) -> None:
+        """Check that the disk has room for what a run puts here in all, done or not.
+
+        Raises
+        ------
+        WriteError
+            If it has not; says how much is needed and how much is free.
+        """
+        missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
+        if missing > free:
+            raise WriteError(no_disk(self._place.parent, missing, free))
+
+    def what_changed(self, stale: Path) -> str:
+        """Say what is not as it was when a stale folder was made; empty if that is not known."""
+        old = key_in(stale)
+        return difference(old, self._key or {}) if old else ""
+
+    def remove_stale(self) -> list[Path]:
+        """Remove stale folders, but those in which a process is at work; return them."""
+        removed = self._place.remove_others()
+        self.stale = [path for path in self.stale if path not in removed]
+        return removed
+
+    def close(self) -> None:
+        """End the work here, and keep the folder if a later run can go on with it."""
+        with self._mutex:
+            if self._key is None or not self._done:
+                self.remove()
+            elif not self._is_closed:
+                self._is_closed = True
+                if self._is_entered:
+                    self._place.leave()
+
+    def remove(self) -> None:
+        """Remove the folder: the run is finished."""
+        with self._mutex:
+            if not self._is_closed:
+                self._is_closed = True
+                if self._finalizer is not None:
+                    self._finalizer()
+                elif self._is_entered:
+                    self._place.remove()
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return work_errors(self.folder, is_lasting=self._key is not None)
+
+    def _begin(self, name: str) -> None:
+        with self._mutex:
+            if not self._is_entered and not self._is_closed:
+                # Whatever is there now was not there at the start, and nobody has counted on it.
+                self._enter(is_fresh=True)
+            if self._is_closed or name in self._under_way or self.is_done(name):
+                state = "the folder is closed" if self._is_closed else "it is done or under way"
+                message = f"task {name!r} cannot begin: {state}"
+                raise ValueError(message)
+            self._under_way.add(name)
+
+    def _finish(self, name: str, files: TaskFiles) -> None:
+        result = as_json(files.result)
+        record = TaskRecord(name, files.finish(), result)
+        with self._mutex:
+            if self._is_closed:
+                message = f"task {name!r} comes too late: the folder is closed"
+                raise ValueError(message)
+            try:
+                files.take_names()
+                if self._key is not None:
+                    sync_folder(self.folder)
+                self._done.add(record)
+            except BaseException:
+                # An interrupt may come when all is done.
+                if not self._done.has(name):
+                    files.give_up_names()
+                raise
+
+    def _enter(self, *, is_fresh: bool) -> None:
+        """Make the folder or take it over, and see what is done."""
+        with self._errors():
+            self._place.enter()
+            try:
+                if is_fresh:
+                    self._place.clear()
+                self._done.load()
+                if self._key is not None:
+                    self._place.note(self._key)
+                    self._remove_leftovers()
+            except BaseException:
+                self._place.leave()
+                raise
+        self._is_entered = True
+
+    def _remove_leftovers(self) -> None:
+        """Remove what no task that is done has made."""
+        known = {KEY, LOG, LOCK, HOLDER, *self._done.files}
+        for path in self.folder.iterdir():
+            if path.name not in known and not path.is_dir():
+                path.unlink(missing_ok=True)
