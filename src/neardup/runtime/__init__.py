@@ -1,1 +1,1 @@
-"""How work is run: blocks over threads, progress and clock."""
+"""How work is run: blocks over threads, progress and clock, memory."""

@@ -11,4 +11,7 @@ A writer takes the lock, removes what an earlier, killed one left, writes new fi
 are not in use, and stores a manifest. Readers take no lock: they see the old manifest or the new.
 A handle keeps an index open: it checks each file once, however often the index changes. Nothing
 here knows what the arrays mean; a kind of index derives its own handle.
+
+``scratch`` has the folders in which outputs are made, and ``work`` those in which a run keeps what
+it has done, so that it can go on if it was stopped.
 """

@@ -54,8 +54,11 @@ class DoneTasks:
 
     def __contains__(self, task: str) -> bool:
         """Return whether a task is done, and its files are what they were."""
+        record = self._records.get(task)
+        if record is not None and record.is_discarded:
+            self._read_all()
         while task in self._unread:
-            self._read(next(iter(self._unread)))
+            self._read_next()
         return task in self._records
 
     def __getitem__(self, task: str) -> TaskRecord:
@@ -142,12 +145,19 @@ class DoneTasks:
         OSError
             If that cannot be logged, or they cannot be removed.
         """
+        self._read_all()
         record = self[task]
         self.add(dataclasses.replace(record, is_discarded=True))
         for name in record.files:
             file_of(self._folder, task, name).unlink(missing_ok=True)
 
-    def _read(self, task: str) -> None:
+    def _read_all(self) -> None:
+        """Read all files: a task stays done without its own only if all others are intact."""
+        while self._unread:
+            self._read_next()
+
+    def _read_next(self) -> None:
+        task = next(iter(self._unread))
         if self._is_damaged(task, _record_of, lambda file: file):
             self._drop(task)
         else:

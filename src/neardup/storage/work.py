@@ -263,12 +263,12 @@ class WorkFolder:
             self._under_way.add(name)
 
     def _finish(self, name: str, files: TaskFiles) -> None:
+        self._check_open(name)
         result = as_json(files.result)
         record = TaskRecord(name, files.finish(), result)
         with self._mutex:
-            if self._is_closed:
-                message = f"task {name!r} comes too late: the folder is closed"
-                raise ValueError(message)
+            # Once more: only here nobody can close it any more.
+            self._check_open(name)
             try:
                 files.take_names()
                 if self._key is not None:
@@ -279,6 +279,11 @@ class WorkFolder:
                 if not self._done.has(name):
                     files.give_up_names()
                 raise
+
+    def _check_open(self, task: str) -> None:
+        if self._is_closed:
+            message = f"task {task!r} comes too late: the folder is closed"
+            raise ValueError(message)
 
     def _enter(self, *, is_fresh: bool) -> None:
         """Make the folder or take it over, and see what is done."""

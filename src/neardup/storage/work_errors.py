@@ -57,6 +57,8 @@ def _is_of(folder: Path, error: OSError) -> bool:
 
 
 def _advice(error: OSError, is_lasting: bool) -> str:
+    if error.errno == errno.ENOENT:
+        return "something has removed files there; run the same command again"
     if error.errno not in _FULL:
         return "name another folder for temporary files with work (--work)"
     if is_lasting:

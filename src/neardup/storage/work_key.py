@@ -43,8 +43,8 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         now: Any = new.get(name)
         if before == now:
             continue
-        if _are_files(before) and _are_files(now):
-            parts += _differing_files(name, before, now)
+        if _are_files(before or []) and _are_files(now or []):
+            parts += _differing_files(name, before or [], now or [])
         elif isinstance(before, dict) and isinstance(now, dict):
             changed = [
                 f"{each} was {_spelled(before.get(each))}, is {_spelled(now.get(each))}"
