@@ -12,6 +12,7 @@ from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.overlap import WEIGHTED_JACCARD, Threshold, overlap_at_least, required_overlap
 from neardup.kernels.parities import count_ones
 from neardup.kernels.types import ConstInt32s, Int, Int64s
+from neardup.kernels.union_find import find_root
 
 
 class Groups(NamedTuple):
@@ -32,24 +33,15 @@ class Groups(NamedTuple):
 
 
 @inlined
-def _find(parents: Int64s, d: Int) -> Int:
-    """First document of the component of d, halving the path to it."""
-    while parents[d] != d:
-        parents[d] = parents[parents[d]]
-        d = parents[d]
-    return d
-
-
-@inlined
-def _add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
+def add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
     """Put a slot into its component's group, first melting the groups that have become one."""
     owners, heads, next_group, next_member, last_member = groups
-    own = _find(parents, np.int64(owners[slot]))
+    own = find_root(parents, np.int64(owners[slot]))
     home, previous = np.int64(-1), np.int64(-1)
     group = heads[key]
     while group >= 0:
         following = next_group[group]
-        if _find(parents, np.int64(owners[group])) != own:
+        if find_root(parents, np.int64(owners[group])) != own:
             previous = group
         elif home < 0:
             home = group
@@ -70,9 +62,9 @@ def _add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
 
 
 @inlined
-def _join(parents: Int64s, d: Int, root: Int) -> Int:
+def join_root(parents: Int64s, d: Int, root: Int) -> Int:
     """Join document d to the component of which ``root`` is the first, and return its first one."""
-    own = _find(parents, d)
+    own = find_root(parents, d)
     parents[max(own, root)] = min(own, root)
     return min(own, root)
 
@@ -105,9 +97,9 @@ def join_components(
         for slot in range(key_starts[d], key_starts[d + 1]):
             group = heads[keys[slot]]
             while group >= 0:
-                root = _find(parents, np.int64(owners[group]))
+                root = find_root(parents, np.int64(owners[group]))
                 member = group
-                while member >= 0 and root != _find(parents, d):
+                while member >= 0 and root != find_root(parents, d):
                     other = np.int64(owners[member])
                     member = next_member[member]
                     if last_compared[other] == d:
@@ -144,6 +136,6 @@ def join_components(
                         if overlap < required:
                             continue
                     counts[1] += 1
-                    root = _join(parents, d, root)
+                    root = join_root(parents, d, root)
                 group = next_group[group]
-            _add_to_list(slot, keys[slot], groups, parents)
+            add_to_list(slot, keys[slot], groups, parents)
