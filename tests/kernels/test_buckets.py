@@ -16,13 +16,19 @@ INDEX_BITS = 7
 INDEX_MASK = (1 << INDEX_BITS) - 1
 
 
+def pack(keys):
+    """Sort documents by their keys, cut to what their indices leave free."""
+    packed = [key & ~INDEX_MASK | index for index, key in enumerate(keys)]
+    return np.array(sorted(packed), np.uint64)
+
+
 def run(keys, first_bucket=0):
     """Give each document's bucket, and the sizes of the buckets from ``first_bucket`` on."""
-    packed = sorted(key << INDEX_BITS | index for index, key in enumerate(keys))
     numbers = np.full(len(keys), -9, np.int32)
     sizes = np.full(first_bucket + len(keys) // 2, -9, np.int64)
+    whole = np.array(keys, np.uint64)
     after = buckets.bucket_runs(
-        np.array(packed, np.uint64), np.uint64(INDEX_MASK), first_bucket, numbers, sizes
+        pack(keys), np.uint64(INDEX_MASK), whole, first_bucket, numbers, sizes
     )
     assert (sizes[:first_bucket] == -9).all()
     assert (sizes[after:] == -9).all()
@@ -43,6 +49,21 @@ def run(keys, first_bucket=0):
     ],
 )
 def test_bucket_runs__by_hand(keys, numbers, sizes):
+    assert run([key << INDEX_BITS for key in keys]) == (numbers, sizes)
+
+
+@pytest.mark.parametrize(
+    ("keys", "numbers", "sizes"),
+    [
+        ([0, 1], [-1, -1], []),
+        ([0, 1, 1], [-1, 0, 0], [2]),
+        ([1, 0, 1, 2, 0], [0, 1, 0, -1, 1], [2, 2]),
+        ([3, 2, 1, 0, 2**63], [-1, -1, -1, -1, -1], []),
+        ([2**63 + 1, 1, 2**63 + 1, 2**63, 1], [1, 0, 1, -1, 0], [2, 2]),
+        ([5, 5, 6, 6, 6, 2**7], [0, 0, 1, 1, 1, -1], [2, 3]),
+    ],
+)
+def test_bucket_runs__keys_that_differ_only_where_they_are_cut(keys, numbers, sizes):
     assert run(keys) == (numbers, sizes)
 
 
@@ -58,6 +79,58 @@ def test_bucket_runs__equal_keys_share_a_bucket(n_keys, first_bucket):
         assert numbers == [
             first_bucket + repeated.index(key) if key in repeated else -1 for key in keys
         ]
+
+
+def edges_of(keys, are_ignored=None):
+    """Give the edges of each document, by the first one of its group."""
+    ignored = None if are_ignored is None else np.array(are_ignored, np.bool_)
+    firsts, members = lsh.star_edges(np.array(keys, np.uint64), are_ignored=ignored)
+    return sorted(zip(firsts.tolist(), members.tolist(), strict=True))
+
+
+def groups_of(keys):
+    """The documents of each key that several have."""
+    by_key = {}
+    for document, key in enumerate(keys):
+        by_key.setdefault(key, []).append(document)
+    return [group for group in by_key.values() if len(group) > 1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "edges"),
+    [
+        ([], []),
+        ([5], []),
+        ([5, 5], [(0, 1)]),
+        ([0, 1, 2, 3], []),
+        ([2**64 - 1, 3, 2**64 - 1, 2, 3], [(0, 2), (1, 4)]),
+        ([1, 0, 1, 0, 1], [(0, 2), (0, 4), (1, 3)]),
+    ],
+)
+def test_star_edges__by_hand(keys, edges):
+    assert edges_of(keys) == edges
+
+
+@pytest.mark.parametrize("shift", [0, 3, 40])
+def test_star_edges__by_definition(shift):
+    """Where keys differ in the bits that are cut, in others, or in both."""
+    generator = random.Random(shift)
+    for _ in range(40):
+        n = generator.randrange(60)
+        values = [generator.randrange(30) << shift | generator.randrange(3) for _ in range(n)]
+        keys = [generator.choice(values) for _ in range(n)]
+        are_ignored = [generator.random() < 0.7 for _ in range(n)]
+        groups = groups_of(keys)
+        assert edges_of(keys) == sorted((g[0], d) for g in groups for d in g[1:])
+        assert edges_of(keys, are_ignored) == sorted(
+            (g[0], d) for g in groups if not all(are_ignored[d] for d in g) for d in g[1:]
+        )
+
+
+def test_star_edges__of_a_column():
+    keys = np.array([[1, 7], [2, 7], [1, 7]], np.uint64)
+    firsts, members = lsh.star_edges(keys[:, 0])
+    assert (firsts.tolist(), members.tolist()) == ([0], [2])
 
 
 def test_list_keys__by_definition():

@@ -9,7 +9,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets as kernel
 from neardup.runtime.runner import Runner
-from neardup.tables import BandKeys, Buckets, Int32s, Int64s, KeyLists, Uint64s
+from neardup.tables import BandKeys, Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 
 _MOST = 2**31 - 1
 _TOO_MANY = (
@@ -39,23 +39,18 @@ def bucket_documents(
 
     Notes
     -----
-    A key is cut to the bits that a document's index leaves free in 64, and both are sorted as one
-    number. At 2^30 documents 34 bits of key remain; an accidental agreement only adds a candidate
-    pair, which verification rejects. Time O(n_bands * n log n), memory 12 bytes a document and
+    Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes a document and
     band sorted at the same time, 4 bytes a document and band in the result.
     """
     if n_documents > _MOST:
         raise InvalidParameterError(_TOO_MANY)
-    index_bits = max(1, int(n_documents - 1).bit_length())
-    index_mask = np.uint64((1 << index_bits) - 1)
-    indices = np.arange(n_documents, dtype=np.uint64)
     numbers: Int32s = np.empty((n_bands, n_documents), np.int32)
 
     def sort_band(band: int) -> Int64s:
-        packed = (band_key(band) & ~index_mask) | indices
-        packed.sort()
+        keys = np.ascontiguousarray(band_key(band))
+        packed, index_mask = _sort_keys(keys)
         sizes: Int64s = np.empty(n_documents // 2, np.int64)
-        n_buckets = kernel.bucket_runs(packed, index_mask, 0, numbers[band], sizes)
+        n_buckets = kernel.bucket_runs(packed, index_mask, keys, 0, numbers[band], sizes)
         return sizes[:n_buckets].copy()
 
     sizes_of_bands = []
@@ -85,6 +80,50 @@ def bucket_keys(band_keys: BandKeys, order: Int64s, n_bands: int, runner: Runner
         keys[stop - len(part) : stop] = part
         stop -= len(part)
     return bucket_documents(lambda band: keys[order, band], n_bands, len(order), runner)
+
+
+def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
+    """List which documents have equal keys in one band, as edges from the first of each group.
+
+    Parameters
+    ----------
+    keys
+        64-bit keys of up to 2^32 documents, which are known by their places here.
+    are_ignored
+        Marks documents that need not meet each other: a group of only such has no edges.
+
+    Returns
+    -------
+    For each group of n documents with equal keys n - 1 edges: the first document of the group, and
+    each of the others.
+
+    Notes
+    -----
+    Time O(n log n). Memory 16 bytes a document beside the keys, and 16 bytes an edge.
+    """
+    keys = np.ascontiguousarray(keys)
+    packed, index_mask = _sort_keys(keys)
+    most = kernel.count_repeats(packed, index_mask)
+    firsts: Int64s = np.empty(most, np.int64)
+    members: Int64s = np.empty(most, np.int64)
+    ignored = np.empty(0, np.bool_) if are_ignored is None else are_ignored
+    n_edges = kernel.star_edges(packed, index_mask, keys, ignored, firsts, members)
+    return firsts[:n_edges], members[:n_edges]
+
+
+def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
+    """Sort documents by their keys; returns numbers in order, and the mask of the index in them.
+
+    A key is cut to the bits that a document's index leaves free in 64, and both are one number, the
+    fastest to sort. At 2^30 documents 34 bits of key remain, and kernels tell apart what is equal
+    as far as these go.
+    """
+    index_bits = max(1, int(len(keys) - 1).bit_length())
+    index_mask = np.uint64((1 << index_bits) - 1)
+    packed: Uint64s = keys & ~index_mask
+    packed |= np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    return packed, index_mask
 
 
 def list_keys(buckets: Buckets) -> KeyLists:
