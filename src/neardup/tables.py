@@ -146,6 +146,21 @@ class ShingleLists:
 
 
 @dataclass(frozen=True)
+class Filters:
+    """Bits of each document's shingles: d's are ``words[offsets[d] : offsets[d + 1]]``.
+
+    The number of words is a power of two; ``sizes`` are numbers of distinct shingles.
+    """
+
+    words: Uint64s
+    offsets: Int64s
+    sizes: Int64s
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
 class ShingleSets:
     """Sorted distinct shingle hashes: document d's are ``values[starts[d] :][: sizes[d]]``."""
 

@@ -1,0 +1,161 @@
+"""Filters: bits of a document's shingles that bound from above what it has in common with another.
+
+A filter has 2^k words. Each distinct shingle sets one of the bits, that of its hash modulo their
+number, or turns it. Folded, its halves put on top of each other by OR or XOR, a filter is that of
+half as many bits; so any two can be compared.
+
+No pair at the threshold is ruled out. A bit that is set in the filter of X and not in that of Y was
+set by a shingle that only X has; a turned bit in which they differ was turned by a shingle that
+only one of them has; and different bits by different shingles. A pair at the threshold has at least
+r common shingles, so |X| - r at most are only in X and |Y| - r only in Y. More bits rule it out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
+from neardup.kernels.parities import count_ones
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+
+_0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
+
+# Places for shingles that stay in the cache nearby: so many at most are left three in four empty,
+# which takes half as long as where every second one is met by another first.
+ROOMY = 2**14
+
+# Words between two looks at whether the threshold is out of reach.
+_STRETCH = 8
+
+
+@inlined
+def _sets_bits(measure: Int) -> bool:
+    """Whether shingles set their bits, or turn them.
+
+    Bits that are set tell what the smaller of two sets has more, which is what counts for
+    containment. Bits that are turned tell only how much differs on both sides together, but hide
+    less of it: at two bits a shingle four of ten that differ meet a bit that is set already.
+    """
+    return measure in (CONTAINMENT, MAX_CONTAINMENT)
+
+
+@kernel
+def count_words(
+    shingle_offsets: ConstInt64s, bits_per_shingle: int, most_words: int, offsets: Int64s
+) -> None:
+    """Give each document the least power of two of words that has so many bits a shingle.
+
+    ``offsets`` (n + 1) receives where each filter starts.
+    """
+    offsets[0] = 0
+    for d in range(shingle_offsets.shape[0] - 1):
+        n_bits = bits_per_shingle * (shingle_offsets[d + 1] - shingle_offsets[d])
+        n_words = np.int64(1)
+        while 64 * n_words < n_bits and n_words < most_words:
+            n_words *= 2
+        offsets[d + 1] = offsets[d] + n_words
+
+
+@kernel
+def fill_filters(
+    shingles: ConstUint64s,
+    shingle_offsets: ConstInt64s,
+    measure: int,
+    seen: Uint64s,
+    offsets: ConstInt64s,
+    words: Uint64s,
+    sizes: Int64s,
+) -> None:
+    """Have each distinct shingle set or turn its bit; all ``words`` are 0 before.
+
+    ``seen`` has room for ``ROOMY`` shingles, and for the least power of two of which the longest
+    document takes three in four. ``sizes`` receives the numbers of distinct ones.
+    """
+    sets_bits = _sets_bits(measure)
+    for d in range(offsets.shape[0] - 1):
+        start = np.uint64(offsets[d])
+        bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
+        n_shingles = shingle_offsets[d + 1] - shingle_offsets[d]
+        width = np.int64(2)
+        while 3 * width < 4 * n_shingles or width < min(4 * n_shingles, ROOMY):
+            width *= 2
+        seen[:width] = _0
+        place_mask = np.uint64(width - 1)
+        # An empty place is 0, and so is one shingle.
+        n_distinct, has_zero = np.int64(0), False
+        for i in range(shingle_offsets[d], shingle_offsets[d + 1]):
+            shingle = shingles[i]
+            if shingle == _0:
+                if has_zero:
+                    continue
+                has_zero = True
+            else:
+                place = shingle & place_mask
+                while seen[place] != shingle and seen[place] != _0:
+                    place = (place + _1) & place_mask
+                if seen[place] == shingle:
+                    continue
+                seen[place] = shingle
+            n_distinct += 1
+            word = start + ((shingle & bit_mask) >> _6)
+            bit = _1 << (shingle & _63)
+            if sets_bits:
+                words[word] |= bit
+            else:
+                words[word] ^= bit
+        sizes[d] = n_distinct
+
+
+@inlined
+def may_reach(
+    words: ConstUint64s,
+    x_start: Int,
+    x_stop: Int,
+    x_size: Int,
+    y_start: Int,
+    y_stop: Int,
+    y_size: Int,
+    measure: Int,
+    p: Int,
+    q: Int,
+    either_way: Int,
+) -> bool:
+    """Whether the filters of two documents leave it open that the first is similar to the second.
+
+    The filters were made for the same measure. ``either_way`` asks for whichever of the two
+    directions holds.
+    """
+    required = required_overlap(measure, x_size, y_size, p, q)
+    if either_way:
+        required = min(required, required_overlap(measure, y_size, x_size, p, q))
+    if required > x_size or required > y_size:
+        return False
+    if x_stop - x_start > y_stop - y_start:
+        x_start, y_start, x_stop, y_stop = y_start, x_start, y_stop, x_stop
+        x_size, y_size = y_size, x_size
+    # From here on x has the shorter filter, and the other one is folded.
+    n_words = x_stop - x_start
+    sets_bits = _sets_bits(measure)
+    n_different, x_only, y_only = np.int64(0), np.int64(0), np.int64(0)
+    first: Int = np.int64(0)
+    while first < n_words:
+        stop = min(first + _STRETCH, n_words)
+        for i in range(first, stop):
+            word, folded = words[x_start + i], _0
+            if sets_bits:
+                for k in range(y_start + i, y_stop, n_words):
+                    folded |= words[k]
+                    # Also unfolded each bit that x lacks where it would be stands for a shingle.
+                    y_only += count_ones(words[k] & ~word)
+                x_only += count_ones(word & ~folded)
+            else:
+                for k in range(y_start + i, y_stop, n_words):
+                    folded ^= words[k]
+                n_different += count_ones(word ^ folded)
+        first = stop
+        if x_only > x_size - required or y_only > y_size - required:
+            return False
+        if n_different > x_size + y_size - 2 * required:
+            return False
+    return True
