@@ -1,0 +1,118 @@
+"""The stage sieve: components fall apart where filters prove that no pair is similar."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels import sieve as kernel
+from neardup.kernels.components import Groups
+from neardup.kernels.types import sealed
+from neardup.matching.measures import Measure
+from neardup.tables import Bools, Filters, Int32s, Int64s, Uint64s
+
+# Larger components stay whole. Each is decided by itself, so that the same documents stay
+# together wherever they are worked on.
+MOST_SIEVED = 16384
+# So many a document in all buckets: a cluster of 500 copies that share 16 keys is below.
+_MOST_PAIRS = 4096
+
+
+def sieve_components(
+    components: Int64s,
+    keys: Uint64s,
+    filters: Filters | None,
+    measure: Measure,
+    *,
+    are_fixed: Bools | None = None,
+    with_fixed: bool = False,
+    either_way: bool = False,
+) -> Int64s:
+    """Connect only those documents of a component that filters leave as candidates.
+
+    Candidates are pairs of one component that have the same key in the same band, and whose
+    filters do not prove them to be below the threshold.
+
+    Parameters
+    ----------
+    components
+        Component of each document; equal numbers are the same one. Documents are in keep order,
+        whatever their components.
+    keys
+        Band keys, of shape (n, n_bands).
+    filters
+        Their filters, made for the measure; None if there are none, as for weighted sets, and
+        every component stays whole.
+    measure
+        For one-sided measures the later document, which would go, is x, the earlier one y.
+    are_fixed
+        Documents that stay in any case.
+    with_fixed
+        Whether two of these may be similar as well, or are never compared.
+    either_way
+        Whether a pair counts that is similar in the other direction.
+
+    Returns
+    -------
+    For each document the first one of its new component, itself if it is alone.
+
+    Notes
+    -----
+    The result depends on nothing but the documents of each component. Those of more than
+    ``MOST_SIEVED`` documents, or with more than 4096 pairs a document in their buckets, stay
+    whole. Kernels hold no lock: threads may sieve different components at the same time.
+    """
+    n, n_bands = keys.shape
+    order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)
+    starts = _starts_of_runs(components[order])
+    firsts: Int64s = np.empty(n, np.int64)
+    if filters is None:
+        firsts[order] = np.repeat(order[starts[:-1]], np.diff(starts))
+        return firsts
+    candidates = kernel.Candidates(
+        keys=np.ascontiguousarray(keys),
+        words=filters.words,
+        offsets=filters.offsets,
+        sizes=filters.sizes,
+        are_fixed=np.zeros(n, np.bool_) if are_fixed is None else are_fixed,
+    )
+    sizes = np.diff(starts)
+    largest = int(sizes[sizes <= MOST_SIEVED].max(initial=0))
+    kernel.sieve_components(
+        order,
+        starts,
+        sealed(candidates),
+        measure.in_kernels,
+        kernel.Rules(int(either_way), int(with_fixed), MOST_SIEVED, _MOST_PAIRS),
+        _make_room(largest, n_bands),
+        firsts,
+    )
+    return firsts
+
+
+def _starts_of_runs(values: Int64s) -> Int64s:
+    """Return where runs of equal values start, and where the last one ends."""
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    ends = [len(values)] if len(values) else []
+    return np.concatenate([[0], changes, ends]).astype(np.int64)
+
+
+def _make_room(n: int, n_bands: int) -> kernel.Room:
+    """Make room for components of up to n documents."""
+    n_places = n_bands << max(1, int(2 * n - 1).bit_length())
+    next_group, next_member, last_member = np.empty((3, n * n_bands), np.int64)
+    groups = Groups(
+        owners=np.repeat(np.arange(n, dtype=np.int32), n_bands),
+        heads=np.empty(n_places, np.int64),
+        next_group=next_group,
+        next_member=next_member,
+        last_member=last_member,
+    )
+    first_members: Int32s = np.empty(n_places, np.int32)
+    return kernel.Room(
+        first_members,
+        np.empty(n_places, np.int32),
+        np.empty(n * n_bands, np.int64),
+        sealed(groups),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+    )

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.matching import sieve
+from neardup.matching.filters import make_filters
+from neardup.matching.measures import MEASURES
+from neardup.tables import ShingleLists
+from tests.arrays import ragged, random_sets
+from tests.oracles import sieve as oracle
+from tests.oracles.measures import MEASURES as PLAIN
+
+THRESHOLDS = [Fraction(t) for t in ("0.3", "0.5", "0.8", "1")]
+
+
+def run(documents, components, measure, threshold, **options):
+    lists = ShingleLists(*ragged([document.shingles for document in documents]))
+    keys = np.array([document.keys for document in documents], np.uint64)
+    n_bands = len(documents[0].keys) if documents else 3
+    return sieve.sieve_components(
+        np.array(components, np.int64),
+        keys.reshape(len(documents), n_bands),
+        make_filters(lists, MEASURES[measure](threshold)),
+        MEASURES[measure](threshold),
+        are_fixed=np.array([document.is_fixed for document in documents], np.bool_),
+        **options,
+    ).tolist()
+
+
+def random_documents(generator, n, n_bands):
+    """Give documents often alike, with keys that collide in the table, often shared."""
+    sets = random_sets(generator, n, generator.choice((3, 20, 90)))
+    hashes = [generator.getrandbits(64) for _ in range(400)]
+    values = [generator.getrandbits(64) for _ in range(generator.randint(1, n))]
+    values += [0, 1, 2**64 - 1]
+    return [
+        oracle.Document(
+            shingles := [hashes[x] for x in elements] + [hashes[min(elements)]] * (d % 3),
+            oracle.n_bits(len(shingles), 2, 2**16),
+            [generator.choice(values) for _ in range(n_bands)],
+            generator.random() < 0.4,
+        )
+        for d, elements in enumerate(sets)
+    ]
+
+
+@pytest.mark.parametrize("measure", PLAIN)
+@pytest.mark.parametrize("with_fixed", [False, True])
+@pytest.mark.parametrize("either_way", [False, True])
+def test_sieve_components__as_oracle(monkeypatch, measure, with_fixed, either_way):
+    generator = random.Random(5)
+    for _ in range(25):
+        n, n_bands = generator.randint(1, 24), generator.randint(1, 4)
+        documents = random_documents(generator, n, n_bands)
+        components = [generator.randrange(-2, generator.choice((1, 6))) for _ in range(n)]
+        threshold = generator.choice(THRESHOLDS)
+        limits = {
+            "most_documents": generator.choice((4096, 5)),
+            "most_pairs": generator.choice((16384, 1)),
+        }
+        monkeypatch.setattr(sieve, "MOST_SIEVED", limits["most_documents"])
+        monkeypatch.setattr(sieve, "_MOST_PAIRS", limits["most_pairs"])
+        options = {"with_fixed": with_fixed, "either_way": either_way}
+        assert run(documents, components, measure, threshold, **options) == oracle.firsts(
+            documents, components, measure, threshold, **options, **limits
+        )
+
+
+def documents_of(keys, *, fixed=()):
+    """Give documents with these keys, those of one letter equal, others with nothing in common."""
+    texts = {"a": range(50), "b": range(100, 150), "c": range(200, 250)}
+    return [
+        oracle.Document(
+            [x * 0x9E3779B97F4A7C15 % 2**64 for x in texts[letter]], 128, own, d in fixed
+        )
+        for d, (letter, own) in enumerate(keys)
+    ]
+
+
+def test_sieve_components__by_hand():
+    documents = documents_of(
+        [("a", [1, 5]), ("b", [1, 5]), ("a", [1, 6]), ("b", [2, 5]), ("c", [2, 6]), ("a", [3, 7])]
+    )
+    assert run(documents, [7] * 6, "jaccard", Fraction("0.8")) == [0, 1, 0, 1, 4, 5]
+    # Other components part what the same key would join.
+    assert run(documents, [7, 7, 3, 7, 7, 7], "jaccard", Fraction("0.8")) == [0, 1, 2, 1, 4, 5]
+
+
+def test_sieve_components__keys_of_other_bands_are_other_keys():
+    documents = documents_of([("a", [1, 2]), ("a", [2, 1])])
+    assert run(documents, [0, 0], "jaccard", Fraction(1)) == [0, 1]
+
+
+def test_sieve_components__fixed_documents_meet_only_others():
+    keys = [("a", [1]), ("a", [1]), ("b", [1]), ("a", [1])]
+    documents = documents_of(keys[:3], fixed=(0, 1))
+    assert run(documents, [0] * 3, "jaccard", Fraction(1)) == [0, 1, 2]
+    assert run(documents, [0] * 3, "jaccard", Fraction(1), with_fixed=True) == [0, 0, 2]
+    # A document that may go for either connects both.
+    assert run(documents_of(keys, fixed=(0, 1)), [0] * 4, "jaccard", Fraction(1)) == [0, 0, 2, 0]
+
+
+def test_sieve_components__the_later_document_is_the_contained_one():
+    part, whole = ([x * 0x9E3779B97F4A7C15 % 2**64 for x in range(n)] for n in (10, 90))
+    part, whole = (
+        oracle.Document(shingles, oracle.n_bits(len(shingles), 2, 2**16), [1])
+        for shingles in (part, whole)
+    )
+    threshold = Fraction("0.9")
+    assert run([whole, part], [0, 0], "containment", threshold) == [0, 0]
+    assert run([part, whole], [0, 0], "containment", threshold) == [0, 1]
+    assert run([part, whole], [0, 0], "containment", threshold, either_way=True) == [0, 0]
+    assert run([part, whole], [0, 0], "max-containment", threshold) == [0, 0]
+
+
+@pytest.mark.parametrize(("most_documents", "is_whole"), [(3, False), (2, True)])
+def test_sieve_components__too_many_documents_stay_whole(monkeypatch, most_documents, is_whole):
+    monkeypatch.setattr(sieve, "MOST_SIEVED", most_documents)
+    documents = documents_of([("a", [1]), ("b", [1]), ("c", [1]), ("a", [1]), ("b", [1])])
+    found = run(documents, [4, 4, 4, 1, 1], "jaccard", Fraction(1))
+    assert found == [0, 0 if is_whole else 1, 0 if is_whole else 2, 3, 4]
+
+
+@pytest.mark.parametrize(("most_pairs", "is_whole"), [(2, False), (1, True)])
+def test_sieve_components__too_many_pairs_stay_whole(monkeypatch, most_pairs, is_whole):
+    """Three documents have three pairs in each of two bands: two a document."""
+    monkeypatch.setattr(sieve, "_MOST_PAIRS", most_pairs)
+    documents = documents_of([("a", [1, 1]), ("b", [1, 1]), ("c", [1, 1])])
+    found = run(documents, [0, 0, 0], "jaccard", Fraction(1))
+    assert found == ([0, 0, 0] if is_whole else [0, 1, 2])
+
+
+def test_sieve_components__without_filters_all_stay_whole():
+    found = sieve.sieve_components(
+        np.array([5, 2, 5, 2, 9], np.int64),
+        np.zeros((5, 1), np.uint64),
+        None,
+        MEASURES["weighted-jaccard"](Fraction(1)),
+    )
+    assert found.tolist() == [0, 1, 0, 1, 4]
+
+
+def test_sieve_components__of_no_documents():
+    assert run([], [], "jaccard", Fraction(1)) == []
