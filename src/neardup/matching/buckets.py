@@ -8,6 +8,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets as kernel
+from neardup.kernels.hashing import GOLDEN
 from neardup.runtime.runner import Runner
 from neardup.tables import BandKeys, Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 
@@ -133,3 +134,90 @@ def list_keys(buckets: Buckets) -> KeyLists:
     kernel.list_keys(buckets.numbers, starts, keys)
     sizes: Int64s = np.bincount(keys, minlength=len(buckets.sizes)).astype(np.int64)
     return KeyLists(starts, keys, np.diff(starts), sizes)
+
+
+def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
+    """Give documents that have equal keys of all 64 bits in a band a key in common.
+
+    Parameters
+    ----------
+    keys
+        Those of each document in each band, shape (n_documents, n_bands).
+    components
+        Where it is given, keys are equal only among documents of the same number; not negative.
+
+    Raises
+    ------
+    InvalidParameterError
+        For 2^31 documents or keys, or more; they get numbers of 32 bits.
+
+    Notes
+    -----
+    A key that one document has alone is left out. Keys that look equal by the bits that are sorted
+    are compared in full. Time O(n_bands * n log n), memory some 50 bytes a document for the band
+    at work, 8 bytes a document and band at most in all.
+    """
+    n_documents, n_bands = keys.shape
+    if n_documents > _MOST:
+        raise InvalidParameterError(_TOO_MANY)
+    numbers: Int32s = np.full((n_bands, n_documents), -1, np.int32)
+    sizes_of_bands = []
+    n_keys = 0
+    for band in range(n_bands):
+        order, starts = _group_equal(np.ascontiguousarray(keys[:, band]), components)
+        sizes = np.diff(starts, append=len(order))
+        if n_keys + len(sizes) > _MOST:
+            raise InvalidParameterError(_TOO_MANY)
+        numbers[band, order] = np.repeat(np.arange(n_keys, n_keys + len(sizes)), sizes)
+        n_keys += len(sizes)
+        sizes_of_bands.append(sizes)
+    all_sizes = np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
+    return list_keys(Buckets(numbers, all_sizes))
+
+
+def _group_equal(keys: Uint64s, components: Int64s | None) -> tuple[Int64s, Int64s]:
+    """Bring together the documents of equal keys that have company; give where groups start."""
+    n_documents = len(keys)
+    mask = np.uint64((1 << max(1, int(n_documents - 1).bit_length())) - 1)
+    # Equal keys of different components differ in their upper bits, too.
+    packed = keys if components is None else keys ^ (components.astype(np.uint64) * GOLDEN)
+    packed = (packed & ~mask) | np.arange(n_documents, dtype=np.uint64)
+    packed.sort()
+    looks_equal = (packed[1:] & ~mask) == (packed[:-1] & ~mask)
+    has_company = np.zeros(n_documents, np.bool_)
+    has_company[1:] |= looks_equal
+    has_company[:-1] |= looks_equal
+    starts_run = np.ones(n_documents, np.bool_)
+    starts_run[1:] = ~looks_equal
+    order = (packed[has_company] & mask).astype(np.int64)
+    starts_run = starts_run[has_company]
+
+    is_first = starts_run | _differ(order, keys, components)
+    if (is_first != starts_run).any():
+        # By accident, or because keys were not spread over all bits.
+        runs = np.cumsum(starts_run)
+        mixed = np.zeros(runs[-1] + 1, np.bool_)
+        mixed[runs[is_first & ~starts_run]] = True
+        places = np.flatnonzero(mixed[runs])
+        members = order[places]
+        labels = np.zeros_like(members) if components is None else components[members]
+        order[places] = members[np.lexsort((labels, keys[members], runs[places]))]
+        is_first = starts_run | _differ(order, keys, components)
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(starts, append=len(order))
+    if (sizes == 1).any():
+        order = order[np.repeat(sizes > 1, sizes)]
+        sizes = sizes[sizes > 1]
+        starts = np.cumsum(sizes) - sizes
+    return order, starts
+
+
+def _differ(order: Int64s, keys: Uint64s, components: Int64s | None) -> Bools:
+    """Mark the documents whose key or component is not that of the one before."""
+    differs = np.zeros(len(order), np.bool_)
+    ordered = keys[order]
+    differs[1:] = ordered[1:] != ordered[:-1]
+    if components is not None:
+        labels = components[order]
+        differs[1:] |= labels[1:] != labels[:-1]
+    return differs
