@@ -40,8 +40,10 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
     n = len(sets)
     starts = np.cumsum(lists.sizes) - lists.sizes
     documents = np.full(lists.sizes.sum(), -9, np.int32)
-    members = sealed(survivors.Members(starts, np.zeros(len(lists.sizes), np.int64), documents))
-    decisions = survivors.Decisions(np.full(n, -9, np.int32), np.full(n, -9.0))
+    members = survivors.Members(starts, np.zeros(len(lists.sizes), np.int64), documents)
+    decisions = survivors.Decisions(
+        np.full(n, -1, np.int32), np.zeros(n, np.int64), np.full(n, -9.0)
+    )
     comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
     bounds = [0, *steps, n]
     for start, stop in pairwise(bounds):
@@ -56,8 +58,9 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
             Threshold(CODES[measure], threshold.numerator, threshold.denominator),
             decisions,
             comparisons,
+            True,
         )
-    keepers, similarities = decisions
+    keepers, _, similarities = decisions
     return keepers.tolist(), similarities.tolist(), comparisons.counts.tolist()
 
 
@@ -192,6 +195,49 @@ def test_choose_survivors__counts_what_was_compared_and_what_was_similar():
     _, _, counts = choose(sets, [[0] * 5, [0] * 5], "jaccard", Fraction("0.6"))
     # Each with those that stay before it; the last three are similar to the first.
     assert counts == [1 + 2 + 2 + 2, 3]
+
+
+def members_by_key(lists):
+    """Lay lists of documents out with room behind each; give also where each ends."""
+    starts = np.cumsum([0, *(len(documents) + 2 for documents in lists)])[:-1]
+    sizes = np.array([len(documents) for documents in lists], np.int64)
+    documents = np.array([d for each in lists for d in (*each, -9, -9)], np.int32)
+    return survivors.Members(starts, sizes, documents), starts + sizes
+
+
+def test_list_members__each_once_under_the_keys_asked_for():
+    members, _ = members_by_key([[0, 3, 5], [1, 4], [3, 4, 5, 6], []])
+    marks, listed = np.full(7, -1, np.int32), np.empty(7, np.int32)
+    for mark, keys, expected in (
+        (0, [0, 2], [0, 3, 4, 5, 6]),
+        (1, [2, 3], [3, 4, 5, 6]),
+        (2, [1, 2], [1, 3, 4, 5, 6]),
+        (3, [3], []),
+    ):
+        n = survivors.list_members(np.array(keys), members, mark, marks, listed)
+        assert sorted(listed[:n].tolist()) == expected
+
+
+def test_show_next__members_in_ascending_parts():
+    lists = [[0, 3, 5], [1, 2], [2, 3, 6], []]
+    members, ends = members_by_key(lists)
+    keys = np.array([0, 2, 3])
+    members.sizes[keys] = 0
+    shown = []
+    for stop in (2, 3, 6, 9):
+        survivors.show_next(keys, ends[keys], stop, members)
+        shown.append(
+            [
+                members.documents[start : start + size].tolist()
+                for start, size in zip(members.starts, members.sizes, strict=True)
+            ]
+        )
+    assert shown == [
+        [[0], [1, 2], [], []],
+        [[], [1, 2], [2], []],
+        [[3, 5], [1, 2], [3], []],
+        [[], [1, 2], [6], []],
+    ]
 
 
 @pytest.mark.parametrize("n_bands", [1, 2, 5])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels import survivors
-from neardup.kernels.comparisons import Comparisons, Keys
+from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.matching.verify import measure_sets
@@ -49,40 +49,72 @@ def choose_survivors(
     comparisons. Documents that share a key without being similar all stay and are all compared
     with each other.
     """
-    n_documents = len(sets)
-    keys = sealed(Keys(lists.starts, lists.keys))
-    members = _no_members(lists)
-    measured = measure_sets(sets)
-    decisions = survivors.Decisions(
-        keepers=np.empty(n_documents, np.int32), similarities=np.empty(n_documents, np.float64)
-    )
-    comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
-    for start in range(0, n_documents, _STEP):
-        stop = min(start + _STEP, n_documents)
-        survivors.choose_survivors(
-            start,
-            stop,
-            n_fixed,
-            keys,
-            lists.n_probed,
-            members,
-            measured,
-            measure.in_kernels,
-            decisions,
-            comparisons,
+    choice = Choice(lists, measure, n_fixed)
+    choice.go_through(0, len(sets), measure_sets(sets), progress=progress)
+    return choice.removals
+
+
+class Choice:
+    """Who stays, as far as it is decided.
+
+    Attributes
+    ----------
+    members
+        Documents that stay, by key; those of them that later documents are to be compared with.
+    """
+
+    def __init__(self, lists: KeyLists, measure: Measure, n_fixed: int) -> None:
+        n_documents = len(lists.starts) - 1
+        self.members = survivors.Members(
+            starts=np.cumsum(lists.sizes) - lists.sizes,
+            sizes=np.zeros(len(lists.sizes), np.int64),
+            documents=np.empty(len(lists.keys), np.int32),
         )
-        if progress is not None:
-            progress(stop)
-    n_compared, n_verified = comparisons.counts.tolist()
-    keepers = decisions.keepers.astype(np.int64)
-    return Removals(keepers, decisions.similarities, n_compared, n_verified)
+        self._keys = sealed(Keys(lists.starts, lists.keys))
+        self._n_probed = lists.n_probed
+        self._threshold = measure.in_kernels
+        self._n_fixed = n_fixed
+        self._decisions = survivors.Decisions(
+            keepers=np.full(n_documents, -1, np.int32),
+            overlaps=np.zeros(n_documents, np.int64),
+            similarities=np.empty(n_documents, np.float64),
+        )
+        self._comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
 
+    def go_through(
+        self,
+        start: int,
+        stop: int,
+        sets: MeasuredSets,
+        *,
+        decides: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Compare documents ``start`` to ``stop`` with the members, and decide who stays.
 
-def _no_members(lists: KeyLists) -> survivors.Members:
-    """Make room under each key for all documents that have it."""
-    members = survivors.Members(
-        starts=np.cumsum(lists.sizes) - lists.sizes,
-        sizes=np.zeros(len(lists.sizes), np.int64),
-        documents=np.empty(len(lists.keys), np.int32),
-    )
-    return sealed(members)
+        Without ``decides`` they only note who is most similar to them so far.
+        """
+        for first in range(start, stop, _STEP):
+            last = min(first + _STEP, stop)
+            survivors.choose_survivors(
+                first,
+                last,
+                self._n_fixed,
+                self._keys,
+                self._n_probed,
+                self.members,
+                sets,
+                self._threshold,
+                self._decisions,
+                self._comparisons,
+                decides,
+            )
+            if progress is not None:
+                progress(last)
+
+    @property
+    def removals(self) -> Removals:
+        """What was decided; all documents are."""
+        n_compared, n_verified = self._comparisons.counts.tolist()
+        keepers = self._decisions.keepers.astype(np.int64)
+        return Removals(keepers, self._decisions.similarities, n_compared, n_verified)

@@ -18,13 +18,13 @@ from neardup.kernels.overlap import (
     similarity,
 )
 from neardup.kernels.parities import count_ones
-from neardup.kernels.types import ConstInt64s, Floats, Int32s, Int64s
+from neardup.kernels.types import ConstInt64s, Floats, Int, Int32s, Int64s
 
 
 class Members(NamedTuple):
     """Documents that stay: those with key b are ``documents[starts[b] :][: sizes[b]]``."""
 
-    starts: ConstInt64s
+    starts: Int64s
     sizes: Int64s
     documents: Int32s
 
@@ -32,10 +32,13 @@ class Members(NamedTuple):
 class Decisions(NamedTuple):
     """Who goes: ``keepers`` has -1 for who stays, else the document that stays for this one.
 
-    ``similarities`` has NaN for who stays, else how similar the two are.
+    ``overlaps`` is what the two have in common. Until a document is decided both are of the most
+    similar one so far; they begin as -1 and 0. ``similarities`` has NaN for who stays, else how
+    similar the two are.
     """
 
     keepers: Int32s
+    overlaps: Int64s
     similarities: Floats
 
 
@@ -51,6 +54,7 @@ def choose_survivors(
     threshold: Threshold,
     decisions: Decisions,
     comparisons: Comparisons,
+    decides: bool,
 ) -> None:
     """Decide documents ``start`` to ``stop``, all earlier ones being decided.
 
@@ -61,15 +65,18 @@ def choose_survivors(
 
     Document d looks under the first ``n_probed[d]`` of its keys. Members begin with room for all
     documents that have a key, and with sizes of 0.
+
+    Where not all members are shown at once, documents go through all parts but the last without
+    ``decides``: they only note the most similar one so far.
     """
     key_starts, keys = document_keys
     member_starts, n_members, documents = members
     measure, p, q = threshold
     values, set_starts, set_sizes, weights, totals, parities = sets
-    keepers, similarities = decisions
+    keepers, overlaps, similarities = decisions
     last_compared, counts = comparisons
     for d in range(start, stop):
-        best, best_overlap = np.int64(-1), np.int64(0)
+        best, best_overlap = np.int64(keepers[d]), overlaps[d]
         if d >= n_fixed:
             for k in range(key_starts[d], key_starts[d] + n_probed[d]):
                 first = member_starts[keys[k]]
@@ -114,7 +121,9 @@ def choose_survivors(
                         if is_tie and best < other:
                             continue
                     best, best_overlap = other, np.int64(overlap)
-        keepers[d] = best
+        keepers[d], overlaps[d] = best, best_overlap
+        if not decides:
+            continue
         if best >= 0:
             similarities[d] = similarity(measure, best_overlap, totals[d], totals[best])
             continue
@@ -122,3 +131,40 @@ def choose_survivors(
         for k in range(key_starts[d], key_starts[d + 1]):
             documents[member_starts[keys[k]] + n_members[keys[k]]] = d
             n_members[keys[k]] += 1
+
+
+@kernel
+def list_members(
+    keys: ConstInt64s, members: Members, mark: int, marks: Int32s, listed: Int32s
+) -> Int:
+    """List the documents that stay under some keys, each once, in any order; give their number.
+
+    ``listed`` and ``marks`` have a place for every document, and no mark is this one yet.
+    """
+    starts, sizes, documents = members
+    n_listed = np.int64(0)
+    for key in keys:
+        for m in range(starts[key], starts[key] + sizes[key]):
+            document = documents[m]
+            if marks[document] != mark:
+                marks[document] = mark
+                listed[n_listed] = document
+                n_listed += 1
+    return n_listed
+
+
+@kernel
+def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: Members) -> None:
+    """Show under some keys the members behind those shown so far, up to document ``stop``.
+
+    All members under ``keys[i]``, in ascending order, end in front of ``ends[i]``.
+    """
+    starts, sizes, documents = members
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        first = starts[key] + sizes[key]
+        m = first
+        while m < ends[i] and documents[m] < stop:
+            m += 1
+        starts[key] = first
+        sizes[key] = m - first

@@ -1,0 +1,131 @@
+"""Chunks of keep order decide as one run does, whatever fits into memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.clustering import survivors
+from neardup.clustering.chunks import choose_in_chunks
+from neardup.matching.buckets import list_full_keys
+from neardup.matching.measures import make_measure
+from tests.arrays import make_sets, make_weighted_sets
+from tests.oracles import survivors as oracle
+from tests.oracles.measures import MEASURES, WEIGHTED
+from tests.strategies import thresholds
+
+elements = st.integers(0, 15)
+
+
+@st.composite
+def alike(draw, sets, changes, change):
+    """Documents of which many are alike, with keys, and how many of them are fixed."""
+    base = draw(st.lists(sets, min_size=1, max_size=4))
+    drawn = draw(st.lists(st.tuples(st.sampled_from(base), changes), min_size=1, max_size=20))
+    documents = [change(x, changed) for x, changed in drawn]
+    n, n_bands = len(documents), draw(st.integers(1, 4))
+    key = st.integers(0, draw(st.integers(0, n))).map(lambda k: k * 0x0C00000000000001)
+    keys = draw(st.lists(st.lists(key, min_size=n_bands, max_size=n_bands), min_size=n, max_size=n))
+    return documents, np.array(keys, np.uint64), draw(st.integers(0, n // 2))
+
+
+plain = alike(
+    st.sets(elements, min_size=1), st.sets(elements, max_size=2), lambda x, change: x ^ change or x
+)
+weights = st.dictionaries(elements, st.integers(1, 2**20), max_size=8)
+weighted = alike(
+    weights,
+    st.dictionaries(elements, st.integers(1, 2**20), max_size=1),
+    lambda x, change: x | change,
+)
+capacities = st.integers(0, 60) | st.integers(0, 400)
+
+
+class Reader:
+    """Reads sets and remembers what was read."""
+
+    def __init__(self, sets, make):
+        self.sets, self.make = sets, make
+        self.reads: list[list[int]] = []
+
+    def __call__(self, documents):
+        self.reads.append(documents.tolist())
+        assert all(a < b for a, b in pairwise(self.reads[-1]))
+        return self.make([self.sets[d] for d in self.reads[-1]])
+
+
+def check(drawn, make, measure, threshold, capacity, sizes):
+    """Hold chunks to one run, bit by bit, and to the definition; return what was read."""
+    sets, keys, n_fixed = drawn
+    reader, reports = Reader(sets, make), []
+    chunks = choose_in_chunks(
+        keys,
+        np.array(sizes, np.int64),
+        reader,
+        make_measure(measure, threshold),
+        n_fixed=n_fixed,
+        capacity=capacity,
+        progress=reports.append,
+    )
+    whole = survivors.choose_survivors(
+        list_full_keys(keys), make(sets), make_measure(measure, threshold), n_fixed=n_fixed
+    )
+    assert chunks.keepers.tolist() == whole.keepers.tolist()
+    assert chunks.similarities.tobytes() == whole.similarities.tobytes()
+    assert (chunks.n_compared, chunks.n_verified) == (whole.n_compared, whole.n_verified)
+    assert chunks.keepers.tolist() == oracle.choose(
+        sets,
+        measure,
+        threshold,
+        n_fixed=n_fixed,
+        are_candidates=lambda d, other: bool((keys[d] == keys[other]).any()),
+    )
+    assert reports == sorted({*reports})
+    assert reports[-1] == len(sets)
+    return chunks, reader.reads
+
+
+@given(plain, st.sampled_from(MEASURES), thresholds, capacities)
+def test_choose_in_chunks__as_one_run(drawn, measure, threshold, capacity):
+    sizes = [len(x) for x in drawn[0]]
+    removals, reads = check(drawn, make_sets, measure, threshold, capacity, sizes)
+    for documents in reads:
+        assert len(documents) == 1 or sum(sizes[d] for d in documents) <= capacity // 5
+    n_reads = np.bincount([d for documents in reads for d in documents], minlength=len(sizes))
+    assert (n_reads[removals.keepers >= 0] == 1).all()
+
+
+@given(weighted, thresholds, capacities)
+def test_choose_in_chunks__weighted_as_one_run(drawn, threshold, capacity):
+    sizes = [len(x) for x in drawn[0]]
+    check(drawn, make_weighted_sets, WEIGHTED, threshold, capacity, sizes)
+
+
+@given(plain, st.sampled_from(MEASURES), thresholds, capacities, st.data())
+def test_choose_in_chunks__sizes_need_not_be_right(drawn, measure, threshold, capacity, data):
+    n = len(drawn[0])
+    sizes = data.draw(st.lists(st.integers(0, 40), min_size=n, max_size=n))
+    check(drawn, make_sets, measure, threshold, capacity, sizes)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+def test_choose_in_chunks__at_every_capacity(measure):
+    """Random documents in long buckets, of which every slice and chunk has some similar ones."""
+    generator = np.random.default_rng(1)
+    make = make_weighted_sets if measure == WEIGHTED else make_sets
+    threshold = make_measure(measure, "0.6").threshold
+    sets = [{*generator.integers(0, 9, 6).tolist()} for _ in range(70)]
+    if measure == WEIGHTED:
+        sets = [{x: 1 + x % 3 for x in chosen} for chosen in sets]
+    keys = generator.integers(0, 3, (70, 2), np.uint64)
+    n_reads = []
+    for capacity in (0, 20, 60, 150, 400, 1000):
+        sizes = [len(x) for x in sets]
+        _, reads = check((sets, keys, 9), make, measure, threshold, capacity, sizes)
+        n_reads.append(sum(map(len, reads)))
+    assert n_reads[0] > 4 * n_reads[-1]
+    assert n_reads[-1] == len(sets)
