@@ -53,6 +53,7 @@ def join_and_group(sets, bands, measure, threshold, *, steps=()):
             groups,
             parents,
             comparisons,
+            True,
         )
     roots = []
     for d in range(n):
@@ -78,6 +79,35 @@ def follow(links, first):
         seen.add(first)
         yield first
         first = links[first]
+
+
+def test_replace_members__in_groups_of_their_components():
+    """Keys of no document that comes or goes keep their members."""
+    lists = list_keys(make_buckets([[0, 0, 0, 0, 1, 1], [2, 2, 3, 3, 3, 3]]))
+    keys = sealed(Keys(lists.starts, lists.keys))
+    owners = np.repeat(np.arange(6, dtype=np.int32), np.diff(lists.starts))
+    links = np.full((3, len(lists.keys)), -1, np.int64)
+    groups = components.Groups(owners, np.full(len(lists.sizes), -1, np.int64), *links)
+    parents = np.array([0, 1, 0, 1, 4, 4])
+
+    def members():
+        next_group, next_member, _ = links.tolist()
+        return [
+            sorted([int(owners[slot]) for slot in follow(next_member, first)])
+            for head in groups.heads.tolist()
+            for first in follow(next_group, head)
+        ]
+
+    def replace(last, following):
+        components.replace_members(
+            np.array(last, np.int64), np.array(following, np.int64), keys, sealed(groups), parents
+        )
+        return sorted(members())
+
+    assert replace([], [0, 1, 2]) == [[0], [0, 2], [1], [1], [2]]
+    assert replace([0, 1, 2], [2, 3, 4]) == [[2], [2], [3], [3], [4], [4]]
+    assert replace([2, 3], [0]) == [[0], [0], [4]]
+    assert replace([0, 4], []) == []
 
 
 @pytest.mark.parametrize("n_bands", [1, 2, 5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering import survivors
+from neardup.clustering import components, survivors
 from neardup.clustering.chunks import choose_in_chunks
+from neardup.clustering.component_chunks import join_in_chunks
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
 from tests.arrays import make_sets, make_weighted_sets
+from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED
 from tests.strategies import thresholds
@@ -82,11 +85,44 @@ def check(drawn, make, measure, threshold, capacity, sizes):
         measure,
         threshold,
         n_fixed=n_fixed,
-        are_candidates=lambda d, other: bool((keys[d] == keys[other]).any()),
+        are_candidates=share_a_key(keys),
     )
     assert reports == sorted({*reports})
     assert reports[-1] == len(sets)
     return chunks, reader.reads
+
+
+def share_a_key(keys):
+    return lambda d, other: bool((keys[d] == keys[other]).any())
+
+
+def check_components(drawn, make, measure, threshold, capacity, sizes):
+    """Hold components in chunks to those of one run and to the definition."""
+    sets, keys, n_fixed = drawn
+    reader, reports = Reader(sets, make), []
+    chosen = make_measure(measure, threshold)
+    table, lists, sizes = make(sets), list_full_keys(keys), np.array(sizes, np.int64)
+    before = survivors.choose_survivors(lists, table, chosen, n_fixed=n_fixed)
+    chunks = join_in_chunks(
+        keys,
+        sizes,
+        reader,
+        chosen,
+        before,
+        n_fixed=n_fixed,
+        capacity=capacity,
+        progress=reports.append,
+    )
+    whole = components.join_components(lists, table, chosen, n_fixed=n_fixed)
+    assert chunks.keepers.tolist() == whole.keepers.tolist()
+    assert chunks.similarities.tobytes() == whole.similarities.tobytes()
+    assert (chunks.n_compared, chunks.n_verified) == (before.n_compared, before.n_verified)
+    assert chunks.keepers.tolist() == components_oracle.choose(
+        sets, measure, threshold, n_fixed=n_fixed, are_candidates=share_a_key(keys)
+    )
+    assert reports == sorted({*reports})
+    assert reports[-1] == len(sets)
+    return sum(map(len, reader.reads))
 
 
 @given(plain, st.sampled_from(MEASURES), thresholds, capacities)
@@ -112,20 +148,44 @@ def test_choose_in_chunks__sizes_need_not_be_right(drawn, measure, threshold, ca
     check(drawn, make_sets, measure, threshold, capacity, sizes)
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
-def test_choose_in_chunks__at_every_capacity(measure):
+@given(plain, st.sampled_from(MEASURES), thresholds, capacities)
+def test_join_in_chunks__as_one_run(drawn, measure, threshold, capacity):
+    check_components(drawn, make_sets, measure, threshold, capacity, [len(x) for x in drawn[0]])
+
+
+@given(weighted, thresholds, capacities)
+def test_join_in_chunks__weighted_as_one_run(drawn, threshold, capacity):
+    check_components(
+        drawn, make_weighted_sets, WEIGHTED, threshold, capacity, [len(x) for x in drawn[0]]
+    )
+
+
+def many(measure):
     """Random documents in long buckets, of which every slice and chunk has some similar ones."""
     generator = np.random.default_rng(1)
-    make = make_weighted_sets if measure == WEIGHTED else make_sets
-    threshold = make_measure(measure, "0.6").threshold
     sets = [{*generator.integers(0, 9, 6).tolist()} for _ in range(70)]
     if measure == WEIGHTED:
         sets = [{x: 1 + x % 3 for x in chosen} for chosen in sets]
     keys = generator.integers(0, 3, (70, 2), np.uint64)
+    make = make_weighted_sets if measure == WEIGHTED else make_sets
+    return (sets, keys, 9), make, [len(x) for x in sets]
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+def test_choose_in_chunks__at_every_capacity(measure):
+    drawn, make, sizes = many(measure)
     n_reads = []
     for capacity in (0, 20, 60, 150, 400, 1000):
-        sizes = [len(x) for x in sets]
-        _, reads = check((sets, keys, 9), make, measure, threshold, capacity, sizes)
+        _, reads = check(drawn, make, measure, Fraction("0.6"), capacity, sizes)
         n_reads.append(sum(map(len, reads)))
     assert n_reads[0] > 4 * n_reads[-1]
-    assert n_reads[-1] == len(sets)
+    assert n_reads[-1] == 70
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+def test_join_in_chunks__at_every_capacity(measure):
+    drawn, make, sizes = many(measure)
+    for capacity in (0, 20, 60, 150, 400, 1000):
+        n_reads = check_components(drawn, make, measure, Fraction("0.7"), capacity, sizes)
+    # Once for comparing, and at most once for scoring.
+    assert n_reads <= 2 * 70

@@ -11,7 +11,7 @@ from neardup.kernels.common_weight import common_weight
 from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.overlap import WEIGHTED_JACCARD, Threshold, overlap_at_least, required_overlap
 from neardup.kernels.parities import count_ones
-from neardup.kernels.types import ConstInt32s, Int, Int64s
+from neardup.kernels.types import ConstInt32s, ConstInt64s, Int, Int64s
 from neardup.kernels.union_find import find_root
 
 
@@ -79,6 +79,7 @@ def join_components(
     groups: Groups,
     parents: Int64s,
     comparisons: Comparisons,
+    enters: bool,
 ) -> None:
     """Join documents ``start`` to ``stop`` to the components of the earlier ones.
 
@@ -87,6 +88,7 @@ def join_components(
     copies costs n comparisons, not n * n.
 
     ``parents`` is the union-find forest, whose roots are the first documents of components.
+    Without ``enters`` the documents do not become members of groups themselves.
     """
     key_starts, keys = document_keys
     measure, p, q = threshold
@@ -138,4 +140,19 @@ def join_components(
                     counts[1] += 1
                     root = join_root(parents, d, root)
                 group = next_group[group]
+            if enters:
+                add_to_list(slot, keys[slot], groups, parents)
+
+
+@kernel
+def replace_members(
+    last: ConstInt64s, following: ConstInt64s, document_keys: Keys, groups: Groups, parents: Int64s
+) -> None:
+    """Empty the groups, whose members are the documents ``last``, and put others into them."""
+    key_starts, keys = document_keys
+    for d in last:
+        for slot in range(key_starts[d], key_starts[d + 1]):
+            groups.heads[keys[slot]] = -1
+    for d in following:
+        for slot in range(key_starts[d], key_starts[d + 1]):
             add_to_list(slot, keys[slot], groups, parents)

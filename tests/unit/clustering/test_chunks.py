@@ -8,41 +8,28 @@ import pytest
 from neardup.clustering import survivors
 from neardup.clustering.chunks import choose_in_chunks
 from neardup.matching.measures import Jaccard
-from neardup.tables import ShingleSets
+from tests.unit.clustering.runs import Runs
 
 HALF = Jaccard(Fraction("0.5"))
 
 
-class Runs:
-    """Documents that are runs of ten numbers, and how often each was read."""
-
-    def __init__(self, firsts):
-        self.firsts = np.array(firsts, np.uint64)
-        self.n_reads = np.zeros(len(firsts), np.int64)
-        self.sizes = np.full(len(firsts), 10)
-
-    def read(self, documents):
-        self.n_reads[documents] += 1
-        values = np.add.outer(self.firsts[documents], np.arange(10, dtype=np.uint64)).ravel()
-        starts = np.arange(0, len(values), 10)
-        return ShingleSets(values, starts, np.full(len(documents), 10))
-
-    def choose(self, keys, *, capacity, n_fixed=0):
-        return choose_in_chunks(
-            np.array(keys, np.uint64),
-            self.sizes,
-            self.read,
-            HALF,
-            n_fixed=n_fixed,
-            capacity=capacity,
-        )
+def choose(runs, keys, *, capacity, n_fixed=0, progress=None):
+    return choose_in_chunks(
+        np.array(keys, np.uint64),
+        runs.sizes,
+        runs.read,
+        HALF,
+        n_fixed=n_fixed,
+        capacity=capacity,
+        progress=progress,
+    )
 
 
 def choose_chain(n):
     """Each document is similar to the next one and shares a key with it, and with no other."""
     runs = Runs(np.arange(n) * 3)
     numbers = np.arange(n)
-    return runs, runs.choose(np.stack([numbers // 2, (numbers + 1) // 2], axis=1), capacity=1000)
+    return runs, choose(runs, np.stack([numbers // 2, (numbers + 1) // 2], axis=1), capacity=1000)
 
 
 def test_choose_in_chunks__work_in_a_chain_grows_with_its_length():
@@ -61,7 +48,7 @@ def test_choose_in_chunks__in_one_bucket_later_chunks_read_survivors_again():
     """Chunks of six documents, of which every third goes for the one before."""
     firsts = [100 * d - 99 * (d % 3 == 2) for d in range(60)]
     runs = Runs(firsts)
-    removals = runs.choose([[1]] * 60, capacity=100)
+    removals = choose(runs, [[1]] * 60, capacity=100)
     goes = np.arange(60) % 3 == 2
     assert (removals.keepers == np.where(goes, np.arange(60) - 1, -1)).all()
     later_chunks = 9 - np.arange(60) // 6
@@ -71,7 +58,7 @@ def test_choose_in_chunks__in_one_bucket_later_chunks_read_survivors_again():
 def test_choose_in_chunks__what_shares_no_key_is_not_read():
     runs = Runs([0, 1, 50, 1, 70, 2])
     keys = [[1, 7], [2, 7], [3, 3], [2, 8], [4, 4], [5, 9]]
-    removals = runs.choose(keys, n_fixed=2, capacity=0)
+    removals = choose(runs, keys, n_fixed=2, capacity=0)
     assert removals.keepers.tolist() == [-1, -1, -1, 1, -1, -1]
     assert runs.n_reads.tolist() == [0, 1, 0, 1, 0, 0]
 
@@ -79,14 +66,11 @@ def test_choose_in_chunks__what_shares_no_key_is_not_read():
 def test_choose_in_chunks__reports_steps(monkeypatch):
     monkeypatch.setattr(survivors, "_STEP", 4)
     runs, reports = Runs(np.arange(20) * 100), []
-    keys = np.ones((20, 1), np.uint64)
-    choose_in_chunks(
-        keys, runs.sizes, runs.read, HALF, n_fixed=5, capacity=100, progress=reports.append
-    )
+    choose(runs, np.ones((20, 1)), n_fixed=5, capacity=100, progress=reports.append)
     assert reports == [4, 5, 9, 11, 15, 17, 20]
 
 
 @pytest.mark.parametrize("n_bands", [0, 1])
 def test_choose_in_chunks__nothing(n_bands):
-    removals = Runs([]).choose(np.empty((0, n_bands)), capacity=10)
+    removals = choose(Runs([]), np.empty((0, n_bands)), capacity=10)
     assert len(removals.keepers) == len(removals.similarities) == removals.n_compared == 0

@@ -1,0 +1,22 @@
+"""Documents whose similarity is easy to see, and a count of how often each is read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.tables import ShingleSets
+
+
+class Runs:
+    """Documents that are runs of ten numbers, and how often each was read."""
+
+    def __init__(self, firsts):
+        self.firsts = np.array(firsts, np.uint64)
+        self.n_reads = np.zeros(len(firsts), np.int64)
+        self.sizes = np.full(len(firsts), 10)
+
+    def read(self, documents):
+        self.n_reads[documents] += 1
+        values = np.add.outer(self.firsts[documents], np.arange(10, dtype=np.uint64)).ravel()
+        starts = np.arange(0, len(values), 10)
+        return ShingleSets(values, starts, np.full(len(documents), 10))

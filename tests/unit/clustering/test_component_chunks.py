@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from neardup.clustering import components
+from neardup.clustering.chunks import choose_in_chunks
+from neardup.clustering.component_chunks import join_in_chunks
+from neardup.matching.measures import Jaccard
+from tests.unit.clustering.runs import Runs
+
+HALF = Jaccard(Fraction("0.5"))
+
+
+def join(runs, keys, *, capacity, progress=None):
+    """Join documents; ``runs`` counts what is read after survivors were chosen."""
+    keys = np.array(keys, np.uint64)
+    chosen = choose_in_chunks(keys, runs.sizes, runs.read, HALF, capacity=capacity)
+    runs.n_reads[:] = 0
+    return join_in_chunks(
+        keys, runs.sizes, runs.read, HALF, chosen, capacity=capacity, progress=progress
+    )
+
+
+def test_join_in_chunks__work_in_a_chain_grows_with_its_length():
+    """Each document is similar to the next one and shares a key with it, and with no other."""
+    n = 20_000
+    numbers = np.arange(n)
+    runs = Runs(numbers * 3)
+    removals = join(runs, np.stack([numbers // 2, (numbers + 1) // 2], axis=1), capacity=1000)
+    assert removals.keepers.tolist() == [-1, *[0] * (n - 1)]
+    n_chunks = -(-n // 60)
+    # Once for comparing, but for one of each chunk, and once for scoring, with the first one.
+    assert 2 * n - 1 <= runs.n_reads.sum() <= 2 * n + 2 * n_chunks
+    assert runs.n_reads[1:].max() <= 3
+
+
+def test_join_in_chunks__one_cluster_is_not_compared_again():
+    runs = Runs([7] * 100)
+    removals = join(runs, [[1, 2]] * 100, capacity=100)
+    assert removals.keepers.tolist() == [-1] + [0] * 99
+    # To score them, each chunk of six with the one that stays.
+    assert runs.n_reads.tolist() == [17] + [1] * 99
+
+
+def test_join_in_chunks__reports_steps(monkeypatch):
+    monkeypatch.setattr(components, "_STEP", 4)
+    reports: list[int] = []
+    join(Runs(np.arange(20) * 100), np.ones((20, 1)), capacity=100, progress=reports.append)
+    assert reports == [4, 6, 10, 12, 16, 18, 20]
+
+
+@pytest.mark.parametrize("n_bands", [0, 1])
+def test_join_in_chunks__nothing(n_bands):
+    assert len(join(Runs([]), np.empty((0, n_bands)), capacity=10).keepers) == 0
