@@ -57,14 +57,22 @@ class TableWriter(RowWriter):
         if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
             self._flush()
 
+    def write_group(self, table: pa.Table) -> None:
+        """Append a table of the writer's schema as a row group of its own."""
+        self._flush()
+        self._put(table)
+
     def _flush(self) -> None:
         if self._waiting:
-            group = pa.concat_tables(self._waiting)
-            self._has_failed = True
-            with writing(self._path):
-                self._writer.write_table(group, row_group_size=len(group))
-            self._has_failed = False
+            self._put(pa.concat_tables(self._waiting))
         self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def _put(self, group: pa.Table) -> None:
+        self._has_failed = True
+        with writing(self._path):
+            # Arrow has no size for a group without rows.
+            self._writer.write_table(group, row_group_size=len(group) or None)
+        self._has_failed = False
 
     def close(self) -> None:
         """Complete the file; a second call does nothing, and neither does one after an error."""

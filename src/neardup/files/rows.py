@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +124,7 @@ class RowWriter(ABC):
         document: that one is then elsewhere.
         """
 
-    def __enter__(self) -> RowWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:

@@ -1,0 +1,141 @@
+"""Long tables as Parquet: one file, or beyond a number of rows a folder of parts.
+
+Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows, never on how
+these were cut. So a task that has the rows of one part writes what a run over all rows would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import pyarrow as pa
+
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.streams import writing
+
+PART_ROWS = 10_000_000
+"""Rows of a part; a table that has no more is one file."""
+
+ROW_GROUP_ROWS = 125_000
+"""Rows of a row group, which is in memory: 50 MB where a row has two ids of 150 bytes."""
+
+
+def write_parquet_parts(
+    batches: Iterable[pa.Table | pa.RecordBatch],
+    schema: pa.Schema,
+    path: Path,
+    *,
+    part_rows: int = PART_ROWS,
+) -> None:
+    """Write rows, as they come, to a file, or to a folder of parts if they are many.
+
+    Parameters
+    ----------
+    batches
+        The rows in order.
+    schema
+        Of all batches. A column of dictionary type is written as its values, because dictionaries
+        differ from batch to batch.
+    path
+        Of the file, or of the folder with files called ``part_name(0)``, ``part_name(1)`` and so
+        on, and nothing else. Nothing may be there. While rows come it is not complete, so it should
+        be in a folder that is not yet in its place.
+    part_rows
+        Rows of a part; the last one may have fewer.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    for number, part in groupby(_row_groups(batches, schema, part_rows), itemgetter(0)):
+        if number == 1:
+            _make_folder(path)
+        target = path / part_name(number) if number else path
+        _write_groups((group for _, group in part), schema, target)
+
+
+def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
+    """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
+    groups = (group for _, group in _row_groups(batches, rows.schema, part_rows=None))
+    _write_groups(groups, rows.schema, path)
+
+
+def part_name(number: int) -> str:
+    """Return the name of a part's file; parts count from 0."""
+    return f"part-{number:05d}.parquet"
+
+
+def _make_folder(path: Path) -> None:
+    """Put a folder where the first part is, and that part into it."""
+    aside = path.with_name(f".{path.name}.{part_name(0)}")
+    with writing(path):
+        path.rename(aside)
+        path.mkdir()
+        aside.rename(path / part_name(0))
+
+
+def _write_groups(groups: Iterable[pa.Table], schema: pa.Schema, path: Path) -> None:
+    with TableWriter(path, _without_dictionaries(schema)) as writer:
+        for group in groups:
+            writer.write_group(group)
+
+
+def _row_groups(
+    batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, part_rows: int | None
+) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the number of a part and the rows of one of its groups, group after group.
+
+    All groups of a part but the last have ``ROW_GROUP_ROWS``. A table without rows is one group
+    without rows. None for ``part_rows`` means one part.
+    """
+    number = n_in_part = 0
+    waiting: list[pa.Table] = []
+    n_wanted = n_missing = _next_size(0, part_rows)
+    for batch in batches:
+        rows = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        while len(rows) >= n_missing:
+            yield number, _join([*waiting, rows[:n_missing]], schema)
+            rows = rows[n_missing:]
+            waiting = []
+            n_in_part += n_wanted
+            if n_in_part == part_rows:
+                number, n_in_part = number + 1, 0
+            n_wanted = n_missing = _next_size(n_in_part, part_rows)
+        if len(rows):
+            waiting.append(rows)
+            n_missing -= len(rows)
+    if waiting or number == n_in_part == 0:
+        yield number, _join([schema.empty_table(), *waiting], schema)
+
+
+def _next_size(n_in_part: int, part_rows: int | None) -> int:
+    """Return the rows of a full group that starts ``n_in_part`` rows into a part."""
+    return ROW_GROUP_ROWS if part_rows is None else min(ROW_GROUP_ROWS, part_rows - n_in_part)
+
+
+def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
+    """Put tables one behind the other, each column in one piece.
+
+    Parquet's pages end where a column's pieces do.
+    """
+    return pa.concat_tables(tables).cast(_without_dictionaries(schema)).combine_chunks()
+
+
+def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the types of the values where it has dictionaries of them."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
+    ]
+    return pa.schema(fields, schema.metadata)

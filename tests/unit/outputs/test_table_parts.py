@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import errno
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import InvalidInputError, WriteError
+from neardup.outputs import table_parts
+from neardup.outputs.table_parts import (
+    PART_ROWS,
+    ROW_GROUP_ROWS,
+    part_name,
+    write_parquet_part,
+    write_parquet_parts,
+)
+from tests.faults import at_calls
+
+
+def rows(n: int, start: int = 0) -> pa.Table:
+    numbers = range(start, start + n)
+    ids, rows = pa.array(map(str, numbers), pa.large_string()), pa.array(numbers, pa.int64())
+    return pa.table({"id": ids, "row": rows})
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def groups(path: Path) -> list[int]:
+    metadata = pq.ParquetFile(path).metadata
+    return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_write_parquet_parts__one_file_as_arrow_writes_it(tmp_path, n):
+    table = rows(n)
+    write_parquet_parts([table], table.schema, tmp_path / "t.parquet")
+    pq.write_table(table, tmp_path / "expected.parquet", compression="zstd")
+    written = (tmp_path / "t.parquet").read_bytes()
+    assert written == (tmp_path / "expected.parquet").read_bytes()
+    assert names(tmp_path) == ["expected.parquet", "t.parquet"]
+
+
+def test_write_parquet_parts__no_batches(tmp_path):
+    write_parquet_parts([], rows(0).schema, tmp_path / "t.parquet")
+    assert pq.read_table(tmp_path / "t.parquet").equals(rows(0))
+
+
+@pytest.mark.parametrize(
+    ("n", "parts"),
+    [
+        (6, None),
+        (7, [6, 1]),
+        (12, [6, 6]),
+        (13, [6, 6, 1]),
+    ],
+)
+def test_write_parquet_parts__a_folder_beyond_one_part(tmp_path, n, parts):
+    table = rows(n)
+    target = tmp_path / "t.parquet"
+    write_parquet_parts([table[:5], table[5:]], table.schema, target, part_rows=6)
+    assert names(tmp_path) == ["t.parquet"]
+    if parts is None:
+        assert target.is_file()
+    else:
+        expected = [f"part-{i:05d}.parquet" for i in range(len(parts))]
+        assert names(target) == expected
+        assert [pq.read_metadata(target / name).num_rows for name in expected] == parts
+    assert pq.read_table(target).equals(table)
+
+
+def test_write_parquet_parts__readers_take_the_folder(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = rows(13)
+    write_parquet_parts([table], table.schema, tmp_path / "t.parquet", part_rows=6)
+    assert pandas.read_parquet(tmp_path / "t.parquet")["row"].tolist() == list(range(13))
+    assert polars.read_parquet(tmp_path / "t.parquet")["row"].to_list() == list(range(13))
+
+
+def test_write_parquet_parts__groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
+    table = rows(25)
+    batches = table.to_batches(max_chunksize=3)
+    write_parquet_parts(batches, table.schema, tmp_path / "t", part_rows=10)
+    assert [groups(tmp_path / "t" / part_name(i)) for i in range(3)] == [
+        [4, 4, 2],
+        [4, 4, 2],
+        [4, 1],
+    ]
+    write_parquet_parts(batches, table.schema, tmp_path / "one")
+    assert groups(tmp_path / "one") == [4, 4, 4, 4, 4, 4, 1]
+
+
+def test_write_parquet_parts__sizes():
+    """Full groups fill a part, so that parts hold as many groups as one file of these rows."""
+    assert PART_ROWS % ROW_GROUP_ROWS == 0
+
+
+def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeypatch):
+    """What has been written is let go before the next batch is made."""
+    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 100)
+    before = pa.total_allocated_bytes()
+    most = 0
+
+    def batches():
+        nonlocal most
+        for i in range(0, 20_000, 100):
+            most = max(most, pa.total_allocated_bytes() - before)
+            yield rows(100, i)
+
+    whole = rows(20_000).nbytes
+    write_parquet_parts(batches(), rows(0).schema, tmp_path / "t", part_rows=10_000)
+    assert most < whole / 4
+    assert pq.read_table(tmp_path / "t").equals(rows(20_000))
+
+
+def test_write_parquet_parts__errors_of_batches_come_through(tmp_path):
+    def batches():
+        yield rows(3)
+        message = "the input is gone"
+        raise InvalidInputError(message)
+
+    with pytest.raises(InvalidInputError, match="the input is gone"):
+        write_parquet_parts(batches(), rows(0).schema, tmp_path / "t", part_rows=2)
+
+
+def test_write_parquet_parts__fails_at_any_call(tmp_path):
+    """Whatever the system refuses comes out as the error that callers know."""
+    with at_calls(lambda _: None) as calls:
+        write_parquet_parts([rows(5)], rows(0).schema, tmp_path / "t", part_rows=2)
+    assert calls.count("rename") == 2
+    assert calls.count("open") == 3
+    # Before a file is opened, its folder is made, unless it is there.
+    is_harmless = [pair == ("mkdir", "open") for pair in pairwise([*calls, ""])]
+    assert is_harmless.count(True) == 3
+    for number in np.flatnonzero(~np.array(is_harmless)):
+
+        def fail(call: int, number: int = int(number)) -> None:
+            if call == number:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with at_calls(fail), pytest.raises(WriteError, match="No space left"):
+            write_parquet_parts([rows(5)], rows(0).schema, folder / "t", part_rows=2)
+
+
+def test_write_parquet_part__as_that_of_a_whole_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
+    table = rows(25)
+    write_parquet_parts([table], table.schema, tmp_path / "whole", part_rows=10)
+    for number in range(3):
+        part = table[number * 10 : (number + 1) * 10]
+        alone = tmp_path / part_name(number)
+        expected = (tmp_path / "whole" / part_name(number)).read_bytes()
+        write_parquet_part(part, alone)
+        assert alone.read_bytes() == expected
+        write_parquet_part(part.to_reader(3), alone)
+        assert alone.read_bytes() == expected
