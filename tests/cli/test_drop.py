@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.outputs.table_parts import write_parquet_parts
 from neardup.passages.handle import PassageHandle
 from neardup.runtime.runner import Runner
 
@@ -142,6 +143,46 @@ def test_drop__ids_that_are_numbers(run, here, write_file, name):
     write_table(here, name, {"doc_id": [8]})
     assert run("drop", "a.jsonl", "--id-column", "id", "--named-in", name, "-o", "out").code == 0
     assert [row["id"] for row in removed(here / "out")] == [8]
+
+
+def test_drop__named_in_a_table_in_parts(run, here, write_file, monkeypatch):
+    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 2)
+    write_file("a.jsonl", "".join(f'{{"text": "row {i % 4}"}}\n' for i in range(9)))
+    assert run("dedup", "a.jsonl", "-o", "clean").code == 0
+    parts = ["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]
+    assert sorted(path.name for path in (here / "clean/removed.parquet").iterdir()) == parts
+    named = ("--named-in", "clean/removed.parquet", "--column", "id")
+    outcome = run("drop", "a.jsonl", *named, "-o", "again")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert (here / "again/kept/a.jsonl").read_bytes() == (here / "clean/kept/a.jsonl").read_bytes()
+    assert removed(here / "again") == [
+        {"id": f"a.jsonl:{i}", "file": "a.jsonl", "row": i} for i in range(5, 10)
+    ]
+    assert sorted(path.name for path in (here / "again/removed.parquet").iterdir()) == parts
+
+
+def test_drop__named_in_a_folder(fails, run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_table(here, "h.parquet", {"doc_id": ["a.jsonl:3"]})
+    write_file("named/h.parquet", (here / "h.parquet").read_bytes())
+    write_file("named/ids.txt", "a.jsonl:4\n")
+    assert run("drop", "a.jsonl", "--named-in", "named", "-o", "out").code == 0
+    assert [row["row"] for row in removed(here / "out")] == [3, 4]
+    (here / "named/h.parquet").unlink()
+    error = "--column has no effect with named, a text with one id a line; leave it out"
+    column = ("--column", "doc_id")
+    fails("drop", "a.jsonl", "--named-in", "named", *column, "-o", "x", error=error)
+    write_file("named/h.jsonl", '{"doc_id": 1.5}\n')
+    outcome = run("drop", "a.jsonl", "--named-in", "named", "-o", "x")
+    assert outcome.err.startswith("error: named/h.jsonl")
+
+
+def test_drop__output_in_place_of_the_parts(fails, write_file, here):
+    write_file("a.jsonl", ROWS)
+    write_file("removed.parquet/summary.json", "{}")
+    arguments = ("drop", "a.jsonl", "--named-in", "removed.parquet", "--overwrite", "-o")
+    error = "removed.parquet is an input, and would be replaced; choose another name"
+    fails(*arguments, "removed.parquet", error=error)
 
 
 def test_drop__nothing_named(run, here, write_file):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,13 @@ from neardup.results import Result
 from neardup.runtime.memory import peak_memory_bytes
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.tables import Bools
+from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Rows of a table that are made at a time.
+_ROWS_AT_ONCE = 1 << 16
 
 
 class Selection(Result):
@@ -42,8 +45,11 @@ class Selection(Result):
         """One row for each removed document."""
 
     @abstractmethod
-    def tables(self) -> dict[str, pa.Table]:
-        """Return the tables that are written beside the rows, by the names of their files."""
+    def tables(self) -> dict[str, pa.RecordBatchReader]:
+        """Return the tables that are written beside the rows, by the names of their files.
+
+        Their rows are made when they are read.
+        """
 
     def origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of all inputs, which no output may overwrite."""
@@ -113,8 +119,19 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
     summary["peak_memory_bytes"] = peak_memory_bytes()
 
 
-def _write_tables(tables: dict[str, pa.Table], folder: Path) -> None:
-    import pyarrow.parquet as pq
+def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.RecordBatchReader:
+    """Return a table, made for some documents at a time, which are given by their numbers."""
+    import pyarrow as pa
 
-    for name, table in tables.items():
-        pq.write_table(table, folder / name, compression="zstd")
+    def batches() -> Iterator[pa.RecordBatch]:
+        for start in range(0, len(documents), _ROWS_AT_ONCE):
+            yield from rows_of(documents[start : start + _ROWS_AT_ONCE]).to_batches()
+
+    return pa.RecordBatchReader.from_batches(rows_of(documents[:0]).schema, batches())
+
+
+def _write_tables(tables: dict[str, pa.RecordBatchReader], folder: Path) -> None:
+    from neardup.outputs.table_parts import write_parquet_parts
+
+    for name, rows in tables.items():
+        write_parquet_parts(rows, rows.schema, folder / name)

@@ -63,14 +63,13 @@ class Catalogue:
         ]
         return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
 
-    def document_files(self) -> pa.Array:
-        """Return the name of each document's source, dictionary-encoded."""
+    def document_files(self, documents: Int64s) -> pa.Array:
+        """Return the names of the sources of some documents, which are given by their numbers."""
         import pyarrow as pa
 
-        counts = np.diff(self.source_starts)
-        indices = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        indices = np.searchsorted(self.source_starts, documents, side="right") - 1
         names = pa.array([source.name for source in self.sources], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(indices), names)
+        return names.take(pa.array(indices))
 
     def ranges(self) -> Iterator[tuple[Source, int, int]]:
         """Yield each source with the first of its documents' numbers and the one after the last."""

@@ -83,6 +83,27 @@ def test_write_parquet_parts__readers_take_the_folder(tmp_path):
     assert polars.read_parquet(tmp_path / "t.parquet")["row"].to_list() == list(range(13))
 
 
+@pytest.mark.parametrize("batch_rows", [7, 777, 59_999])
+def test_write_parquet_parts__pages_do_not_end_with_batches(tmp_path, batch_rows):
+    """Only columns that fill a page or more show where batches have been cut."""
+    ids = [f"corpus/some-folder/file.jsonl:{i}" for i in range(60_000)]
+    table = pa.table({"id": pa.array(ids, pa.large_string())})
+    write_parquet_parts([table], table.schema, tmp_path / "whole")
+    batches = table.to_batches(max_chunksize=batch_rows)
+    write_parquet_parts(batches, table.schema, tmp_path / "cut")
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_write_parquet_parts__dictionaries_do_not_show(tmp_path):
+    table = pa.table({"file": pa.array(["a", "b", None, "c"]).dictionary_encode()})
+    part, same = table[1:3], pa.table({"file": pa.array(["b", None]).dictionary_encode()})
+    for name, batches in {"one": [part], "two": [same], "cut": [part[:1], same[1:]]}.items():
+        write_parquet_parts(batches, table.schema, tmp_path / name)
+    written = {(tmp_path / name).read_bytes() for name in ("one", "two", "cut")}
+    assert len(written) == 1
+    assert pq.read_table(tmp_path / "one").to_pydict() == {"file": ["b", None]}
+
+
 def test_write_parquet_parts__groups(tmp_path, monkeypatch):
     monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
     table = rows(25)
@@ -95,6 +116,8 @@ def test_write_parquet_parts__groups(tmp_path, monkeypatch):
     ]
     write_parquet_parts(batches, table.schema, tmp_path / "one")
     assert groups(tmp_path / "one") == [4, 4, 4, 4, 4, 4, 1]
+    write_parquet_parts(batches[:4], table.schema, tmp_path / "full")
+    assert groups(tmp_path / "full") == [4, 4, 4]
 
 
 def test_write_parquet_parts__sizes():

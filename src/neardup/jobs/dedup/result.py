@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from neardup.files.ids import as_text, join_ids
 from neardup.jobs.dedup.decide import Assignment
-from neardup.jobs.selection import Selection
+from neardup.jobs.selection import Selection, in_batches
 from neardup.reading.catalogue import Catalogue
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class _Clusters(NamedTuple):
+    """Each document's representative and cluster, and each cluster's size."""
+
+    representatives: Int64s
+    ids: Int64s
+    sizes: Int64s
 
 
 class DeduplicationResult(Selection):
@@ -44,9 +53,13 @@ class DeduplicationResult(Selection):
         """Return the paths and URLs of both collections."""
         return [*super().origins(), *(source.origin for source in self._other.sources)]
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows."""
-        return {"removed.parquet": self.removed, "clusters.parquet": self.clusters}
+        clusters = partial(self._cluster_rows, self._find_clusters())
+        return {
+            "removed.parquet": in_batches(self._removed_rows, self._removed_numbers()),
+            "clusters.parquet": in_batches(clusters, self._document_numbers()),
+        }
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -55,21 +68,7 @@ class DeduplicationResult(Selection):
         ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file``, ``row`` and ``kept_in``:
         whether the one that stays for it is of the ``input`` or of ``against``.
         """
-        import pyarrow as pa
-
-        gone = np.flatnonzero(~self._stays)
-        keepers = self._assignment.keepers[gone]
-        return pa.table(
-            {
-                "id": self._own_ids.take(gone),
-                "kept_id": self._ids.take(keepers),
-                "similarity": self._assignment.similarities[gone],
-                "exact_copy": self._assignment.exact[gone],
-                "file": self._documents.document_files().take(gone).cast(pa.string()),
-                "row": self._documents.numbers[gone],
-                "kept_in": np.where(keepers < len(self._other), "against", "input"),
-            }
-        )
+        return self._removed_rows(self._removed_numbers())
 
     @cached_property
     def clusters(self) -> pa.Table:
@@ -78,23 +77,49 @@ class DeduplicationResult(Selection):
         Clusters are numbered from 0 in the order of their representatives in the input. The size
         counts the representative, also where it belongs to the collection compared ``against``.
         """
+        return self._cluster_rows(self._find_clusters(), self._document_numbers())
+
+    def _removed_numbers(self) -> Int64s:
+        return np.flatnonzero(~self._stays)
+
+    def _document_numbers(self) -> Int64s:
+        """Return the numbers of all rows that are documents."""
+        return np.flatnonzero(self._documents.is_document)
+
+    def _removed_rows(self, gone: Int64s) -> pa.Table:
         import pyarrow as pa
 
+        keepers = self._assignment.keepers[gone]
+        return pa.table(
+            {
+                "id": self._own_ids.take(gone),
+                "kept_id": self._ids.take(keepers),
+                "similarity": self._assignment.similarities[gone],
+                "exact_copy": self._assignment.exact[gone],
+                "file": self._documents.document_files(gone),
+                "row": self._documents.numbers[gone],
+                "kept_in": np.where(keepers < len(self._other), "against", "input"),
+            }
+        )
+
+    def _find_clusters(self) -> _Clusters:
         n_other, n_own = len(self._other), len(self._documents)
         own_numbers = np.arange(n_other, n_other + n_own, dtype=np.int64)
         representatives = np.where(self._stays, own_numbers, self._assignment.keepers)
-        heads, cluster_ids, sizes = np.unique(
-            representatives, return_inverse=True, return_counts=True
-        )
-        sizes = sizes + (heads < n_other)
-        read = self._documents.is_document
+        heads, clusters, sizes = np.unique(representatives, return_inverse=True, return_counts=True)
+        return _Clusters(representatives, clusters, sizes + (heads < n_other))
+
+    def _cluster_rows(self, clusters: _Clusters, documents: Int64s) -> pa.Table:
+        import pyarrow as pa
+
+        ids = clusters.ids[documents]
         return pa.table(
             {
-                "id": self._own_ids.filter(pa.array(read)),
-                "cluster_id": cluster_ids[read],
-                "cluster_size": sizes[cluster_ids][read],
-                "is_duplicate": ~self._stays[read],
-                "representative_id": self._ids.take(representatives[read]),
+                "id": self._own_ids.take(documents),
+                "cluster_id": ids,
+                "cluster_size": clusters.sizes[ids],
+                "is_duplicate": ~self._stays[documents],
+                "representative_id": self._ids.take(clusters.representatives[documents]),
             }
         )
 

@@ -48,31 +48,30 @@ class DropOptions(ReadingOptions):
 def read_named_ids(named_in: str, column: str | None) -> pa.Array:
     """Read the different ids that a table, or a text with one id a line, names.
 
+    A folder is one of tables, as results are that come in parts, or of texts.
+
     Raises
     ------
     InvalidParameterError
         If a column of a text is asked for.
     InvalidInputError, ReadError
-        If the file is no table, has no such column, a row without an id, or cannot be read.
+        If a file is no table, has no such column, a row without an id, or cannot be read.
     """
     import pyarrow as pa
 
     sources = resolve_paths([named_in], InputOptions(lines=True))
-    if len(sources) > 1:
-        message = (
-            f"expected one file of ids, got {len(sources):,}: {named_in}; name one with --named-in"
-        )
-        raise InvalidInputError(message)
-    [source] = sources
-    is_text = "lines" in source.input_options
-    if is_text and column is not None:
+    if column is not None and all("lines" in source.input_options for source in sources):
         message = f"column has no effect with {named_in}, a text with one id a line; leave it out"
         raise InvalidParameterError(message)
-    parts = [_ids_in(block, column or DEFAULT_COLUMN, named_in) for block in source.blocks()]
+    parts = (
+        _ids_in(block, column or DEFAULT_COLUMN, source.origin or named_in)
+        for source in sources
+        for block in source.blocks()
+    )
     return pa.concat_arrays([pa.array([], pa.large_string()), *parts]).unique()
 
 
-def _ids_in(block: RowBlock, column: str, named_in: str) -> pa.Array:
+def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
     """Give a column of some rows as strings; ids may also be whole numbers."""
     import pyarrow as pa
 
@@ -88,7 +87,7 @@ def _ids_in(block: RowBlock, column: str, named_in: str) -> pa.Array:
         found = table[column].combine_chunks()
         if found.null_count or not pa.types.is_integer(found.type):
             message = f"column {column!r} holds {found.type} values, or nulls; choose one with ids"
-            raise InvalidInputError(message, path=named_in) from None
+            raise InvalidInputError(message, path=path) from None
     return found.cast(pa.large_string())
 
 

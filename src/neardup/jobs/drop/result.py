@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.selection import Selection
+from neardup.jobs.selection import Selection, in_batches
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,20 +25,26 @@ class DropResult(Selection):
             f"{counts['documents_removed']:,} removed"
         )
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
-        return {"removed.parquet": self.removed}
+        return {"removed.parquet": in_batches(self._removed_rows, np.flatnonzero(~self._stays))}
 
     @cached_property
     def removed(self) -> pa.Table:
         """One row for each removed document: id, file, row."""
+        return self._removed_rows(np.flatnonzero(~self._stays))
+
+    def _removed_rows(self, gone: Int64s) -> pa.Table:
         import pyarrow as pa
 
-        gone = np.flatnonzero(~self._stays)
         return pa.table(
             {
-                "id": self._documents.document_ids().take(gone),
-                "file": self._documents.document_files().take(gone).cast(pa.string()),
+                "id": self._ids.take(gone),
+                "file": self._documents.document_files(gone),
                 "row": self._documents.numbers[gone],
             }
         )
+
+    @cached_property
+    def _ids(self) -> pa.Array:
+        return self._documents.document_ids()
