@@ -7,6 +7,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.datasets import saved_rows
@@ -176,14 +177,26 @@ def _expand_url(url: str, options: InputOptions) -> Found:
                 message = f"no file matches the pattern {url!r}"
                 raise InvalidInputError(message)
             return found.sorted_if_any(f"the folders that match {url!r}")
-        # Asking whether it is a folder takes a request; a name with a known suffix needs none.
-        if format_of(path_of(url)) is None and filesystem.isdir(path):
+        if _is_remote_folder(filesystem, path, url):
             for name in filesystem.find(path):
                 found.take(filesystem.unstrip_protocol(name), options)
             return found.sorted_if_any(f"the folder {url!r}")
-        if not filesystem.exists(path):
-            raise FileNotFoundError
     return Found([url])
+
+
+def _is_remote_folder(filesystem: Any, path: str, url: str) -> bool:
+    """Return whether a URL is a folder and no file; FileNotFoundError if it is neither.
+
+    A table in parts is a folder with the suffix of a file. One request says what such a name is;
+    over HTTP, where to look into a folder is to read a file, it is always a file.
+    """
+    if format_of(path_of(url)) is not None:
+        return bool(filesystem.info(path)["type"] == "directory")
+    if filesystem.isdir(path):
+        return True
+    if not filesystem.exists(path):
+        raise FileNotFoundError
+    return False
 
 
 def _is_output(folder: str) -> bool:

@@ -110,6 +110,23 @@ def test_resolve_paths__urls(make_file):
     assert names("memory://x", input_format="jsonl") == ["a.jsonl", "b/c.csv", "other.bin"]
 
 
+@pytest.mark.parametrize("scheme", ["", "memory://"])
+def test_resolve_paths__folders_called_like_files(tmp_path, scheme):
+    """As tables in parts are, beside tables that are files."""
+    import fsspec
+
+    top = f"memory://{tmp_path}" if scheme else str(tmp_path)
+    parts = ["part-00000.parquet", "part-00001.parquet"]
+    for name in ("y.parquet", "x.parquet/part-00000.parquet", "x.parquet/part-00001.parquet"):
+        with fsspec.open(f"{top}/{name}", "wb", auto_mkdir=True) as file:
+            file.write(b"PAR1")
+    assert names(f"{top}/x.parquet") == parts
+    assert names(f"{top}/x.parquet/part-00001.parquet") == parts[1:]
+    both = [f"x.parquet/{part}" for part in parts] + ["y.parquet"]
+    assert names(f"{top}/x.parquet", f"{top}/y.parquet") == both
+    assert names(top) == both
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
