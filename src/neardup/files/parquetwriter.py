@@ -80,13 +80,22 @@ class TableWriter(RowWriter):
             return
         self._is_closed = True
         if self._has_failed:
-            with contextlib.suppress(OSError):
-                self._file.close()
+            self._abandon()
             return
-        with contextlib.closing(self._file):
+        try:
             self._flush()
             with writing(self._path):
                 self._writer.close()
+                self._file.close()
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Close the file; Arrow's writer cannot be closed after an error, and would try later."""
+        self._writer.is_open = False
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class FittingTableWriter(RowWriter):
