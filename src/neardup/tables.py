@@ -194,6 +194,11 @@ class WeightedSets:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def take(self, documents: Int64s) -> WeightedSets:
+        """Give the sets of some documents, sharing values and weights."""
+        starts, sizes, totals = (each[documents] for each in (self.starts, self.sizes, self.totals))
+        return WeightedSets(self.values, self.weights, starts, sizes, totals)
+
 
 @dataclass(frozen=True)
 class Buckets:

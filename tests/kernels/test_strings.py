@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.hashing import hash_bytes
-from neardup.storage.ids import _hash_ids
+from neardup.storage.ids import hash_ids
 from neardup.tables import Texts
 
 
@@ -13,4 +13,4 @@ from neardup.tables import Texts
 def test_hash_strings__as_hash_bytes(ids, skipped):
     strings = pa.array(["é" * 5] * skipped + ids, pa.large_string()).slice(skipped)
     assert Texts.from_arrow(strings).offsets[0] == 10 * skipped
-    assert _hash_ids(strings).tolist() == [hash_bytes(i.encode()) for i in ids]
+    assert hash_ids(strings).tolist() == [hash_bytes(i.encode()) for i in ids]

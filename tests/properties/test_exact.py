@@ -18,7 +18,7 @@ from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
-from tests.arrays import make_buckets, make_sets
+from tests.arrays import make_sets
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
 from tests.oracles.measures import MEASURES, sets_reach
@@ -141,7 +141,7 @@ def test_audit_recall__as_counted(sets, measure, threshold, data):
         np.array(drawn),
         make_sets(sets),
         make_measure(measure, threshold),
-        make_buckets(bands),
+        np.array(bands, np.uint64),
         np.array(stays),
         Runner(2),
     )
@@ -176,7 +176,7 @@ def test_audit_recall__mean_of_those_that_are_similar_to_another():
         np.array([0, 2, 3]),
         make_sets([{1, 2}, {1, 2}, {3}, {1, 2}]),
         Jaccard(Fraction(1)),
-        make_buckets([[0, 0, 1, 2]]),
+        np.array([[0, 0, 1, 2]], np.uint64),
         np.array([True] * 4),
         Runner(1),
     )

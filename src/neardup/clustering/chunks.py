@@ -20,6 +20,7 @@ def choose_in_chunks(
     read_sets: SetReader,
     measure: Measure,
     *,
+    components: Int64s | None = None,
     n_fixed: int = 0,
     capacity: int,
     progress: Callable[[int], None] | None = None,
@@ -35,6 +36,8 @@ def choose_in_chunks(
     read_sets
         Gives the sets of some documents, by their numbers, which ascend; called more than once for
         a document.
+    components
+        Where it is given, documents share keys only with those of the same number.
     measure, n_fixed, progress
         As for ``choose_survivors``.
     capacity
@@ -54,7 +57,7 @@ def choose_in_chunks(
     document and band, and 90 a document.
     """
     n_documents = len(sizes)
-    lists = list_full_keys(keys)
+    lists = list_full_keys(keys, components)
     choice = Choice(lists, measure, n_fixed)
     members = choice.members
     shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)

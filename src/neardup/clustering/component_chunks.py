@@ -23,6 +23,7 @@ def join_in_chunks(
     measure: Measure,
     chosen: Removals,
     *,
+    components: Int64s | None = None,
     n_fixed: int = 0,
     capacity: int,
     progress: Callable[[int], None] | None = None,
@@ -46,7 +47,7 @@ def join_in_chunks(
     """
     n_documents = len(sizes)
     joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
-    lists = _keys_between(list_full_keys(keys), joined)
+    lists = _keys_between(list_full_keys(keys, components), joined)
     joining = Joining(lists, measure, joined)
     everyone = _everyone(lists)
     shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neardup.kernels import components
+from neardup.kernels import components, union_find
 from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
@@ -115,8 +115,7 @@ def _no_groups(lists: KeyLists) -> components.Groups:
 
 
 def find_roots(parents: Int64s) -> Int64s:
-    """Follow every document's chain of parents to its end, all at once."""
-    roots = parents
-    while not np.array_equal(roots, roots[roots]):
-        roots = roots[roots]
-    return roots.copy()
+    """Return the first document of each one's component."""
+    roots = parents.copy()
+    union_find.find_roots(roots)
+    return roots

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from neardup.errors import InvalidInputError
@@ -51,12 +52,16 @@ class ReadingPass:
         self._reported = -1
 
     def map(
-        self, function: Callable[[Source, RowBlock], R], sources: Sequence[Source]
+        self,
+        function: Callable[[Source, RowBlock], R],
+        sources: Sequence[Source],
+        done: Sequence[int] = (),
     ) -> Iterator[tuple[int, R]]:
         """Apply a function to the blocks of the next sources of the pass, in threads.
 
         Yields the number of each block's source among these, and the result, in the order of the
-        blocks. A block is reported when the next one is asked for.
+        blocks. A block is reported when the next one is asked for. Blocks that an earlier run has
+        ``done``, so many of each source, are passed over.
         """
 
         def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
@@ -69,7 +74,7 @@ class ReadingPass:
         end = self._stop
         for source in sources:
             end += source.size or 0
-        for i, result, stop in self._runner.map(work, self._blocks(sources)):
+        for i, result, stop in self._runner.map(work, self._blocks(sources, done)):
             self._start, self._stop = self._stop, stop
             yield i, result
             self._report(stop)
@@ -81,13 +86,17 @@ class ReadingPass:
         """Report that so much of the work on the block that is out is done."""
         self._report(self._start + int(share * (self._stop - self._start)))
 
-    def _blocks(self, sources: Sequence[Source]) -> Iterator[tuple[int, RowBlock, int]]:
+    def _blocks(
+        self, sources: Sequence[Source], done: Sequence[int]
+    ) -> Iterator[tuple[int, RowBlock, int]]:
         """Yield each block with its source's number and the bytes up to its end."""
         start = self._stop
         for i, source in enumerate(sources):
             stop = start
             _log.debug("%s: %s, %s bytes", self._stage, source.origin or source.name, source.size)
-            for block in source.blocks():
+            n_done = done[i] if done else 0
+            # Of a source that is followed by one that was begun all blocks are done.
+            for block in () if any(done[i + 1 :]) else islice(source.blocks(), n_done, None):
                 stop = start + block.end
                 yield i, block, stop
             start = stop if source.size is None else start + source.size

@@ -177,6 +177,15 @@ def file_size(location: str) -> int | None:
         return Path(_place_of(location)).stat().st_size
 
 
+def state_of_url(location: str) -> str:
+    """Return what changes when the file at a URL does: its size and time, or its tag."""
+    from fsspec.core import url_to_fs
+
+    with reading(location):
+        filesystem, path = url_to_fs(location)
+        return str(filesystem.ukey(path))
+
+
 @contextlib.contextmanager
 def reading(location: str) -> Iterator[None]:
     """Turn what opening, reading and decompressing may raise into ReadError."""

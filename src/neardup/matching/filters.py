@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from neardup.kernels import filters as kernel
@@ -34,3 +36,14 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     seen: Uint64s = np.empty(max(kernel.ROOMY, 1 << (4 * longest // 3).bit_length()), np.uint64)
     kernel.fill_filters(lists.values, lists.offsets, measure.code, seen, offsets, words, sizes)
     return Filters(words, offsets, sizes)
+
+
+def join_filters(parts: Sequence[Filters]) -> Filters:
+    """Put the filters of some runs of documents one behind the other."""
+    ends = np.cumsum([0, *(len(part.words) for part in parts)])
+    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends, strict=False)]
+    return Filters(
+        np.concatenate([np.empty(0, np.uint64), *(part.words for part in parts)]),
+        np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)]),
+    )

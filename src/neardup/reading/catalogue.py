@@ -1,10 +1,10 @@
-"""The documents of some sources: where each one stands, its id, and which content it has."""
+"""The documents of some sources: where each one stands, and its id."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,14 +14,30 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Documents whose ids are made at a time, where no column has them.
+_IDS_AT_A_TIME = 1 << 20
+
+
+class IdColumn(Protocol):
+    """Ids of one type as arrays, one behind the other, which may be mapped anew each time."""
+
+    @property
+    def kind(self) -> pa.DataType:
+        """Their type."""
+        ...
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        """Yield the arrays."""
+        ...
+
 
 @dataclass
 class Catalogue:
     """The documents of some sources, in input order.
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
-    source's documents start; ``columns`` are those that were read. ``contents`` has each document's
-    content number, -1 for an empty or skipped one. ``n_tokens`` has -1 for a skipped row.
+    source's documents start; ``columns`` are those that were read. ``n_tokens`` has -1 for a
+    skipped row. ``ids`` is None where no column has them.
     """
 
     sources: Sequence[Source]
@@ -29,9 +45,8 @@ class Catalogue:
     source_starts: Int64s
     numbers: Int64s
     n_tokens: Int64s
-    contents: Int64s
     lengths: Int64s | None
-    ids: pa.Array | None
+    ids: IdColumn | None
     order: pa.Array | None
     text_bytes: int
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
@@ -52,16 +67,34 @@ class Catalogue:
         """Count the documents that have fewer tokens than a shingle, and so one shingle."""
         return int(((self.n_tokens > 0) & (self.n_tokens < ngram)).sum())
 
-    def document_ids(self) -> pa.Array:
-        """Return all ids: the user's, of their type, or ``<source name>:<row number>``."""
+    @property
+    def id_type(self) -> pa.DataType:
+        """The type of the ids."""
         import pyarrow as pa
 
-        if self.ids is not None:
-            return self.ids
-        parts = [
-            source.default_ids(self.numbers[start:stop]) for source, start, stop in self.ranges()
-        ]
-        return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+        return pa.large_string() if self.ids is None else self.ids.kind
+
+    def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
+        """Yield all ids, some at a time, with the number of the first document of each slice.
+
+        They are the user's, of their type, or ``<source name>:<row number>``.
+        """
+        first = 0
+        for ids in self.ids if self.ids is not None else self._default_ids():
+            yield first, ids
+            first += len(ids)
+
+    def _default_ids(self) -> Iterator[pa.Array]:
+        for source, start, stop in self.ranges():
+            for first in range(start, stop, _IDS_AT_A_TIME):
+                yield source.default_ids(self.numbers[first : min(first + _IDS_AT_A_TIME, stop)])
+
+    def document_ids(self) -> pa.Array:
+        """Return all ids."""
+        import pyarrow as pa
+
+        slices = [ids for _, ids in self.id_slices()]
+        return pa.concat_arrays([pa.array([], self.id_type), *slices])
 
     def document_files(self, documents: Int64s) -> pa.Array:
         """Return the names of the sources of some documents, which are given by their numbers."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup.files.rows import ColumnNames
+from neardup.matching.measures import Measure
 from neardup.sketches.minhash import MinHashScheme
 from neardup.text.shingles import ShingleScheme
 from neardup.text.weighted_sets import WeightedScheme
@@ -25,7 +26,8 @@ class ReadingPlan:
     """All that turns the rows of a block into numbers.
 
     Without ``minhash`` and ``banding`` there are no band keys; exact joins need none. With
-    ``weighted`` documents are weighted sets, and ``minhash`` is of their kind.
+    ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
+    made for the measure ``filters_for``, of plain sets.
     """
 
     columns: ColumnNames
@@ -35,6 +37,7 @@ class ReadingPlan:
     skip_bad: bool = False
     with_lengths: bool = False
     weighted: WeightedScheme | None = None
+    filters_for: Measure | None = None
 
     @property
     def slice_bytes(self) -> int:

@@ -6,7 +6,10 @@ of the document in the result, -1 for a document that is not wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,12 +19,118 @@ from neardup.kernels import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import SLICE_BYTES, ReadingPlan
 from neardup.runtime.runner import Runner
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, WeightedSets
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, Uint64s, WeightedSets
 from neardup.text.shingles import shingle_sets
 from neardup.text.weighted_sets import WeightedScheme, weighted_sets
 
-# Puts what a stage makes of some texts at their places; false if they are not what they were.
-_Write = Callable[[Texts, Int64s], bool]
+R = TypeVar("R")
+
+
+class SetCollector:
+    """Makes the shingle sets of documents that come in any order, and puts them at their places.
+
+    Parameters
+    ----------
+    n_tokens
+        Of each document, by place.
+    plan
+        How they are read.
+
+    Notes
+    -----
+    Memory 8 bytes a shingle, repeats included. Threads may add different documents.
+    """
+
+    def __init__(self, n_tokens: Int64s, plan: ReadingPlan) -> None:
+        self._plan = plan
+        self._capacities = _most_shingles(n_tokens, plan)
+        starts: Int64s = np.cumsum(self._capacities) - self._capacities
+        values: Uint64s = np.empty(int(self._capacities.sum()), np.uint64)
+        self.sets = ShingleSets(values, starts, np.zeros(len(starts), np.int64))
+
+    def add(self, texts: Texts, places: Int64s) -> bool:
+        """Add the sets of some texts; False if they are not what they were."""
+        found, sets = shingle_sets(texts, self._plan.shingles), self.sets
+        if (found.sizes > self._capacities[places]).any() or (found.sizes == 0).any():
+            return False
+        shingles.copy_sets(
+            found.values, found.starts, found.sizes, sets.values, sets.starts[places]
+        )
+        sets.sizes[places] = found.sizes
+        return True
+
+
+class WeightedSetCollector:
+    """As ``SetCollector``; memory 16 bytes a shingle.
+
+    A set may be empty: one of shingles without weight.
+    """
+
+    def __init__(self, n_tokens: Int64s, plan: ReadingPlan, scheme: WeightedScheme) -> None:
+        self._plan, self._scheme = plan, scheme
+        self._capacities = _most_shingles(n_tokens, plan)
+        starts: Int64s = np.cumsum(self._capacities) - self._capacities
+        n, n_most = len(starts), int(self._capacities.sum())
+        self.sets = WeightedSets(
+            np.empty(n_most, np.uint64),
+            np.empty(n_most, np.int64),
+            starts,
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+        )
+
+    def add(self, texts: Texts, places: Int64s) -> bool:
+        """Add the sets of some texts; False if they are not what they were."""
+        token_lists = self._plan.shingles.tokenizer.hash_tokens(texts)
+        found, sets = weighted_sets(token_lists, self._plan.shingles, self._scheme), self.sets
+        if (found.sizes > self._capacities[places]).any():
+            return False
+        pairs = ((found.values, sets.values), (found.weights, sets.weights))
+        for source, target in pairs:
+            shingles.copy_sets(
+                source.view(np.uint64),
+                found.starts,
+                found.sizes,
+                target.view(np.uint64),
+                sets.starts[places],
+            )
+        sets.sizes[places], sets.totals[places] = found.sizes, found.totals
+        return True
+
+
+def collector_of(n_tokens: Int64s, plan: ReadingPlan) -> SetCollector | WeightedSetCollector:
+    """Return the collector of what a plan compares."""
+    if plan.weighted is None:
+        return SetCollector(n_tokens, plan)
+    return WeightedSetCollector(n_tokens, plan, plan.weighted)
+
+
+def add_texts(
+    collector: SetCollector | WeightedSetCollector, texts: Texts, places: Int64s, name: str
+) -> None:
+    """Add texts to a collector, some at a time.
+
+    Raises
+    ------
+    ReadError
+        If they are not what they were; ``name`` is their source.
+    """
+    for part, own_places in _slices(texts, places):
+        if not collector.add(part, own_places):
+            raise text_has_changed(name)
+
+
+def _slices(texts: Texts, places: Int64s) -> Iterator[tuple[Texts, Int64s]]:
+    done = 0
+    for part in texts.slices(SLICE_BYTES):
+        yield part, places[done : done + len(part)]
+        done += len(part)
+
+
+def text_has_changed(name: str) -> ReadError:
+    """Return the error for a source whose text is not what it was."""
+    message = "a text has changed since it was first read; run again when it is at rest"
+    return ReadError(message, path=name)
 
 
 def read_sets(
@@ -44,56 +153,32 @@ def read_sets(
     -----
     Memory 8 bytes a shingle of the wanted documents. Only files with a wanted document are read.
     """
-    capacities = _gather(catalogues, wanted, lambda n: np.maximum(n - plan.shingles.ngram + 1, 1))
-    ends = np.cumsum(capacities)
-    starts: Int64s = ends - capacities
-    sets = ShingleSets(
-        np.empty(int(capacities.sum()), np.uint64), starts, np.zeros(len(starts), np.int64)
-    )
-
-    def write(texts: Texts, places: Int64s) -> bool:
-        found = shingle_sets(texts, plan.shingles)
-        if (found.sizes > capacities[places]).any() or (found.sizes == 0).any():
-            return False
-        shingles.copy_sets(found.values, found.starts, found.sizes, sets.values, starts[places])
-        sets.sizes[places] = found.sizes
-        return True
-
-    _read_again(catalogues, wanted, plan, write, runner)
-    return sets
+    collector = SetCollector(_n_tokens(catalogues, wanted), plan)
+    _collect(catalogues, wanted, plan, collector, runner)
+    return collector.sets
 
 
-def read_weighted_sets(
+def read_comparable(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
-    scheme: WeightedScheme,
     runner: Runner,
-) -> WeightedSets:
-    """Read some documents again and weigh their shingles.
+) -> ShingleSets | WeightedSets:
+    """Read some documents again and make what a plan compares of them, as ``read_sets``."""
+    collector = collector_of(_n_tokens(catalogues, wanted), plan)
+    _collect(catalogues, wanted, plan, collector, runner)
+    return collector.sets
 
-    As ``read_sets``; memory 16 bytes a shingle. A set may be empty: one of shingles without weight.
-    """
-    capacities = _gather(catalogues, wanted, lambda n: np.maximum(n - plan.shingles.ngram + 1, 1))
-    starts: Int64s = np.cumsum(capacities) - capacities
-    n, n_most = len(starts), int(capacities.sum())
-    values, weights = np.empty(n_most, np.uint64), np.empty(n_most, np.int64)
-    sizes, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
 
-    def write(texts: Texts, places: Int64s) -> bool:
-        token_lists = plan.shingles.tokenizer.hash_tokens(texts)
-        found = weighted_sets(token_lists, plan.shingles, scheme)
-        if (found.sizes > capacities[places]).any():
-            return False
-        for source, target in ((found.values, values), (found.weights.view(np.uint64), weights)):
-            shingles.copy_sets(
-                source, found.starts, found.sizes, target.view(np.uint64), starts[places]
-            )
-        sizes[places], totals[places] = found.sizes, found.totals
-        return True
-
-    _read_again(catalogues, wanted, plan, write, runner)
-    return WeightedSets(values, weights, starts, sizes, totals)
+def _collect(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: ReadingPlan,
+    collector: SetCollector | WeightedSetCollector,
+    runner: Runner,
+) -> None:
+    for _ in read_texts(catalogues, wanted, plan, runner, partial(add_texts, collector)):
+        pass
 
 
 def read_token_lists(
@@ -106,81 +191,85 @@ def read_token_lists(
 
     As ``read_sets``; memory 8 bytes a token.
     """
-    lengths = _gather(catalogues, wanted, lambda n: n)
+    lengths = _n_tokens(catalogues, wanted)
     offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     lists = TokenLists(np.empty(int(offsets[-1]), np.uint64), offsets)
 
-    def write(texts: Texts, places: Int64s) -> bool:
-        found = plan.shingles.tokenizer.hash_tokens(texts)
-        sizes = np.diff(found.offsets)
-        if not np.array_equal(sizes, lengths[places]):
-            return False
-        shingles.copy_sets(
-            found.values, found.offsets[:-1].copy(), sizes, lists.values, offsets[places]
-        )
-        return True
+    def add(texts: Texts, places: Int64s, name: str) -> None:
+        for part, own_places in _slices(texts, places):
+            found = plan.shingles.tokenizer.hash_tokens(part)
+            sizes, starts = np.diff(found.offsets), found.offsets[:-1].copy()
+            if not np.array_equal(sizes, lengths[own_places]):
+                raise text_has_changed(name)
+            shingles.copy_sets(found.values, starts, sizes, lists.values, offsets[own_places])
 
-    _read_again(catalogues, wanted, plan, write, runner)
+    for _ in read_texts(catalogues, wanted, plan, runner, add):
+        pass
     return lists
 
 
-def _gather(
-    catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
-    of_tokens: Callable[[Int64s], Int64s],
-) -> Int64s:
-    """Work out something of the token counts of the wanted documents, by place."""
+def _n_tokens(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
+    """Return the token counts of the wanted documents, by place."""
     n_places = sum(int((places >= 0).sum()) for places in wanted)
     gathered: Int64s = np.zeros(n_places, np.int64)
     for catalogue, places in zip(catalogues, wanted, strict=True):
         chosen = places >= 0
-        gathered[places[chosen]] = of_tokens(catalogue.n_tokens[chosen])
+        gathered[places[chosen]] = catalogue.n_tokens[chosen]
     return gathered
 
 
-def _read_again(
+def _most_shingles(n_tokens: Int64s, plan: ReadingPlan) -> Int64s:
+    most: Int64s = np.maximum(n_tokens - plan.shingles.ngram + 1, 1)
+    return most
+
+
+def read_texts(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
-    write: _Write,
     runner: Runner,
-) -> None:
-    """Read the wanted documents again; ``write`` takes some texts and their places."""
+    function: Callable[[Texts, Int64s, str], R],
+    done: Mapping[str, int] = MappingProxyType({}),
+) -> Iterator[tuple[str, R]]:
+    """Read the wanted documents again and apply a function to some texts, in threads.
 
-    def fill(item: tuple[Source, ColumnNames, RowBlock, Int64s]) -> int:
-        source, columns, block, places = item
+    The function takes texts, their places, and the name of their source. Yields where a block is
+    from, which tells sources apart, and what the function returned. Blocks that an earlier run has
+    ``done`` are passed over, so many of each source.
+    """
+
+    def work(item: tuple[str, Source, ColumnNames, RowBlock, Int64s]) -> tuple[str, R, int]:
+        key, source, columns, block, places = item
         select: Bools = places >= 0
         parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
-        texts = Texts.from_arrow(parsed.text)
-        targets = places[select]
-        done = 0
-        for part in texts.slices(SLICE_BYTES):
-            if not write(part, targets[done : done + len(part)]):
-                message = "a text has changed since it was first read; run again when it is at rest"
-                raise ReadError(message, path=source.name)
-            done += len(part)
-        return len(targets)
+        result = function(Texts.from_arrow(parsed.text), places[select], source.name)
+        return key, result, int(select.sum())
 
     count = runner.counter("compare", sum(int((places >= 0).sum()) for places in wanted))
-    work = (
+    blocks = (
         item
-        for catalogue, places in zip(catalogues, wanted, strict=True)
-        for item in _wanted_blocks(catalogue, places)
+        for number, (catalogue, places) in enumerate(zip(catalogues, wanted, strict=True))
+        for item in _wanted_blocks(number, catalogue, places, done)
     )
-    for n_read in runner.map(fill, work):
+    for key, result, n_read in runner.map(work, blocks):
+        yield key, result
         count(n_read)
 
 
 def _wanted_blocks(
-    catalogue: Catalogue, places: Int64s
-) -> Iterator[tuple[Source, ColumnNames, RowBlock, Int64s]]:
+    number: int, catalogue: Catalogue, places: Int64s, done: Mapping[str, int]
+) -> Iterator[tuple[str, Source, ColumnNames, RowBlock, Int64s]]:
     columns = catalogue.columns.only_text()
-    for source, start, stop in catalogue.ranges():
+    for i, (source, start, stop) in enumerate(catalogue.ranges()):
         if not (places[start:stop] >= 0).any():
             continue
+        key = f"{number}/{i}"
+        n_wanted = 0
         for block, rows in numbered_blocks(source, start, stop):
             if (places[rows] >= 0).any():
-                yield source, columns, block, places[rows]
+                n_wanted += 1
+                if n_wanted > done.get(key, 0):
+                    yield key, source, columns, block, places[rows]
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.files.rows import RowBlock
+from neardup.matching.filters import join_filters, make_filters
 from neardup.reading.plan import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Digests, Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import Digests, Filters, Int64s, Texts, TokenLists, Uint64s
 from neardup.text.shingles import digest_token_lists, shingle_lists
 from neardup.text.weighted_sets import weighted_sets
 
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 class SignedBlock:
     """What is worked out of a block's documents; arrays have a row for each.
 
-    ``keys`` has shape (n_documents, n_bands). ``n_tokens`` is -1 for a skipped row.
+    ``keys`` has shape (n_documents, n_bands). ``n_tokens`` is -1 for a skipped row. There are no
+    ``filters`` without bands, and none of weighted sets.
     """
 
     numbers: Int64s
     n_tokens: Int64s
     digests: Digests
     keys: Uint64s
+    filters: Filters | None
     text_bytes: int
     lengths: Int64s | None
     ids: pa.Array | None
@@ -50,6 +53,7 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
     digests = np.empty((n_documents, 2), np.uint64)
     n_bands = plan.banding.bands if plan.banding else 0
     keys = np.empty((n_documents, n_bands), np.uint64)
+    filters: list[Filters] = []
     start = 0
     for part in texts.slices(plan.slice_bytes):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
@@ -57,7 +61,8 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         n_tokens[rows] = np.diff(token_lists.offsets)
         digests[rows] = digest_token_lists(token_lists)
         if plan.minhash and plan.banding:
-            keys[rows] = _band_keys(token_lists, digests[rows], plan, plan.minhash, plan.banding)
+            keys[rows], own = _sketch(token_lists, digests[rows], plan, plan.minhash, plan.banding)
+            filters += own
         start += len(part)
     if parsed.text.null_count:
         n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -69,6 +74,7 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         n_tokens=n_tokens,
         digests=Digests(digests, n_tokens > 0),
         keys=keys,
+        filters=join_filters(filters) if filters else None,
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
         lengths=lengths,
         ids=parsed.id,
@@ -77,19 +83,22 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
     )
 
 
-def _band_keys(
+def _sketch(
     token_lists: TokenLists,
     digests: Uint64s,
     plan: ReadingPlan,
     scheme: MinHashScheme,
     banding: Banding,
-) -> Uint64s:
+) -> tuple[Uint64s, list[Filters]]:
+    """Return band keys, and filters if there are any of such sets."""
     if plan.weighted is None or not isinstance(scheme, WeightedMinHashScheme):
-        signatures = minhash_signatures(shingle_lists(token_lists, plan.shingles), scheme)
-        return band_keys(signatures, banding.bands, banding.rows)
+        lists = shingle_lists(token_lists, plan.shingles)
+        signatures = minhash_signatures(lists, scheme)
+        filters = [make_filters(lists, plan.filters_for)] if plan.filters_for else []
+        return band_keys(signatures, banding.bands, banding.rows), filters
     sets = weighted_sets(token_lists, plan.shingles, plan.weighted)
     keys = band_keys(weighted_signatures(sets, scheme), banding.bands, banding.rows)
     # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
     weightless = sets.totals == 0
     keys[weightless] = digests[weightless, :1]
-    return keys
+    return keys, []

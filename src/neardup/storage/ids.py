@@ -17,14 +17,14 @@ class IdTable:
     """
 
     def __init__(self, ids: pa.Array) -> None:
-        hashes = _hash_ids(ids)
+        hashes = hash_ids(ids)
         self._ids = ids
         self._rows: Int64s = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._rows]
 
     def find(self, wanted: pa.Array) -> Int64s:
         """Return the first row of each wanted id, -1 where there is none."""
-        hashes = _hash_ids(wanted)
+        hashes = hash_ids(wanted)
         found: Int64s = np.full(len(wanted), -1, np.int64)
         places = np.searchsorted(self._hashes, hashes)
         sought = np.arange(len(wanted))
@@ -40,7 +40,8 @@ class IdTable:
         return found
 
 
-def _hash_ids(ids: pa.Array) -> Uint64s:
+def hash_ids(ids: pa.Array) -> Uint64s:
+    """Hash ids, which are large strings; a null has the hash of an empty one."""
     texts = Texts.from_arrow(ids)
     hashes: Uint64s = np.empty(len(texts), np.uint64)
     strings.hash_strings(texts.data, texts.offsets, hashes)

@@ -28,6 +28,8 @@ def test_deduplicate__stages_and_counts(caplog, tmp_path):
         "read: ends after T, documents 3, distinct texts 2",
         "bucket: begins",
         "bucket: ends after T, candidates 0",
+        "sieve: begins",
+        "sieve: ends after T, candidates 0",
         "compare: begins",
         "compare: ends after T",
         "choose: begins",

@@ -20,8 +20,8 @@ ids = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "a" * 9, "b" * 16, "x1
 def test_find__as_a_list_does(have, wanted, n_hashes):
     from neardup.storage import ids as module
 
-    real = module._hash_ids
-    with patch.object(module, "_hash_ids", lambda column: real(column) % np.uint64(n_hashes)):
+    real = module.hash_ids
+    with patch.object(module, "hash_ids", lambda column: real(column) % np.uint64(n_hashes)):
         table = IdTable(pa.array(have, pa.large_string()))
         found = table.find(pa.array(wanted, pa.large_string()))
     assert found.tolist() == [have.index(i) if i in have else -1 for i in wanted]

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.jobs.dedup.candidates import Candidates
 from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.decide import Decision
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
+from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
-from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Removals, ShingleSets
+from neardup.tables import Bools, Int32s, Int64s, KeyLists, ShingleSets, Uint64s
 
 CONFIDENCE = 0.95
 
@@ -54,25 +55,32 @@ class Audit:
 
 
 def audit_contents(
-    contents: Contents, candidates: Candidates, removals: Removals, plan: DedupPlan, runner: Runner
+    batches: SignedBatches,
+    contents: Contents,
+    decision: Decision,
+    plan: DedupPlan,
+    runner: Runner,
 ) -> Audit:
-    """Draw contents by the seed, those that stay in any case left out, and look what was missed."""
-    assert candidates.buckets is not None
-    n_contents, n_fixed = len(contents), contents.n_fixed
+    """Draw contents by the seed, those that stay in any case left out, and look what was missed.
+
+    All that is known of them is read into memory.
+    """
+    documents = contents.in_keep_order()
+    n_contents, n_fixed = len(documents), contents.count_fixed(documents)
     n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
     generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
-    stays = np.ones(n_contents, np.bool_)
-    stays[candidates.places[removals.keepers >= 0]] = False
-    sets = contents.read_sets(contents.order, plan, runner)
-    return audit_recall(drawn, sets, plan.measure, candidates.buckets, stays, runner)
+    stays = ~np.isin(documents, decision.documents)
+    keys = np.concatenate([keys for _, keys, _ in batches.bands()], axis=1)[:, documents]
+    sets = contents.read_sets(documents, plan, runner)
+    return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
 
 
 def audit_recall(
     drawn: Int64s,
     sets: ShingleSets,
     measure: Measure,
-    buckets: Buckets,
+    band_keys: Uint64s,
     stays: Bools,
     runner: Runner,
 ) -> Audit:
@@ -86,8 +94,8 @@ def audit_recall(
         Sets of all documents, in keep order, none empty.
     measure
         Of a pair the later document is the one that would go.
-    buckets
-        Of the same documents.
+    band_keys
+        Band keys of the same documents, of shape (n_bands, n).
     stays
         Which of them stay.
 
@@ -106,8 +114,7 @@ def audit_recall(
         others = others[others != document]
         later, earlier = np.maximum(others, document), np.minimum(others, document)
         similar = others[overlaps_at_threshold(sets, later, earlier, measure) >= 0]
-        own = buckets.numbers[:, [document]]
-        shares = ((buckets.numbers[:, similar] == own) & (own >= 0)).any(axis=0)
+        shares = (band_keys[:, similar] == band_keys[:, [document]]).any(axis=0)
         beside = bool(stays[document] and stays[similar[similar < document]].any())
         return len(similar), int(shares.sum()), beside
 

@@ -1,9 +1,10 @@
-"""The distinct contents of two collections in keep order, read again when they are compared."""
+"""The stage copies: documents of equal token sequences are one content, its first in keep order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,89 +12,107 @@ from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import FirstPass, read_collections
-from neardup.reading.second_pass import read_sets, read_weighted_sets
+from neardup.reading.copies import find_copies
+from neardup.reading.second_pass import read_comparable, read_sets
+from neardup.reading.sign_pass import Signed, sign_collections
 from neardup.runtime.runner import Runner
-from neardup.tables import BandKeys, Int64s, ShingleSets, WeightedSets
+from neardup.tables import Bools, Int64s, ShingleSets, WeightedSets
+
+if TYPE_CHECKING:
+    from neardup.storage.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The distinct contents of a collection and of the one it is compared against, in keep order.
+    """The documents of a collection and of the one it is compared against, and their contents.
 
-    Documents of ``other`` are numbered before those of ``own``. ``firsts`` is each content's first
-    document in keep order; ``order`` lists the contents, the first ``n_fixed`` of which stay in any
-    case, because they occur in ``other``.
+    Documents of ``other`` are numbered before those of ``own``; they stay in any case. A content is
+    known by its first document in keep order: ``firsts`` has that of each document, -1 for one
+    without tokens. ``ranks`` are the documents' places in keep order, None if that is their own.
     """
 
     own: Catalogue
     other: Catalogue
     firsts: Int64s
-    order: Int64s
-    n_fixed: int
-
-    def __len__(self) -> int:
-        return len(self.order)
+    ranks: Int64s | None
 
     @property
     def catalogues(self) -> tuple[Catalogue, Catalogue]:
         """Both collections, in the order in which their documents are numbered."""
         return self.other, self.own
 
-    def read_sets(self, contents: Int64s, plan: DedupPlan, runner: Runner) -> ShingleSets:
-        """Read the shingle sets of some contents."""
-        return read_sets(self.catalogues, self._places(contents), plan.reading, runner)
+    @property
+    def is_content(self) -> Bools:
+        """Which documents stand for a content."""
+        is_content: Bools = self.firsts == np.arange(len(self.firsts))
+        return is_content
+
+    def count(self) -> int:
+        """Count the contents."""
+        return int(np.count_nonzero(self.is_content))
+
+    def in_keep_order(self) -> Int64s:
+        """Return the documents that stand for contents; those that stay in any case come first."""
+        return self.sorted_by_rank(np.flatnonzero(self.is_content))
+
+    def sorted_by_rank(self, documents: Int64s) -> Int64s:
+        """Return some documents in keep order."""
+        return documents[np.argsort(self.ranks_of(documents), kind="stable")]
+
+    def ranks_of(self, documents: Int64s) -> Int64s:
+        """Return the places of some documents in keep order."""
+        return documents if self.ranks is None else self.ranks[documents]
+
+    def n_tokens_of(self, documents: Int64s) -> Int64s:
+        """Return how many tokens some documents have."""
+        n_tokens: Int64s = np.empty(len(documents), np.int64)
+        is_own = documents >= len(self.other)
+        n_tokens[~is_own] = self.other.n_tokens[documents[~is_own]]
+        n_tokens[is_own] = self.own.n_tokens[documents[is_own] - len(self.other)]
+        return n_tokens
+
+    def count_fixed(self, documents: Int64s) -> int:
+        """Count the documents among some that stay in any case."""
+        return int(np.count_nonzero(documents < len(self.other)))
 
     def read_comparable(
-        self, contents: Int64s, plan: DedupPlan, runner: Runner
+        self, documents: Int64s, plan: DedupPlan, runner: Runner
     ) -> ShingleSets | WeightedSets:
-        """Read what the measure compares of some contents."""
-        weighted = plan.reading.weighted
-        if weighted is None:
-            return self.read_sets(contents, plan, runner)
-        places = self._places(contents)
-        return read_weighted_sets(self.catalogues, places, plan.reading, weighted, runner)
+        """Read what the measure compares of some documents."""
+        wanted = np.split(self.places_of(documents), [len(self.other)])
+        return read_comparable(self.catalogues, wanted, plan.reading, runner)
 
-    def _places(self, contents: Int64s) -> list[Int64s]:
-        """Return each document's place among some contents, -1 for none; split by catalogue."""
-        places: Int64s = np.full(len(self.other) + len(self.own), -1, np.int64)
-        places[self.firsts[contents]] = np.arange(len(contents))
-        return np.split(places, [len(self.other)])
+    def read_sets(self, documents: Int64s, plan: DedupPlan, runner: Runner) -> ShingleSets:
+        """Read the shingle sets of some documents."""
+        wanted = np.split(self.places_of(documents), [len(self.other)])
+        return read_sets(self.catalogues, wanted, plan.reading, runner)
+
+    def places_of(self, documents: Int64s) -> Int64s:
+        """Return each document's place among some, -1 for none."""
+        places: Int64s = np.full(len(self.firsts), -1, np.int64)
+        places[documents] = np.arange(len(documents))
+        return places
 
 
-def read_contents(
-    sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan, runner: Runner
-) -> tuple[Contents, BandKeys]:
-    """Read all documents once; return their contents in keep order, and the contents' band keys.
-
-    Keys are numbered as contents are, not in keep order.
-    """
+def sign_documents(
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: DedupPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> Signed:
+    """Read all documents once; those of the other collection come first."""
     others = plan.reading.for_other(plan.options.other_columns)
-    found = read_collections([(against, others), (sources, plan.reading)], runner)
-    return _order_contents(found, plan.keep), found.keys
+    return sign_collections([(against, others), (sources, plan.reading)], workspace, runner)
 
 
-def _order_contents(found: FirstPass, keep: KeepPolicy) -> Contents:
-    """Find each content's first document in keep order, and the contents' own order.
-
-    Contents of the other collection come first, in input order.
-    """
-    other, own = found.catalogues
-    n_fixed = found.content_ends[0]
-    document_order = np.concatenate(
-        [
-            np.arange(len(other), dtype=np.int64),
-            keep.order(len(own), own.lengths, own.order) + len(other),
-        ]
-    )
-    contents = np.concatenate([other.contents, own.contents])[document_order]
-    document_order = document_order[contents >= 0]
-    contents = contents[contents >= 0]
-    firsts: Int64s = np.empty(found.n_contents, np.int64)
-    ranks: Int64s = np.empty(found.n_contents, np.int64)
-    # Assigned backwards, so that the first document of each content is what remains.
-    firsts[contents[::-1]] = document_order[::-1]
-    ranks[contents[::-1]] = np.arange(len(contents), dtype=np.int64)[::-1]
-    order = np.argsort(ranks, kind="stable")
-    assert (order[:n_fixed] < n_fixed).all()
-    return Contents(own, other, firsts, order, n_fixed)
+def find_contents(signed: Signed, keep: KeepPolicy, workspace: Workspace) -> Contents:
+    """Find each content's first document in keep order."""
+    other, own = signed.catalogues
+    ranks = None
+    if keep.rule != "first":
+        order = keep.order(len(own), own.lengths, own.order)
+        ranks = np.arange(len(other) + len(own), dtype=np.int64)
+        ranks[len(other) + order] = np.arange(len(other), len(ranks))
+    firsts = find_copies(signed.batches, len(other) + len(own), ranks, workspace)
+    return Contents(own, other, firsts, ranks)

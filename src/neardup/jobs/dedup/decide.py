@@ -1,23 +1,80 @@
-"""The stage choose: which contents give way to which, carried over to all documents."""
+"""The stage decide: which contents give way to which, carried over to all documents."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.clustering.chunks import choose_in_chunks
+from neardup.clustering.component_chunks import join_in_chunks
 from neardup.clustering.components import join_components
+from neardup.clustering.shelf import SetReader
 from neardup.clustering.survivors import choose_survivors
-from neardup.jobs.dedup.candidates import Candidates
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.runtime.runner import Runner
-from neardup.tables import Bools, Floats, Int64s, KeyLists, Removals, ShingleSets, WeightedSets
+from neardup.storage.arrays import AnyArray
+from neardup.tables import (
+    Bools,
+    Floats,
+    Int64s,
+    KeyLists,
+    Removals,
+    ShingleSets,
+    Uint64s,
+    WeightedSets,
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Contents that go, by their first documents, and for which others.
+
+    ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
+    ``n_beyond`` contents go only because components were asked for.
+    """
+
+    documents: Int64s
+    keepers: Int64s
+    similarities: Floats
+    n_compared: int = 0
+    n_verified: int = 0
+    n_beyond: int = 0
+
+    def as_arrays(self) -> dict[str, AnyArray]:
+        """Return it as arrays, counts among them, to be kept."""
+        counts = np.array([self.n_compared, self.n_verified, self.n_beyond])
+        return {
+            "documents": self.documents,
+            "keepers": self.keepers,
+            "similarities": self.similarities,
+            "counts": counts,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Decision:
+        """Make one of what ``as_arrays`` has returned."""
+        counts = arrays["counts"].tolist()
+        return cls(arrays["documents"], arrays["keepers"], arrays["similarities"], *counts)
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Decision]) -> Decision:
+        """Put the decisions of all partitions together."""
+        listed = [cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), *parts]
+        return cls(
+            np.concatenate([part.documents for part in listed]),
+            np.concatenate([part.keepers for part in listed]),
+            np.concatenate([part.similarities for part in listed]),
+            sum(part.n_compared for part in listed),
+            sum(part.n_verified for part in listed),
+            sum(part.n_beyond for part in listed),
+        )
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What each document gives way to.
+    """What each document of the collection gives way to.
 
     ``keepers`` is -1 for a document that stays, else the number of the one that stays for it;
     documents of the collection it is compared ``against`` are numbered first. ``similarities`` are
@@ -31,71 +88,103 @@ class Assignment:
     @property
     def stays(self) -> Bools:
         """Whether each document stays."""
-        return self.keepers < 0
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What was decided of the candidates, and of all documents by it.
-
-    ``beyond_survivors`` documents went only because components were asked for; None where they
-    were not.
-    """
-
-    removals: Removals
-    assignment: Assignment
-    beyond_survivors: int | None = None
+        stays: Bools = self.keepers < 0
+        return stays
 
 
 def decide(
-    contents: Contents,
-    candidates: Candidates,
+    documents: Int64s,
     keys: KeyLists,
     sets: ShingleSets | WeightedSets,
     plan: DedupPlan,
-    runner: Runner,
+    n_fixed: int,
+    progress: Callable[[int], None] | None = None,
 ) -> Decision:
-    """Go through the candidates in keep order and decide which of them stay."""
+    """Go through some contents in keep order and decide which of them stay.
 
-    def report(done: int) -> None:
-        runner.report("choose", done, len(sets))
-
-    chosen = contents.order[candidates.places]
-    n_fixed = candidates.n_fixed
-    removals = choose_survivors(keys, sets, plan.measure, n_fixed=n_fixed, progress=report)
-    survivors = assign(contents, chosen, removals)
-    if plan.options.clusters == "survivors":
-        return Decision(removals, survivors)
-    removals = join_components(keys, sets, plan.measure, n_fixed=n_fixed, progress=report)
-    assignment = assign(contents, chosen, removals)
-    beyond = int(survivors.stays.sum()) - int(assignment.stays.sum())
-    return Decision(removals, assignment, beyond)
+    The first ``n_fixed`` stay in any case. No document outside shares a component with them.
+    """
+    chosen = choose_survivors(keys, sets, plan.measure, n_fixed=n_fixed, progress=progress)
+    joined = None
+    if plan.options.clusters == "components":
+        joined = join_components(keys, sets, plan.measure, n_fixed=n_fixed, progress=progress)
+    return _decision(documents, chosen, joined)
 
 
-def assign(contents: Contents, candidates: Int64s, removals: Removals) -> Assignment:
-    """Carry the decision about some contents over to documents.
+def decide_in_chunks(
+    documents: Int64s,
+    keys: Uint64s,
+    components: Int64s,
+    sizes: Int64s,
+    read_sets: SetReader,
+    plan: DedupPlan,
+    n_fixed: int,
+    capacity: int,
+) -> Decision:
+    """Decide as ``decide`` what does not fit in memory; arguments as of ``choose_in_chunks``."""
+    chosen = choose_in_chunks(
+        keys,
+        sizes,
+        read_sets,
+        plan.measure,
+        components=components,
+        n_fixed=n_fixed,
+        capacity=capacity,
+    )
+    joined = None
+    if plan.options.clusters == "components":
+        joined = join_in_chunks(
+            keys,
+            sizes,
+            read_sets,
+            plan.measure,
+            chosen,
+            components=components,
+            n_fixed=n_fixed,
+            capacity=capacity,
+        )
+    return _decision(documents, chosen, joined)
+
+
+def _decision(documents: Int64s, chosen: Removals, joined: Removals | None) -> Decision:
+    """Return what was decided of contents, by the numbers of their documents.
+
+    Counts are those of the survivors: how many pairs it takes to join the rest depends on the order
+    in which they meet.
+    """
+    removals = chosen if joined is None else joined
+    gone = np.flatnonzero(removals.keepers >= 0)
+    return Decision(
+        documents[gone],
+        documents[removals.keepers[gone]],
+        removals.similarities[gone],
+        chosen.n_compared,
+        chosen.n_verified,
+        len(gone) - int(np.count_nonzero(chosen.keepers >= 0)),
+    )
+
+
+def assign(contents: Contents, decision: Decision) -> Assignment:
+    """Carry the decision about contents over to documents.
 
     An exact copy follows its content: where that stays, the content's first document stays and
     its copies go for it; where it goes, all its documents go for the same keeper.
     """
-    own, other, firsts = contents.own, contents.other, contents.firsts
-    content_keepers: Int64s = np.full(len(firsts), -1, np.int64)
-    content_similarities: Floats = np.full(len(firsts), np.nan)
-    gone = np.flatnonzero(removals.keepers >= 0)
-    content_keepers[candidates[gone]] = candidates[removals.keepers[gone]]
-    content_similarities[candidates[gone]] = removals.similarities[gone]
+    n_other = len(contents.other)
+    gone_for: Int64s = np.full(len(contents.firsts), -1, np.int64)
+    gone_for[decision.documents] = decision.keepers
+    similarity_of = np.full(len(contents.firsts), np.nan)
+    similarity_of[decision.documents] = decision.similarities
 
-    documents = np.arange(len(other), len(other) + len(own), dtype=np.int64)
-    keepers: Int64s = np.full(len(own), -1, np.int64)
-    similarities: Floats = np.full(len(own), np.nan)
-    exact = np.zeros(len(own), np.bool_)
-    filled = np.flatnonzero(own.contents >= 0)
-    numbers = own.contents[filled]
-    stays = content_keepers[numbers] < 0
-    first_documents = firsts[np.where(stays, numbers, content_keepers[numbers])]
-    removed = first_documents != documents[filled]
-    rows = filled[removed]
-    keepers[rows] = first_documents[removed]
-    exact[rows] = stays[removed]
-    similarities[rows] = np.where(stays[removed], 1.0, content_similarities[numbers[removed]])
+    firsts = contents.firsts[n_other:]
+    filled = np.flatnonzero(firsts >= 0)
+    first = firsts[filled]
+    exact = np.zeros(len(firsts), np.bool_)
+    exact[filled] = (gone_for[first] < 0) & (first != filled + n_other)
+    keepers: Int64s = np.full(len(firsts), -1, np.int64)
+    keepers[filled] = gone_for[first]
+    keepers[exact] = firsts[exact]
+    similarities = np.full(len(firsts), np.nan)
+    similarities[filled] = similarity_of[first]
+    similarities[exact] = 1.0
     return Assignment(keepers, similarities, exact)

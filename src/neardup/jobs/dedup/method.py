@@ -49,18 +49,17 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
 
     Meetings grow with the square of the number of texts.
     """
-    n_contents = len(contents)
-    counts = [catalogue.n_tokens for catalogue in contents.catalogues]
-    n_tokens = np.concatenate(counts)[contents.firsts]
+    documents = contents.in_keep_order()
+    n_contents = len(documents)
+    n_tokens = contents.n_tokens_of(documents)
     n_elements = int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
     banding = plan.banding
     minhash = n_elements * banding.num_perm * _SIGN + n_contents * banding.bands * _SORT
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
         return MethodChoice("minhash", None, minhash)
     n_sample = min(n_contents, SAMPLE_TEXTS)
-    sample = np.linspace(0, n_contents - 1, n_sample).astype(np.int64)
-    # In input order, so that files are read from start to end.
-    sets = contents.read_sets(sample[np.argsort(contents.firsts[sample])], plan, runner)
+    sample = documents[np.linspace(0, n_contents - 1, n_sample).astype(np.int64)]
+    sets = contents.read_sets(np.sort(sample), plan, runner)
     lists = list_prefixes(sets, plan.measure)
     met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
     scale = n_contents / n_sample if n_sample else 0.0

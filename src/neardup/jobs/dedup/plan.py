@@ -93,6 +93,7 @@ def plan_deduplication(options: DedupOptions) -> DedupPlan:
         banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,
         weighted=weighted,
+        filters_for=None if weighted or options.method == "exact" else measure,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 

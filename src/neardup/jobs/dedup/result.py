@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.files.ids import as_text, join_ids
 from neardup.jobs.dedup.decide import Assignment
+from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.selection import Selection, in_batches
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.id_lookup import IdLookup
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Clusters(NamedTuple):
-    """Each document's representative and cluster, and each cluster's size."""
+    """Each document's representative, and by representative each cluster's number and size."""
 
     representatives: Int64s
     ids: Int64s
@@ -93,7 +94,7 @@ class DeduplicationResult(Selection):
         return pa.table(
             {
                 "id": self._own_ids.take(gone),
-                "kept_id": self._ids.take(keepers),
+                "kept_id": self._keeper_ids.take(keepers),
                 "similarity": self._assignment.similarities[gone],
                 "exact_copy": self._assignment.exact[gone],
                 "file": self._documents.document_files(gone),
@@ -106,42 +107,38 @@ class DeduplicationResult(Selection):
         n_other, n_own = len(self._other), len(self._documents)
         own_numbers = np.arange(n_other, n_other + n_own, dtype=np.int64)
         representatives = np.where(self._stays, own_numbers, self._assignment.keepers)
-        heads, clusters, sizes = np.unique(representatives, return_inverse=True, return_counts=True)
-        return _Clusters(representatives, clusters, sizes + (heads < n_other))
+        sizes = np.bincount(representatives, minlength=n_other + n_own)
+        ids = np.cumsum(sizes > 0) - 1
+        # One of the other collection is a member, though it has no row.
+        sizes[:n_other] += 1
+        return _Clusters(representatives, ids, sizes)
 
     def _cluster_rows(self, clusters: _Clusters, documents: Int64s) -> pa.Table:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        ids = clusters.ids[documents]
+        representatives = clusters.representatives[documents]
+        goes = ~self._stays[documents]
+        ids = self._own_ids.take(documents)
         return pa.table(
             {
-                "id": self._own_ids.take(documents),
-                "cluster_id": ids,
-                "cluster_size": clusters.sizes[ids],
-                "is_duplicate": ~self._stays[documents],
-                "representative_id": self._ids.take(clusters.representatives[documents]),
+                "id": ids,
+                "cluster_id": clusters.ids[representatives],
+                "cluster_size": clusters.sizes[representatives],
+                "is_duplicate": goes,
+                "representative_id": pc.replace_with_mask(
+                    ids.cast(self._keeper_ids.type),
+                    pa.array(goes),
+                    self._keeper_ids.take(representatives[goes]),
+                ),
             }
         )
 
     @cached_property
-    def _ids(self) -> pa.Array:
-        """Ids of all documents; one of the other collection that is taken gets a prefix.
-
-        They are text where one has, or where the collections have ids of different types.
-        """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        own, other = self._own_ids, self._other.document_ids()
-        names = as_text(other)
-        is_taken = pc.is_in(names, value_set=as_text(own))
-        if pc.any(is_taken).as_py():
-            prefix, nothing = pa.array(["against/", ""], pa.large_string())
-            prefixed = pc.binary_join_element_wise(prefix, names, nothing)
-            other = pc.if_else(is_taken, prefixed, names)
-        return join_ids([other, own])
+    def _own_ids(self) -> IdLookup:
+        """Ids of the documents that may go."""
+        return IdLookup(self._documents)
 
     @cached_property
-    def _own_ids(self) -> pa.Array:
-        """Ids of the documents that may go, of their type."""
-        return self._documents.document_ids()
+    def _keeper_ids(self) -> KeeperIds:
+        return KeeperIds(self._documents, self._other, self._assignment.keepers)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.dedup.audit import audit_contents
-from neardup.jobs.dedup.candidates import all_candidates, bucket_contents
-from neardup.jobs.dedup.contents import read_contents
-from neardup.jobs.dedup.decide import decide
+from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
+from neardup.jobs.dedup.contents import find_contents, sign_documents
+from neardup.jobs.dedup.decide import assign
 from neardup.jobs.dedup.method import choose_method
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
@@ -18,10 +19,18 @@ from neardup.jobs.dedup.summary import summarise
 from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
+from neardup.storage.workspace import IN_MEMORY
+
+if TYPE_CHECKING:
+    from neardup.storage.workspace import Workspace
 
 
 def deduplicate_sources(
-    sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan, runner: Runner
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: DedupPlan,
+    runner: Runner,
+    workspace: Workspace = IN_MEMORY,
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
@@ -40,8 +49,10 @@ def deduplicate_sources(
             frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     with runner.stage("read") as note:
-        contents, keys = read_contents(sources, against, plan, runner)
-        note(documents=sum(map(len, contents.catalogues)), distinct_texts=len(contents))
+        signed = sign_documents(sources, against, plan, workspace, runner)
+        contents = find_contents(signed, plan.keep, workspace)
+        n_contents = contents.count()
+        note(documents=len(contents.firsts), distinct_texts=n_contents)
     method, choice = plan.options.method, None
     if method == "auto":
         with runner.stage("choose method") as note:
@@ -49,21 +60,13 @@ def deduplicate_sources(
             note(method=choice.method)
         method = choice.method
     if method == "minhash":
-        with runner.stage("bucket") as note:
-            candidates = bucket_contents(keys, contents, plan, runner)
-            note(candidates=len(candidates.places))
+        decision = choose_by_buckets(signed.batches, contents, plan, workspace, runner)
     else:
-        candidates = all_candidates(contents)
-    del keys
-    with runner.stage("compare"):
-        sets = contents.read_comparable(contents.order[candidates.places], plan, runner)
-        lists = candidates.keys_of(sets, plan.measure)
-    with runner.stage("choose") as note:
-        decision = decide(contents, candidates, lists, sets, plan, runner)
-        note(compared=decision.removals.n_compared, similar=decision.removals.n_verified)
+        decision = choose_exactly(contents, plan, runner)
+    assignment = assign(contents, decision)
     audit = None
-    if candidates.buckets is not None:
+    if plan.options.audit and method == "minhash":
         with runner.stage("audit"):
-            audit = audit_contents(contents, candidates, decision.removals, plan, runner)
-    summary = summarise(contents, decision, plan, method, choice, audit, runner)
-    return DeduplicationResult(contents.own, contents.other, decision.assignment, summary)
+            audit = audit_contents(signed.batches, contents, decision, plan, runner)
+    summary = summarise(contents, decision, assignment, plan, method, choice, audit, runner)
+    return DeduplicationResult(contents.own, contents.other, assignment, summary)

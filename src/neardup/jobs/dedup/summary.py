@@ -9,7 +9,7 @@ import numpy as np
 from neardup.files.inputs import passed_over
 from neardup.jobs.dedup.audit import Audit
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.decide import Decision
+from neardup.jobs.dedup.decide import Assignment, Decision
 from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.selection import complete_summary
@@ -20,6 +20,7 @@ from neardup.runtime.runner import Runner
 def summarise(
     contents: Contents,
     decision: Decision,
+    assignment: Assignment,
     plan: DedupPlan,
     method: str,
     choice: MethodChoice | None,
@@ -28,7 +29,6 @@ def summarise(
 ) -> dict[str, Any]:
     """Put together what ``summary.json`` says of a run; writing adds its time."""
     own, other = contents.own, contents.other
-    assignment = decision.assignment
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
     # Documents of the other collection are numbered first.
@@ -46,11 +46,11 @@ def summarise(
         "removed_for_against": n_for_other,
         "removed_within": n_removed - n_for_other,
         **describe_ids(own.columns, other.columns),
-        "distinct_texts": len(contents),
+        "distinct_texts": contents.count(),
         "text_bytes": own.text_bytes,
         "tokens": int(np.maximum(own.n_tokens, 0).sum()),
-        "candidates": decision.removals.n_compared,
-        "verified_pairs": decision.removals.n_verified,
+        "candidates": decision.n_compared,
+        "verified_pairs": decision.n_verified,
         "method": method,
         "predicted_recall": plan.predicted_recall if method == "minhash" else 1.0,
         "threshold": float(plan.measure.threshold),
@@ -73,6 +73,6 @@ def summarise(
         summary["method_choice"] = choice.describe()
     if audit:
         summary["audit"] = audit.describe()
-    if decision.beyond_survivors is not None:
-        summary["removed_beyond_survivors"] = decision.beyond_survivors
+    if plan.options.clusters == "components":
+        summary["removed_beyond_survivors"] = decision.n_beyond
     return summary

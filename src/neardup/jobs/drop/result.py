@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.jobs.selection import Selection, in_batches
+from neardup.reading.id_lookup import IdLookup
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -46,5 +47,5 @@ class DropResult(Selection):
         )
 
     @cached_property
-    def _ids(self) -> pa.Array:
-        return self._documents.document_ids()
+    def _ids(self) -> IdLookup:
+        return IdLookup(self._documents)

@@ -54,7 +54,7 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     """Read the distinct contents again that are to be joined, as sets or as strings."""
     catalogues = found.catalogues
     n_left = None if len(catalogues) == 1 else len(catalogues[0])
-    contents = np.concatenate([catalogue.contents for catalogue in catalogues])
+    contents = found.contents
     places: Int64s = np.arange(found.n_contents, dtype=np.int64)
     buckets = None
     if plan.banding:

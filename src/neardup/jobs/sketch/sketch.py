@@ -78,7 +78,7 @@ def sketch_sources(
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
         ids = join_ids([block.documents.ids for block in blocks])
-        check_unique(ids, lambda document: _place(blocks, document), columns)
+        check_unique([ids], lambda document: _place(blocks, document), columns)
         note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())

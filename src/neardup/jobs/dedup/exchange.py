@@ -1,0 +1,154 @@
+"""The stage exchange: keys, filters and texts of candidates go to the partitions they belong to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.jobs.dedup.components import Partitions
+from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.plan import DedupPlan
+from neardup.reading.second_pass import add_texts, collector_of, read_texts
+from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
+from neardup.runtime.runner import Runner
+from neardup.storage.shuffle import Shuffle
+from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.storage.workspace import Workspace
+
+# Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
+_KEYS_SHARE = 0.25
+_WAITING_SHARE = 0.2
+
+# Text of the documents of one file of a work folder; a run that was killed loses so much.
+_FILE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What the stages need to know of some documents of a partition, in keep order.
+
+    ``keys`` has shape (n, n_bands); ``filters`` is None where there are none.
+    """
+
+    keys: Uint64s
+    filters: Filters | None
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def exchange_keys(
+    batches: SignedBatches, contents: Contents, partitions: Partitions, workspace: Workspace
+) -> Shuffle:
+    """Bring keys and filters of all candidates to their partitions."""
+    import pyarrow as pa
+
+    bytes_of_all = sum(batch.nbytes for _, batch in batches) if batches.is_in_memory else None
+    in_memory = bytes_of_all is not None and workspace.fits(bytes_of_all, _KEYS_SHARE)
+    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE)
+    if shuffle.done():
+        return shuffle
+    places = contents.places_of(partitions.documents)
+    with shuffle:
+        for start, keys, filters in batches.bands():
+            own_places = places[start : start + keys.shape[1]]
+            rows = np.flatnonzero(own_places >= 0)
+            rows = rows[np.argsort(own_places[rows])]
+            columns = {
+                "place": own_places[rows],
+                "keys": pa.FixedSizeListArray.from_arrays(
+                    pa.array(keys[:, rows].T.ravel()), batches.n_bands
+                ),
+            }
+            if filters is not None:
+                columns["filter"] = filter_column(filters).take(pa.array(rows))
+                columns["filter_sizes"] = filters.sizes[rows]
+            batch = pa.RecordBatch.from_pydict(columns)
+            shuffle.add(batch, partitions.of_places(own_places[rows]))
+    return shuffle
+
+
+def read_candidates(keys: Shuffle, partition: int, n_bands: int) -> Candidates:
+    """Return keys and filters of a partition's documents."""
+    import pyarrow as pa
+
+    batches = list(keys.read(partition))
+    if not batches:
+        return Candidates(np.empty((0, n_bands), np.uint64), None)
+    batch = pa.concat_batches(batches)
+    batch = batch.take(pa.array(np.argsort(numbers_of(batch, "place"))))
+    values = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
+    return Candidates(values, filters_of(batch))
+
+
+def exchange_texts(
+    contents: Contents,
+    partitions: Partitions,
+    is_live: Bools,
+    plan: DedupPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> Shuffle:
+    """Read the texts of live documents again and bring them to their partitions."""
+    import pyarrow as pa
+
+    shuffle = Shuffle(
+        "texts",
+        workspace,
+        len(partitions),
+        in_memory=False,
+        share=_WAITING_SHARE,
+        compression="lz4",
+        weight_of_file=_FILE_BYTES,
+    )
+    places = contents.places_of(partitions.documents)
+    places[partitions.documents[~is_live]] = -1
+    wanted = np.split(places, [len(contents.other)])
+
+    def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
+        order = np.argsort(own_places)
+        rows = texts.to_arrow().take(pa.array(order))
+        found = own_places[order]
+        batch = pa.RecordBatch.from_pydict({"place": found, "text": rows})
+        return batch, partitions.of_places(found)
+
+    done = Counter(shuffle.done())
+    with shuffle:
+        for key, (batch, of_rows) in read_texts(
+            contents.catalogues, wanted, plan.reading, runner, to_batch, done
+        ):
+            shuffle.add(batch, of_rows, key, batch.nbytes)
+    return shuffle
+
+
+def read_sets(
+    texts: Shuffle, partition: int, places: Int64s, n_tokens: Int64s, plan: DedupPlan
+) -> ShingleSets | WeightedSets:
+    """Return what is compared of documents of a partition: those at these places, ascending.
+
+    Raises
+    ------
+    ReadError
+        If a text is not what it was.
+    """
+    collector = collector_of(n_tokens, plan.reading)
+
+    def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
+        found = numbers_of(batch, "place")
+        own = np.searchsorted(places, found)
+        return own, places[np.minimum(own, len(places) - 1)] == found
+
+    for batch in texts.read(partition, lambda batch: bool(find(batch)[1].any())):
+        own, is_wanted = find(batch)
+        column = batch.column("text")
+        if not is_wanted.all():
+            column, own = column.filter(is_wanted), own[is_wanted]
+        add_texts(collector, Texts.from_arrow(column), own, "an input")
+    return collector.sets

@@ -1,0 +1,92 @@
+"""What is kept in memory of each signed document: some numbers, and the way to its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.clustering.keep import join_order_columns
+from neardup.files.ids import common_id_type
+from neardup.files.rows import Source
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.ids import check_unique
+from neardup.reading.plan import ReadingPlan
+from neardup.reading.signed_batches import numbers_of
+from neardup.storage.spilled import SpilledBatches
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def make_catalogue(
+    sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches
+) -> Catalogue:
+    """Put together what is kept of each document of a collection, and check the ids.
+
+    Raises
+    ------
+    InvalidInputError
+        For a repeated id.
+    """
+    counts: Int64s = np.zeros(len(sources), np.int64)
+    numbers, n_tokens, lengths, order = [], [], [], []
+    skipped, text_bytes, id_types = [], 0, set()
+    for batch, known in signed.known():
+        source = known["source"]
+        counts[source] += len(batch)
+        # Copies, because a column may be mapped from a file.
+        numbers.append(numbers_of(batch, "numbers").copy())
+        n_tokens.append(numbers_of(batch, "n_tokens").copy())
+        if plan.with_lengths:
+            lengths.append(numbers_of(batch, "lengths").copy())
+        if plan.columns.order:
+            order.append(_copied(batch.column("order")))
+        if plan.columns.id and batch.column("ids").null_count < len(batch):
+            id_types.add(batch.column("ids").type)
+        skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
+        text_bytes += known["text_bytes"]
+    catalogue = Catalogue(
+        sources=sources,
+        columns=plan.columns,
+        source_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        numbers=_join(numbers),
+        n_tokens=_join(n_tokens),
+        lengths=_join(lengths) if plan.with_lengths else None,
+        ids=_Ids(signed, common_id_type(id_types)) if plan.columns.id else None,
+        order=join_order_columns(order, plan.columns.order) if plan.columns.order else None,
+        text_bytes=text_bytes,
+        skipped=skipped,
+    )
+    if catalogue.ids is not None:
+        check_unique(catalogue.ids, catalogue.place, plan.columns)
+    return catalogue
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """The ids of signed documents, of the type that they have together."""
+
+    signed: SpilledBatches
+    kind: pa.DataType
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        import pyarrow as pa
+
+        for batch in self.signed:
+            ids = batch.column("ids")
+            is_null = ids.null_count == len(ids)
+            yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
+
+
+def _copied(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.concat_arrays([column])
+
+
+def _join(parts: list[Int64s]) -> Int64s:
+    return np.concatenate([np.empty(0, np.int64), *parts])

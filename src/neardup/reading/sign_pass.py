@@ -1,0 +1,78 @@
+"""The stage sign: all documents of some collections read once, within a memory budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from neardup.files.ids import choose_id_column
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import Source
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue_parts import make_catalogue
+from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import sign_block
+from neardup.reading.signed_batches import SignedBatches, to_batch
+from neardup.runtime.runner import Runner
+from neardup.storage.spilled import SpilledBatches
+
+if TYPE_CHECKING:
+    from neardup.storage.workspace import Workspace
+
+# Text of the documents of one file of a work folder; a run that was killed loses so much.
+_FILE_BYTES = 256_000_000
+
+# The share of the budget that signed documents may take in memory.
+_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Documents of some collections, numbered one collection after the other."""
+
+    catalogues: tuple[Catalogue, ...]
+    batches: SignedBatches
+
+
+def sign_collections(
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    workspace: Workspace,
+    runner: Runner,
+) -> Signed:
+    """Read all documents of some collections once, each by its own plan.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, unless the plan skips those, and for a repeated id in a collection.
+    ReadError
+        If a file cannot be read.
+    WriteError
+        If the work folder cannot be written.
+    """
+    every = [source for sources, _ in collections for source in sources]
+    reading = ReadingPass("read", every, runner)
+    banding = collections[0][1].banding
+    batches = SignedBatches(banding.bands if banding else 0)
+    catalogues = []
+    for number, (sources, plan) in enumerate(collections):
+        plan = replace(plan, columns=choose_id_column(plan.columns, sources))
+        name = f"sign-{number}"
+        with SpilledBatches(name, workspace, share=_SHARE, weight_of_file=_FILE_BYTES) as signed:
+            _sign(sources, plan, signed, reading)
+        batches.add(signed)
+        catalogues.append(make_catalogue(sources, plan, signed))
+    return Signed(tuple(catalogues), batches)
+
+
+def _sign(
+    sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches, reading: ReadingPass
+) -> None:
+    """Read the blocks of a collection, but for those that an earlier run has signed."""
+    n_done = [0] * len(sources)
+    for _, known in signed.known():
+        n_done[known["source"]] += 1
+    for i, block in reading.map(lambda _, block: sign_block(block, plan), sources, n_done):
+        known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
+        signed.append(to_batch(block), known, block.text_bytes)
