@@ -130,7 +130,7 @@ def test_commands__same_options():
     )
     against = {"against", "against_text_column", "against_id_column"}
     only = {"output", "keep", "clusters", "method", "audit", *against}
-    only |= {"output_format", "overwrite"}
+    only |= {"output_format", "overwrite", "memory", "work", "fresh"}
     assert dedup.keys() - plan.keys() == only
     assert plan.keys() <= dedup.keys()
     for name in plan.keys() - {"inputs"}:

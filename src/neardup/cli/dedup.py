@@ -44,6 +44,9 @@ def command(
     against: tuple[str, ...],
     output_format: Any,
     overwrite: bool,
+    memory: str | None,
+    work: Path | None,
+    fresh: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -63,6 +66,7 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_sources
+    from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 
@@ -77,8 +81,10 @@ def command(
     others = resolve_paths(against, plan.options) if against else []
     check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
-    with display:
-        result = deduplicate_sources(sources, others, plan, runner)
+    key = key_of("dedup", chosen, plan.reading.shingles.describe(), inputs=sources, against=others)
+    folder, name = work or output.absolute().parent, output.name
+    with open_workspace(memory, folder, fresh=fresh, name=name, key=key) as workspace, display:
+        result = deduplicate_sources(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:

@@ -64,13 +64,17 @@ def key_of(option: Option) -> str:
     return option.spelling[-1].removeprefix("--")
 
 
+# Flags by which a run replaces something.
+_OF_A_RUN = ("overwrite", "fresh")
+
+
 def is_configurable(option: Option) -> bool:
     """Whether an option may stand elsewhere than on the command line.
 
-    What a run reads, writes and replaces, whoever starts it names.
+    What a run reads, writes and replaces, whoever starts it names; temporary files are no output.
     """
     reads_or_writes = isinstance(option.kind, Address | Documents | Location)
-    return not reads_or_writes and option.name != "overwrite"
+    return option.name == "work" or not (reads_or_writes or option.name in _OF_A_RUN)
 
 
 def read_settings(

@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("output", "output_format", "table_format", "show_all", "html"),
         *("no_text", "overwrite", "stats", "as_json"),
     ),
-    "Running": ("workers", "quiet"),
+    "Running": ("workers", "memory", "work", "fresh", "quiet"),
 }
 
 

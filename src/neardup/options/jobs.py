@@ -21,6 +21,7 @@ _NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table
 _SHINGLES = (table.TOKENIZER, table.NGRAM, table.OCCURRENCES, *_NORMALISATION)
 _BANDS = (table.RECALL, table.NUM_PERM, table.BANDS, table.ROWS, table.SEED)
 _RUN = (table.WORKERS, table.PROGRESS)
+_WITHIN_MEMORY = (table.MEMORY, table.WORK)
 _REPORTING = (table.QUIET, table.AS_JSON)
 _RUN_COMMAND = (table.WORKERS, *_REPORTING)
 
@@ -161,6 +162,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_DEDUP,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
+        *_WITHIN_MEMORY,
+        table.FRESH,
         *_RUN_COMMAND,
     ),
     "pairs": (
@@ -259,7 +262,14 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
-    "deduplicate": (table.AGAINST, *_AGAINST, *_DEDUP, *_RUN),
+    "deduplicate": (
+        table.AGAINST,
+        *_AGAINST,
+        *_DEDUP,
+        table.MEMORY,
+        table.WORK.but(usual="where the system has temporary files"),
+        *_RUN,
+    ),
     "find_pairs": (*_AGAINST, *_PAIRS, *_RUN),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),

@@ -28,6 +28,7 @@ from neardup.options.choices import (
 from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     Address,
+    ByteSize,
     Choice,
     Columns,
     Documents,
@@ -397,6 +398,23 @@ OUTPUT_FORMAT = Option(
 OVERWRITE = Option("overwrite", Flag(), "Replace the output file if it exists.", default=False)
 STATS = Option("stats", Flag(), "Print what each filter did.", default=False)
 WORKERS = Option("workers", Whole(1), "Threads.", usual="one a core")
+MEMORY = Option(
+    "memory",
+    ByteSize(16_000_000),
+    "Most memory to use, such as 4GB; what does not fit goes to files in --work.",
+    usual="60 % of what is free",
+    metavar="SIZE",
+)
+WORK = Option(
+    "work",
+    Location(),
+    "Folder for temporary files, by which a run that was stopped goes on.",
+    usual="beside the output",
+    metavar="DIR",
+)
+FRESH = Option(
+    "fresh", Flag(), "Start over instead of going on with a run that was stopped.", default=False
+)
 PROGRESS = Option(
     "progress",
     FunctionOrFlag(),

@@ -12,12 +12,14 @@ from neardup.errors import InvalidParameterError
 from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import (
+    ByteSize,
     Choice,
     Columns,
     Documents,
     Flag,
     FunctionOrFlag,
     Kind,
+    Location,
     Share,
     ShareOrCount,
     Text,
@@ -35,6 +37,10 @@ def wrong_values(kind: Kind) -> list[Any]:
             values: list[Any] = ["64", 2.5, 3.0, True, [3], b"3", float("nan")]
             values += [] if kind.least is None else [kind.least - 1, -(2**70)]
             return values + ([] if kind.most is None else [kind.most + 1, 2**70])
+        case ByteSize():
+            return ["4 bananas", "", 2.5, True, [3], b"4GB", 5, -1, "1KB", float("nan")]
+        case Location():
+            return [5, True, [3], b"folder"]
         case Share():
             return ["abc", True, [0.5], 0, -0.5, "1.000000001", 80, float("nan"), b"0.5"]
         case ShareOrCount():

@@ -27,6 +27,7 @@ from neardup.options.kinds import (
     Flag,
     FunctionOrFlag,
     Kind,
+    Location,
     Share,
     ShareOrCount,
     Switch,
@@ -57,6 +58,7 @@ ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Delimiter: ("str",),
     Encoding: ("str",),
     FunctionOrFlag: ("Progress",),
+    Location: ("str | Path",),
     Tokenizer: ("str | Path", "str | Path | TokenFunction"),
 }
 

@@ -12,6 +12,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
+from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
@@ -63,6 +64,8 @@ def deduplicate(
     delimiter: str | None = None,
     lines: bool = False,
     on_error: OnError = "raise",
+    memory: int | str | None = None,
+    work: str | Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> DeduplicationResult:
@@ -144,6 +147,12 @@ def deduplicate(
         Text files hold one document a line.
     on_error
         ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary and left out.
+    memory
+        Most memory to use, in bytes or as a size such as ``4GB``, beyond what the interpreter and
+        the libraries take; None is 60 % of what is free. What does not fit goes to files.
+    work
+        Folder for these files, which go with the result; None is where the system has temporary
+        files.
     workers
         Threads; None is one a core. The result does not depend on it.
     progress
@@ -216,4 +225,5 @@ def deduplicate(
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []
-        return deduplicate_sources(sources, others, plan, runner)
+        workspace = open_workspace(memory, work)
+        return deduplicate_sources(sources, others, plan, runner, workspace)

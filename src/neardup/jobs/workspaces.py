@@ -1,0 +1,97 @@
+"""Opening the workspace of a job: its memory, and the folder by which a killed run goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.files.streams import StandardInput, is_remote, state_of_url
+from neardup.options import table
+from neardup.results import versions
+from neardup.runtime.memory import default_memory_bytes
+from neardup.storage.work import WorkFolder
+from neardup.storage.workspace import Workspace
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
+
+
+def open_workspace(
+    memory: int | str | None,
+    work: Path | str | None,
+    *,
+    fresh: bool = False,
+    name: str = "run",
+    key: Mapping[str, Any] | None = None,
+) -> Workspace:
+    """Return what a job may use; a folder is made when it is needed, or is one of a killed run.
+
+    Parameters
+    ----------
+    memory
+        Bytes, or a size such as ``4GB``; None is 60 % of what is free.
+    work
+        Folder for the work folder; None is where the system has temporary files.
+    fresh
+        Do not go on with a run that was killed.
+    name
+        Of the run.
+    key
+        What the work depends on; None if no later run goes on with it.
+    """
+    limit = default_memory_bytes() if memory is None else table.MEMORY.given(memory)
+    parent = None if work is None else Path(table.WORK.given(work))
+    if key is None:
+        return Workspace(limit, WorkFolder.temporary(parent, name))
+    assert parent is not None
+    return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
+
+
+def key_of(
+    command: str, options: object, scheme: Mapping[str, Any], **inputs: Sequence[Source]
+) -> dict[str, Any] | None:
+    """Return what the work of a job depends on; None where that cannot be told.
+
+    ``options`` is a dataclass. Data in memory and standard input are not there a second time, and
+    nobody knows whether a function is the same.
+    """
+    files = {}
+    for name, sources in inputs.items():
+        states = [_state(source) for source in sources]
+        if any(state is None for state in states):
+            return None
+        files[name] = states
+    assert is_dataclass(options)
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    if any(callable(value) for value in values.values()):
+        return None
+    spelled = {name: _spelled(value) for name, value in values.items() if value is not None}
+    return {"command": command, "options": spelled, "scheme": dict(scheme), **files} | {
+        "versions": versions()
+    }
+
+
+def _state(source: Source) -> dict[str, object] | None:
+    """Return what changes when a file does; None if it is not a file."""
+    location = source.origin
+    if location is None or isinstance(location, StandardInput):
+        return None
+    if is_remote(location):
+        return {"path": location, "state": state_of_url(location)}
+    found = Path(location).stat()
+    return {
+        "path": os.path.realpath(location),
+        "name": source.name,
+        "size": found.st_size,
+        "time": found.st_mtime_ns,
+    }
+
+
+def _spelled(value: object) -> object:
+    """Return the value of an option as JSON has it; numbers as exact decimals."""
+    if isinstance(value, tuple | list):
+        return [_spelled(each) for each in value]
+    return value if isinstance(value, bool | int) else str(value)
