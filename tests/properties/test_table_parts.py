@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.files.destinations import LocalDestination
 from neardup.outputs import table_parts
 from neardup.outputs.table_parts import write_parquet_part, write_parquet_parts
 
@@ -73,8 +74,8 @@ def test_write_parquet_parts__any_cutting(rows, cuts, sliced, group_rows, part_r
     ]
     with TemporaryDirectory() as folder, patch.object(table_parts, "ROW_GROUP_ROWS", group_rows):
         expected, target, alone = (Path(folder, name) for name in ("expected", "target", "alone"))
-        write_parquet_parts([whole], SCHEMA, expected, part_rows=part_rows)
-        write_parquet_parts(iter(batches), SCHEMA, target, part_rows=part_rows)
+        write_parquet_parts([whole], SCHEMA, LocalDestination(expected), part_rows=part_rows)
+        write_parquet_parts(iter(batches), SCHEMA, LocalDestination(target), part_rows=part_rows)
         files = files_of(target)
         assert files == files_of(expected)
         n_parts = math.ceil(len(rows) / part_rows)
@@ -82,7 +83,9 @@ def test_write_parquet_parts__any_cutting(rows, cuts, sliced, group_rows, part_r
             [""] if n_parts <= 1 else [f"part-{i:05d}.parquet" for i in range(n_parts)]
         )
         for number, name in enumerate(sorted(files)):
-            write_parquet_part(whole[number * part_rows : (number + 1) * part_rows], alone)
+            write_parquet_part(
+                whole[number * part_rows : (number + 1) * part_rows], LocalDestination(alone)
+            )
             assert alone.read_bytes() == files[name]
         found = pq.read_table(target)
         assert found.to_pylist() == whole.to_pylist()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from neardup.files.destinations import LocalDestination
 from neardup.files.formats import format_of
 from neardup.files.rows import ColumnNames, Source
 from tests.files import copy_rows
@@ -42,6 +43,6 @@ def expected(rows: list[Row], case: Case) -> list[tuple[object, ...]]:
 
 def write(source: Source, folder: Path, keep: list[bool]) -> Path:
     """Write the rows that are to be kept; return the path of the output."""
-    with source.writer(folder) as writer:
+    with source.writer(LocalDestination(folder)) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
     return folder / source.name

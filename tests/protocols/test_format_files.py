@@ -16,6 +16,7 @@ import pytest
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.compression import COMPRESSIONS
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
+from neardup.files.destinations import LocalDestination
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.input_options import InputOptions
 from tests.files import compress, copy_rows, decompress
@@ -163,7 +164,7 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     rows = case.some_rows(5)
     source = case.open(tmp_path / "in", case.encode(rows))
     keep = [i != 1 for i in range(len(rows))]
-    with converted_writer(source, tmp_path / "out", output_format) as writer:
+    with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
     name = converted_name(source.name, output_format)
     again = file_source(str(tmp_path / "out" / name), name, InputOptions(lines=case.lines))

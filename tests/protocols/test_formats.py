@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
+from neardup.files.destinations import LocalDestination
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from tests.examples import examples
 from tests.protocols.format_cases import CASES
@@ -79,7 +80,7 @@ def test_blocks__cuts_do_not_matter(case, tmp_path, block):
 def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:
     """Read all rows and write some: those whose number is not a multiple of three."""
     rows: list[object] = []
-    with source.writer(folder) as writer:
+    with source.writer(LocalDestination(folder)) as writer:
         for block in source.blocks():
             parsed = block.parse(ColumnNames(), skip_bad=True)
             mask = block.numbers % 3 != 0

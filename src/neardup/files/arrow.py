@@ -19,8 +19,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 from neardup.files.streams import file_size, open_random, reading, writing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
 
 _MAGIC = b"ARROW1"
@@ -95,7 +94,7 @@ class ArrowSource(Source):
         for index in range(reader.num_record_batches):
             yield reader.get_batch(index)
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of the same kind of file."""
         is_file, schema = self._layout
         return _ArrowWriter(folder / self.name, schema, is_file=is_file)
@@ -130,12 +129,11 @@ class _ArrowBlock(RowBlock):
 class _ArrowWriter(RowWriter):
     """Writes rows as record batches, one a block."""
 
-    def __init__(self, path: Path, schema: pa.Schema, *, is_file: bool) -> None:
-        self._path = path
+    def __init__(self, destination: Destination, schema: pa.Schema, *, is_file: bool) -> None:
+        self._destination = destination
         self._is_closed = self._has_failed = False
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("wb")
+        with writing(destination):
+            self._file = destination.create()
             self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
 
     def write(self, block: RowBlock, select: Mask) -> None:
@@ -143,7 +141,7 @@ class _ArrowWriter(RowWriter):
         if not select.any():
             return
         self._has_failed = True
-        with writing(self._path):
+        with writing(self._destination):
             self._writer.write_table(block.to_table(select))
         self._has_failed = False
 
@@ -156,7 +154,7 @@ class _ArrowWriter(RowWriter):
             with contextlib.suppress(OSError):
                 self._file.close()
             return
-        with contextlib.closing(self._file), writing(self._path):
+        with contextlib.closing(self._file), writing(self._destination):
             self._writer.close()
 
 

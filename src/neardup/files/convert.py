@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, get_args
 
 from neardup.errors import InvalidParameterError
 from neardup.files.compression import COMPRESSIONS, compression_of
+from neardup.files.destinations import Destination
 from neardup.files.jsonwriter import TableLinesWriter
 from neardup.files.parquetwriter import FittingTableWriter
 from neardup.files.rows import RowWriter, Source
@@ -27,10 +28,10 @@ class _Conversion:
 
     suffix: str
     stays_compressed: bool
-    writer: Callable[[Source, Path], RowWriter]
+    writer: Callable[[Source, Destination], RowWriter]
 
 
-def converted_writer(source: Source, folder: Path, output_format: OutputFormat) -> RowWriter:
+def converted_writer(source: Source, folder: Destination, output_format: OutputFormat) -> RowWriter:
     """Open a writer of rows of ``source`` in another format.
 
     JSON objects become JSON lines with their values byte for byte; other rows are written by the
@@ -90,8 +91,8 @@ def check_converted_names(sources: Sequence[Source], output_format: OutputFormat
         seen[name] = source.name
 
 
-def _json_lines_writer(source: Source, path: Path) -> RowWriter:
-    output = OutputStream(path, compression_of(path.name))
+def _json_lines_writer(source: Source, destination: Destination) -> RowWriter:
+    output = OutputStream(destination, compression_of(str(destination)))
     return source.json_lines_writer(output) or TableLinesWriter(output, source.name)
 
 

@@ -36,8 +36,8 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
 
@@ -174,7 +174,7 @@ class DelimitedSource(RawSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
         if self._header is None:
             with self.open() as stream:

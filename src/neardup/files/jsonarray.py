@@ -18,8 +18,7 @@ from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import OutputStream
 
@@ -76,7 +75,7 @@ class JsonArraySource(JsonSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return JsonBlock(self.location, raw)
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of one JSON array."""
         return _ArrayWriter(self.marked_output(folder), self.encoding.codec)
 

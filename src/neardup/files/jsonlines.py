@@ -30,10 +30,9 @@ from neardup.files.rawrows import (
 from neardup.files.rawsource import RawSource
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
     from neardup.files.streams import OutputStream
@@ -106,7 +105,7 @@ class JsonLinesSource(JsonSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return JsonBlock(self.location, raw, self._advice)
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of JSON lines."""
         return RawWriter(self.marked_output(folder), codec=self.encoding.codec)
 

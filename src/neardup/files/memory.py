@@ -18,7 +18,8 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from neardup.files.destinations import Destination
 
 _BLOCK_ROWS = 8192
 _BLOCK_BYTES = 8 << 20
@@ -64,7 +65,7 @@ class MemorySource(_Unnamed):
             block.end = self._table.nbytes * (start + len(block)) // len(self._table)
             yield block
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""
         return TableWriter(folder / self.name, self._table.schema)
 
@@ -122,7 +123,7 @@ class DatasetSource(_Unnamed):
                 yield TableBlock(pa.Table.from_batches([batch]), start + 1)
             start += len(batch)
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the dataset."""
         return TableWriter(folder / self.name, self._dataset.schema)
 

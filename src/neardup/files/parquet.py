@@ -27,8 +27,8 @@ from neardup.files.streams import file_size, open_random, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
@@ -96,7 +96,7 @@ class ParquetSource(Source):
                 yield block
             number += group.num_rows
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
         return TableWriter(folder / self.name, self.schema, self._codecs())
 

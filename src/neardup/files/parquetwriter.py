@@ -13,7 +13,7 @@ from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import writing
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from neardup.files.destinations import Destination
 
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 64 << 20
@@ -24,7 +24,7 @@ class TableWriter(RowWriter):
 
     Parameters
     ----------
-    path
+    destination
         Where to write; folders on the way are created, an existing file is replaced.
     schema
         Of all rows, with the metadata to keep.
@@ -33,15 +33,17 @@ class TableWriter(RowWriter):
     """
 
     def __init__(
-        self, path: Path, schema: pa.Schema, compression: str | dict[str, str] = "zstd"
+        self,
+        destination: Destination,
+        schema: pa.Schema,
+        compression: str | dict[str, str] = "zstd",
     ) -> None:
-        self._path, self._schema = path, schema
+        self._destination, self._schema = destination, schema
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
         self._is_closed = self._has_failed = False
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("wb")
+        with writing(destination):
+            self._file = destination.create()
             self._writer: Any = pq.ParquetWriter(self._file, schema, compression=compression)
 
     def write(self, block: RowBlock, select: Mask) -> None:
@@ -69,7 +71,7 @@ class TableWriter(RowWriter):
 
     def _put(self, group: pa.Table) -> None:
         self._has_failed = True
-        with writing(self._path):
+        with writing(self._destination):
             # Arrow has no size for a group without rows.
             self._writer.write_table(group, row_group_size=len(group) or None)
         self._has_failed = False
@@ -84,7 +86,7 @@ class TableWriter(RowWriter):
             return
         try:
             self._flush()
-            with writing(self._path):
+            with writing(self._destination):
                 self._writer.close()
                 self._file.close()
         except BaseException:
@@ -107,15 +109,15 @@ class FittingTableWriter(RowWriter):
     ----------
     source
         Where the rows come from.
-    path
+    destination
         Where to write.
     """
 
-    def __init__(self, source: Source, path: Path) -> None:
+    def __init__(self, source: Source, destination: Destination) -> None:
         first = next(iter(source.blocks()), None)
         self._schema = pa.schema([]) if first is None else first.to_table().schema
         self._path = source.name
-        self._writer = TableWriter(path, self._schema)
+        self._writer = TableWriter(destination, self._schema)
 
     def write(self, block: RowBlock, select: Mask) -> None:
         """Append the selected rows.

@@ -29,8 +29,7 @@ from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
 
@@ -98,7 +97,7 @@ class TextFileSource(_TextSource):
             return _ForeignBlock(block, foreign)
         return block
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
         return _TextFileWriter(self, folder)
 
@@ -106,7 +105,7 @@ class TextFileSource(_TextSource):
 class _TextFileWriter(RowWriter):
     """Copies a file that is one document, or makes none: an empty file would be a document too."""
 
-    def __init__(self, source: TextFileSource, folder: Path) -> None:
+    def __init__(self, source: TextFileSource, folder: Destination) -> None:
         self._source, self._folder = source, folder
 
     def write(self, block: RowBlock, select: Mask) -> None:
@@ -135,7 +134,7 @@ class TextLinesSource(_TextSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return _TextBlock(self.location, raw, raw.starts, line_ends(raw))
 
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of lines."""
         return RawWriter(self.marked_output(folder), codec=self.encoding.codec)
 

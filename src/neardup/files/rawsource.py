@@ -26,7 +26,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import InputStream, OutputStream, file_size
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from neardup.files.destinations import Destination
 
 MAX_ROW_BYTES = 1 << 30
 """A longer row is an error: it is nearly always a file of another format."""
@@ -141,11 +141,11 @@ class RawSource(Source):
             return self._block(raw)
         return EncodedBlock(self.location, raw, self._block, self.encoding.codec)
 
-    def output(self, folder: Path) -> OutputStream:
+    def output(self, folder: Destination) -> OutputStream:
         """Create the output of the same name, with the same compression."""
         return OutputStream(folder / self.name, compression_of(self.name))
 
-    def marked_output(self, folder: Path) -> OutputStream:
+    def marked_output(self, folder: Destination) -> OutputStream:
         """Create the output, begun with the mark of UTF-16 or UTF-32 if the source has one.
 
         Without it nothing would say the order of bytes.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.destinations import Destination
     from neardup.files.streams import OutputStream
 
 Mask = npt.NDArray[np.bool_]
@@ -171,7 +171,7 @@ class Source(ABC):
         """Read the source from its start, block by block; may be called again for another pass."""
 
     @abstractmethod
-    def writer(self, folder: Path) -> RowWriter:
+    def writer(self, folder: Destination) -> RowWriter:
         """Open a writer for ``folder / self.name``: same format and compression as the source."""
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter | None:

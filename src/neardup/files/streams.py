@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
 from neardup.files.compression import compressing, decompressing
+from neardup.files.destinations import Destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,22 +109,21 @@ class InputStream:
 
 
 class OutputStream:
-    """A local file that is written from its start, compressed, in bytes that never vary.
+    """A file that is written from its start, compressed, in bytes that never vary.
 
     Parameters
     ----------
-    path
+    destination
         Where to write; folders on the way are created, an existing file is replaced.
     compression
         Codec, a value of ``COMPRESSIONS``; None for plain bytes.
     """
 
-    def __init__(self, path: Path, compression: str | None = None) -> None:
-        self.path = path
+    def __init__(self, destination: Destination, compression: str | None = None) -> None:
+        self._destination = destination
         self._has_failed = True
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._raw = path.open("wb")
+        with writing(destination):
+            self._raw = destination.create()
             try:
                 self._stream = compressing(self._raw, compression)
             except BaseException:
@@ -134,7 +134,7 @@ class OutputStream:
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes."""
         self._has_failed = True
-        with writing(self.path):
+        with writing(self._destination):
             self._stream.write(data)
         self._has_failed = False
 
@@ -147,7 +147,7 @@ class OutputStream:
                 self._raw.close()
             return
         self._has_failed = True
-        with writing(self.path), contextlib.closing(self._raw):
+        with writing(self._destination), contextlib.closing(self._raw):
             self._stream.close()
 
     def __enter__(self) -> OutputStream:
@@ -221,14 +221,14 @@ def reading(location: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(destination: Destination) -> Iterator[None]:
     """Turn what creating and writing a file may raise into WriteError."""
     try:
         yield
     except OSError as error:
         if isinstance(error, NeardupError):
             raise
-        message = f"{path}: cannot be written: {error.strerror or error}"
+        message = f"{destination}: cannot be written: {error.strerror or error}"
         raise WriteError(message) from error
 
 

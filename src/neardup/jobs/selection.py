@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.files.convert import check_converted_names
+from neardup.files.destinations import Destination, LocalDestination
 from neardup.options.choices import OutputFormat
 from neardup.options.table import OUTPUT_FORMAT
 from neardup.outputs.folder import check_apart, new_folder
@@ -105,8 +106,9 @@ class Selection(Result):
             new_folder(folder, overwrite=overwrite) as new,
         ):
             with runner.stage("write") as note:
-                write_documents(self._documents, self._stays, new, format, runner)
-                _write_tables(self.tables(), new)
+                destination = LocalDestination(new)
+                write_documents(self._documents, self._stays, destination, format, runner)
+                _write_tables(self.tables(), destination)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
@@ -130,7 +132,7 @@ def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.R
     return pa.RecordBatchReader.from_batches(rows_of(documents[:0]).schema, batches())
 
 
-def _write_tables(tables: dict[str, pa.RecordBatchReader], folder: Path) -> None:
+def _write_tables(tables: dict[str, pa.RecordBatchReader], folder: Destination) -> None:
     from neardup.outputs.table_parts import write_parquet_parts
 
     for name, rows in tables.items():

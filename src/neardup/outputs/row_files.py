@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from neardup.files.convert import converted_writer
+from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.options.choices import OutputFormat
 from neardup.tables import Bools
@@ -15,7 +15,7 @@ def write_rows(
     source: Source,
     blocks: Iterator[tuple[RowBlock, slice]],
     stays: Bools,
-    folder: Path,
+    folder: Destination,
     output_format: OutputFormat,
     report: Callable[[int], None],
 ) -> None:
@@ -34,6 +34,6 @@ def write_rows(
             report(len(block))
 
 
-def _open_writer(source: Source, folder: Path, output_format: OutputFormat) -> RowWriter:
-    folder.mkdir(parents=True, exist_ok=True)
+def _open_writer(source: Source, folder: Destination, output_format: OutputFormat) -> RowWriter:
+    folder.make_folder()
     return converted_writer(source, folder, output_format)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 
 import pyarrow as pa
 
+from neardup.files.destinations import Destination
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.streams import writing
 
@@ -26,7 +26,7 @@ ROW_GROUP_ROWS = 125_000
 def write_parquet_parts(
     batches: Iterable[pa.Table | pa.RecordBatch],
     schema: pa.Schema,
-    path: Path,
+    destination: Destination,
     *,
     part_rows: int = PART_ROWS,
 ) -> None:
@@ -39,7 +39,7 @@ def write_parquet_parts(
     schema
         Of all batches. A column of dictionary type is written as its values, because dictionaries
         differ from batch to batch.
-    path
+    destination
         Of the file, or of the folder with files called ``part_name(0)``, ``part_name(1)`` and so
         on, and nothing else. Nothing may be there. While rows come it is not complete, so it should
         be in a folder that is not yet in its place.
@@ -53,12 +53,13 @@ def write_parquet_parts(
     """
     for number, part in groupby(_row_groups(batches, schema, part_rows), itemgetter(0)):
         if number == 1:
-            _make_folder(path)
-        target = path / part_name(number) if number else path
+            with writing(destination):
+                destination.into_folder(part_name(0))
+        target = destination / part_name(number) if number else destination
         _write_groups((group for _, group in part), schema, target)
 
 
-def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
+def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
     """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows.
 
     Raises
@@ -68,7 +69,7 @@ def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, path: Path) -> Non
     """
     batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
     groups = (group for _, group in _row_groups(batches, rows.schema, part_rows=None))
-    _write_groups(groups, rows.schema, path)
+    _write_groups(groups, rows.schema, destination)
 
 
 def part_name(number: int) -> str:
@@ -76,17 +77,8 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def _make_folder(path: Path) -> None:
-    """Put a folder where the first part is, and that part into it."""
-    aside = path.with_name(f".{path.name}.{part_name(0)}")
-    with writing(path):
-        path.rename(aside)
-        path.mkdir()
-        aside.rename(path / part_name(0))
-
-
-def _write_groups(groups: Iterable[pa.Table], schema: pa.Schema, path: Path) -> None:
-    with TableWriter(path, _without_dictionaries(schema)) as writer:
+def _write_groups(groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination) -> None:
+    with TableWriter(destination, _without_dictionaries(schema)) as writer:
         for group in groups:
             writer.write_group(group)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.files.destinations import Destination
 from neardup.files.rows import Source
 from neardup.options.choices import OutputFormat
 from neardup.outputs.row_files import write_rows
@@ -31,7 +31,11 @@ def read_kept(documents: Catalogue, stays: Bools) -> pa.Table:
 
 
 def write_documents(
-    documents: Catalogue, stays: Bools, folder: Path, output_format: OutputFormat, runner: Runner
+    documents: Catalogue,
+    stays: Bools,
+    folder: Destination,
+    output_format: OutputFormat,
+    runner: Runner,
 ) -> None:
     """Write all rows to ``folder/kept`` and ``folder/removed``, a source at a time each worker."""
     count = runner.counter("write", len(documents))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from neardup.files.destinations import LocalDestination
 from tests.files import compress, copy_rows, decompress
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def write_rows(tmp_path: Path) -> Callable[..., Path]:
     """Write the rows of a source whose running index passes a test; give the path."""
 
     def write(source: Source, keep: Callable[[int], bool], folder: str = "out") -> Path:
-        with source.writer(tmp_path / folder) as writer:
+        with source.writer(LocalDestination(tmp_path / folder)) as writer:
             copy_rows(source, writer.write, keep)
         return tmp_path / folder / source.name
 

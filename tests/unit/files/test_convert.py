@@ -12,6 +12,7 @@ import pytest
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.convert import check_converted_names, converted_name, converted_writer
+from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
@@ -23,7 +24,7 @@ def convert(tmp_path, copy):
     """Convert all rows of a source; give the path of the output."""
 
     def run(source, output_format, keep=lambda _: True):
-        with converted_writer(source, tmp_path / "out", output_format) as writer:
+        with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
             copy(source, writer.write, keep)
         return tmp_path / "out" / converted_name(source.name, output_format)
 

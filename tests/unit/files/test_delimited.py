@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
+from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
@@ -149,7 +150,7 @@ def test_parse__columns_that_do_not_fit(source, header, reason):
 )
 def test_blocks__header_errors(source, tmp_path, data, reason):
     made = source(data)
-    for use in (lambda: list(made.blocks()), lambda: made.writer(tmp_path)):
+    for use in (lambda: list(made.blocks()), lambda: made.writer(LocalDestination(tmp_path))):
         with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}: {reason}')}$"):
             use()
 

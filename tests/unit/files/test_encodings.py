@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.convert import converted_writer
+from neardup.files.destinations import LocalDestination
 from neardup.files.encodings import encoding_by_mark, encoding_of
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
@@ -157,7 +158,7 @@ def test_conversion__is_utf8(make_file, tmp_path, encoding, name, output_format)
     }
     path = make_file(name, contents[name].encode(encoding))
     source = file_source(str(path), name, InputOptions(encoding=encoding))
-    with converted_writer(source, tmp_path / "out", output_format) as writer:
+    with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
         copy_rows(source, writer.write, lambda index: index == 0)
     [written] = (tmp_path / "out").iterdir()
     [block] = file_source(str(written), written.name).blocks()

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from neardup.errors import InvalidInputError
+from neardup.files.destinations import LocalDestination
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.rows import ColumnNames
 
@@ -77,7 +78,7 @@ def test_parse__elements_that_are_no_rows(make_file, element, reason, size):
 
 
 def test_writer__closes_once(make_file, tmp_path):
-    writer = source(make_file, b"[{}]").writer(tmp_path)
+    writer = source(make_file, b"[{}]").writer(LocalDestination(tmp_path))
     writer.close()
     writer.close()
     assert (tmp_path / "a.json").read_bytes() == b"[]\n"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files import jsonobjects, rawsource
+from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.jsonobjects import parse_objects
@@ -379,7 +380,7 @@ def test_writer__large_file_with_random_rows(make_file, tmp_path):
         str(make_file("a.jsonl", b"".join(lines))), "a.jsonl", block_bytes=9999
     )
     keep = np.random.default_rng(5).random(len(lines)) < 0.5
-    with source.writer(tmp_path) as writer:
+    with source.writer(LocalDestination(tmp_path)) as writer:
         for block in source.blocks():
             writer.write(block, keep[block.numbers - 1])
     expected = b"".join(line for line, kept in zip(lines, keep, strict=True) if kept)

@@ -12,6 +12,7 @@ import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import parquet
+from neardup.files.destinations import LocalDestination
 from neardup.files.parquet import ParquetSource
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames
@@ -252,7 +253,7 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     from neardup.files import parquetwriter
 
     monkeypatch.setattr(parquetwriter, "_GROUP_ROWS", 10)
-    writer = TableWriter(tmp_path / "x" / "a.parquet", table().schema)
+    writer = TableWriter(LocalDestination(tmp_path / "x" / "a.parquet"), table().schema)
     for _ in range(3):
         writer.write_table(table(6))
     writer.close()
@@ -260,12 +261,12 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     file = pq.ParquetFile(tmp_path / "x" / "a.parquet")
     assert [file.metadata.row_group(i).num_rows for i in range(2)] == [12, 6]
     with pytest.raises(WriteError, match=r"cannot be written: "):
-        TableWriter(tmp_path / "x" / "a.parquet" / "b.parquet", table().schema)
+        TableWriter(LocalDestination(tmp_path / "x" / "a.parquet" / "b.parquet"), table().schema)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_table_writer__disk_full(monkeypatch):
-    writer = TableWriter(Path("/dev/full"), table().schema)
+    writer = TableWriter(LocalDestination(Path("/dev/full")), table().schema)
     monkeypatch.setattr("neardup.files.parquetwriter._GROUP_ROWS", 10)
     texts = np.random.default_rng(2).bytes(1 << 20).hex()
     large = table(40).set_column(0, "text", pa.array([texts] * 40))

@@ -14,6 +14,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from neardup.files.destinations import LocalDestination
 from neardup.files.memory import DatasetSource, MemorySource
 from neardup.files.resolve import resolve_inputs
 from tests.files import copy_rows
@@ -99,7 +100,7 @@ def test_resolve_inputs__dataset(tmp_path):
         assert max(map(len, blocks)) <= 3
         assert [n for block in blocks for n in block.numbers.tolist()] == list(range(1, 21))
         assert pa.concat_tables([block.to_table() for block in blocks]) == rows
-    with source.writer(tmp_path / "out") as writer:
+    with source.writer(LocalDestination(tmp_path / "out")) as writer:
         copy_rows(source, writer.write, lambda index: index % 2 == 0)
     written = pq.read_table(tmp_path / "out" / source.name)
     assert written["n"].to_pylist() == list(range(0, 20, 2))

@@ -8,6 +8,7 @@ import pytest
 
 from neardup.errors import ReadError, WriteError
 from neardup.files.compression import COMPRESSIONS, compression_of
+from neardup.files.destinations import LocalDestination
 from neardup.files.streams import (
     InputStream,
     OutputStream,
@@ -117,7 +118,7 @@ def test_output_stream__same_bytes_every_time(tmp_path, read_back, suffix):
     data = b"some text\n" * 1000
     written = []
     for name in (f"deep/er/a.txt{suffix}", f"b.txt{suffix}"):
-        with OutputStream(tmp_path / name, compression_of(name)) as stream:
+        with OutputStream(LocalDestination(tmp_path / name), compression_of(name)) as stream:
             stream.write(data[:500])
             stream.write(memoryview(data)[500:])
         stream.close()
@@ -129,14 +130,14 @@ def test_output_stream__same_bytes_every_time(tmp_path, read_back, suffix):
 def test_output_stream__cannot_create(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(WriteError, match=r"a/b\.txt: cannot be written: "):
-        OutputStream(tmp_path / "a" / "b.txt")
+        OutputStream(LocalDestination(tmp_path / "a" / "b.txt"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_stream__disk_full(suffix):
     message = r"^/dev/full: cannot be written: No space left on device$"
-    stream = OutputStream(Path("/dev/full"), COMPRESSIONS.get(suffix))
+    stream = OutputStream(LocalDestination(Path("/dev/full")), COMPRESSIONS.get(suffix))
     with pytest.raises(WriteError, match=message):
         stream.write(os.urandom(2_000_000))
     stream.close()
@@ -145,7 +146,7 @@ def test_output_stream__disk_full(suffix):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_stream__disk_full_on_close(suffix):
-    stream = OutputStream(Path("/dev/full"), COMPRESSIONS.get(suffix))
+    stream = OutputStream(LocalDestination(Path("/dev/full")), COMPRESSIONS.get(suffix))
     stream.write(b"a few bytes")
     with pytest.raises(WriteError, match=r"^/dev/full: cannot be written: No space left"):
         stream.close()

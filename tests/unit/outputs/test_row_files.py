@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import ReadError
+from neardup.files.destinations import LocalDestination
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
 from neardup.outputs.row_files import write_rows
@@ -30,6 +31,10 @@ def numbered(source: Source) -> Iterator[tuple[RowBlock, slice]]:
         start += len(block)
 
 
+def out(tmp_path: Path) -> LocalDestination:
+    return LocalDestination(tmp_path / "out")
+
+
 def content(folder: Path) -> tuple[bytes, bytes]:
     return (
         (folder / "kept/sub/a.jsonl").read_bytes(),
@@ -40,7 +45,7 @@ def content(folder: Path) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize("stays", ["1111111111", "0000000000", "1010101010", "0001110111"])
 def test_write_rows__each_to_its_side(tmp_path, source, stays):
     flags = np.array([char == "1" for char in stays])
-    write_rows(source, numbered(source), flags, tmp_path / "out", "same", lambda _: None)
+    write_rows(source, numbered(source), flags, out(tmp_path), "same", lambda _: None)
     kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
     removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
     assert content(tmp_path / "out") == (kept, removed)
@@ -49,19 +54,33 @@ def test_write_rows__each_to_its_side(tmp_path, source, stays):
 def test_write_rows__reports_every_row(tmp_path, source):
     counts: list[int] = []
     flags = np.ones(10, np.bool_)
-    write_rows(source, numbered(source), flags, tmp_path / "out", "same", counts.append)
+    write_rows(source, numbered(source), flags, out(tmp_path), "same", counts.append)
     assert len(counts) > 2
     assert sum(counts) == 10
 
 
 def test_write_rows__no_rows(tmp_path, source):
-    write_rows(source, iter([]), np.empty(0, np.bool_), tmp_path / "out", "same", lambda _: None)
+    write_rows(
+        source,
+        iter([]),
+        np.empty(0, np.bool_),
+        out(tmp_path),
+        "same",
+        lambda _: None,
+    )
     assert content(tmp_path / "out") == (b"", b"")
 
 
 def test_write_rows__converted(tmp_path, source):
     flags = np.arange(10) < 4
-    write_rows(source, numbered(source), flags, tmp_path / "out", "parquet", lambda _: None)
+    write_rows(
+        source,
+        numbered(source),
+        flags,
+        out(tmp_path),
+        "parquet",
+        lambda _: None,
+    )
     kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
     removed = pq.read_table(tmp_path / "out/removed/sub/a.parquet")
     assert kept["text"].to_pylist() == [str(i) for i in range(4)]
@@ -75,7 +94,12 @@ def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
 
     with pytest.raises(ReadError, match="gone"):
         write_rows(
-            source, broken(), np.ones(10, np.bool_), tmp_path / "out", "same", lambda _: None
+            source,
+            broken(),
+            np.ones(10, np.bool_),
+            out(tmp_path),
+            "same",
+            lambda _: None,
         )
     # Open files would be reported as warnings, which are errors.
     assert content(tmp_path / "out")[1] == b""

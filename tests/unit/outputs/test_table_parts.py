@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, WriteError
+from neardup.files.destinations import LocalDestination as Local
 from neardup.outputs import table_parts
 from neardup.outputs.table_parts import (
     PART_ROWS,
@@ -40,7 +41,7 @@ def groups(path: Path) -> list[int]:
 @pytest.mark.parametrize("n", [0, 1, 1000])
 def test_write_parquet_parts__one_file_as_arrow_writes_it(tmp_path, n):
     table = rows(n)
-    write_parquet_parts([table], table.schema, tmp_path / "t.parquet")
+    write_parquet_parts([table], table.schema, Local(tmp_path / "t.parquet"))
     pq.write_table(table, tmp_path / "expected.parquet", compression="zstd")
     written = (tmp_path / "t.parquet").read_bytes()
     assert written == (tmp_path / "expected.parquet").read_bytes()
@@ -48,7 +49,7 @@ def test_write_parquet_parts__one_file_as_arrow_writes_it(tmp_path, n):
 
 
 def test_write_parquet_parts__no_batches(tmp_path):
-    write_parquet_parts([], rows(0).schema, tmp_path / "t.parquet")
+    write_parquet_parts([], rows(0).schema, Local(tmp_path / "t.parquet"))
     assert pq.read_table(tmp_path / "t.parquet").equals(rows(0))
 
 
@@ -64,7 +65,7 @@ def test_write_parquet_parts__no_batches(tmp_path):
 def test_write_parquet_parts__a_folder_beyond_one_part(tmp_path, n, parts):
     table = rows(n)
     target = tmp_path / "t.parquet"
-    write_parquet_parts([table[:5], table[5:]], table.schema, target, part_rows=6)
+    write_parquet_parts([table[:5], table[5:]], table.schema, Local(target), part_rows=6)
     assert names(tmp_path) == ["t.parquet"]
     if parts is None:
         assert target.is_file()
@@ -78,7 +79,7 @@ def test_write_parquet_parts__a_folder_beyond_one_part(tmp_path, n, parts):
 def test_write_parquet_parts__readers_take_the_folder(tmp_path):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = rows(13)
-    write_parquet_parts([table], table.schema, tmp_path / "t.parquet", part_rows=6)
+    write_parquet_parts([table], table.schema, Local(tmp_path / "t.parquet"), part_rows=6)
     assert pandas.read_parquet(tmp_path / "t.parquet")["row"].tolist() == list(range(13))
     assert polars.read_parquet(tmp_path / "t.parquet")["row"].to_list() == list(range(13))
 
@@ -88,9 +89,9 @@ def test_write_parquet_parts__pages_do_not_end_with_batches(tmp_path, batch_rows
     """Only columns that fill a page or more show where batches have been cut."""
     ids = [f"corpus/some-folder/file.jsonl:{i}" for i in range(60_000)]
     table = pa.table({"id": pa.array(ids, pa.large_string())})
-    write_parquet_parts([table], table.schema, tmp_path / "whole")
+    write_parquet_parts([table], table.schema, Local(tmp_path / "whole"))
     batches = table.to_batches(max_chunksize=batch_rows)
-    write_parquet_parts(batches, table.schema, tmp_path / "cut")
+    write_parquet_parts(batches, table.schema, Local(tmp_path / "cut"))
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
@@ -98,7 +99,7 @@ def test_write_parquet_parts__dictionaries_do_not_show(tmp_path):
     table = pa.table({"file": pa.array(["a", "b", None, "c"]).dictionary_encode()})
     part, same = table[1:3], pa.table({"file": pa.array(["b", None]).dictionary_encode()})
     for name, batches in {"one": [part], "two": [same], "cut": [part[:1], same[1:]]}.items():
-        write_parquet_parts(batches, table.schema, tmp_path / name)
+        write_parquet_parts(batches, table.schema, Local(tmp_path / name))
     written = {(tmp_path / name).read_bytes() for name in ("one", "two", "cut")}
     assert len(written) == 1
     assert pq.read_table(tmp_path / "one").to_pydict() == {"file": ["b", None]}
@@ -108,15 +109,15 @@ def test_write_parquet_parts__groups(tmp_path, monkeypatch):
     monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
     table = rows(25)
     batches = table.to_batches(max_chunksize=3)
-    write_parquet_parts(batches, table.schema, tmp_path / "t", part_rows=10)
+    write_parquet_parts(batches, table.schema, Local(tmp_path / "t"), part_rows=10)
     assert [groups(tmp_path / "t" / part_name(i)) for i in range(3)] == [
         [4, 4, 2],
         [4, 4, 2],
         [4, 1],
     ]
-    write_parquet_parts(batches, table.schema, tmp_path / "one")
+    write_parquet_parts(batches, table.schema, Local(tmp_path / "one"))
     assert groups(tmp_path / "one") == [4, 4, 4, 4, 4, 4, 1]
-    write_parquet_parts(batches[:4], table.schema, tmp_path / "full")
+    write_parquet_parts(batches[:4], table.schema, Local(tmp_path / "full"))
     assert groups(tmp_path / "full") == [4, 4, 4]
 
 
@@ -138,7 +139,7 @@ def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeyp
             yield rows(100, i)
 
     whole = rows(20_000).nbytes
-    write_parquet_parts(batches(), rows(0).schema, tmp_path / "t", part_rows=10_000)
+    write_parquet_parts(batches(), rows(0).schema, Local(tmp_path / "t"), part_rows=10_000)
     assert most < whole / 4
     assert pq.read_table(tmp_path / "t").equals(rows(20_000))
 
@@ -150,13 +151,13 @@ def test_write_parquet_parts__errors_of_batches_come_through(tmp_path):
         raise InvalidInputError(message)
 
     with pytest.raises(InvalidInputError, match="the input is gone"):
-        write_parquet_parts(batches(), rows(0).schema, tmp_path / "t", part_rows=2)
+        write_parquet_parts(batches(), rows(0).schema, Local(tmp_path / "t"), part_rows=2)
 
 
 def test_write_parquet_parts__fails_at_any_call(tmp_path):
     """Whatever the system refuses comes out as the error that callers know."""
     with at_calls(lambda _: None) as calls:
-        write_parquet_parts([rows(5)], rows(0).schema, tmp_path / "t", part_rows=2)
+        write_parquet_parts([rows(5)], rows(0).schema, Local(tmp_path / "t"), part_rows=2)
     assert calls.count("rename") == 2
     assert calls.count("open") == 3
     # Before a file is opened, its folder is made, unless it is there.
@@ -171,18 +172,18 @@ def test_write_parquet_parts__fails_at_any_call(tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         with at_calls(fail), pytest.raises(WriteError, match="No space left"):
-            write_parquet_parts([rows(5)], rows(0).schema, folder / "t", part_rows=2)
+            write_parquet_parts([rows(5)], rows(0).schema, Local(folder / "t"), part_rows=2)
 
 
 def test_write_parquet_part__as_that_of_a_whole_run(tmp_path, monkeypatch):
     monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
     table = rows(25)
-    write_parquet_parts([table], table.schema, tmp_path / "whole", part_rows=10)
+    write_parquet_parts([table], table.schema, Local(tmp_path / "whole"), part_rows=10)
     for number in range(3):
         part = table[number * 10 : (number + 1) * 10]
         alone = tmp_path / part_name(number)
         expected = (tmp_path / "whole" / part_name(number)).read_bytes()
-        write_parquet_part(part, alone)
+        write_parquet_part(part, Local(alone))
         assert alone.read_bytes() == expected
-        write_parquet_part(part.to_reader(3), alone)
+        write_parquet_part(part.to_reader(3), Local(alone))
         assert alone.read_bytes() == expected
