@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.files.rows import ColumnNames
 from neardup.outputs.table_files import write_table
+from neardup.outputs.targets import target_of
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -83,14 +84,14 @@ class TableResult(Result):
         return len(self.table)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table to a file: .parquet, .csv or .jsonl, by its ending.
+        """Write the table to a file or URL: .parquet, .csv or .jsonl, by its ending.
 
         Raises
         ------
         InvalidParameterError, OutputExistsError, WriteError
             If the ending is another, the file exists, or it cannot be written.
         """
-        write_table(self.table, Path(path), overwrite=overwrite)
+        write_table(self.table, target_of(path), overwrite=overwrite)
 
 
 def list_skipped(rows: Iterable[SkippedRow]) -> list[dict[str, object]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,7 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
+    from neardup.outputs.targets import Target
 
 # What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
 _SMALLER = "a smaller --min-tokens"
@@ -41,7 +41,7 @@ def command(
     against: tuple[str, ...],
     against_text_column: tuple[str, ...] | None,
     against_id_column: str | None,
-    output: Path,
+    output: Target,
     table_format: TableFormat | None,
     threshold: str,
     min_tokens: int | None,

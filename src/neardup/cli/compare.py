@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +17,9 @@ _READ_BYTES = 1 << 24
 _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 # What decides measures and estimates that are shown with --all only, in JSON and on the page.
 _OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
+
 _EPILOG = """\b
 Examples:
   neardup compare draft.txt published.txt
@@ -35,7 +37,7 @@ Examples:
 def command(
     a: str,
     b: str,
-    html: Path | None,
+    html: Target | None,
     show_all: bool,
     encoding: str | None,
     overwrite: bool,

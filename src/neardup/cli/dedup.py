@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from neardup.cli.wording import (
     warn_of_recall,
 )
 
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
+
 _EPILOG = """\b
 Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
@@ -40,7 +43,7 @@ Examples:
 @options_of("dedup")
 def command(
     inputs: tuple[str, ...],
-    output: Path,
+    output: Target,
     against: tuple[str, ...],
     output_format: Any,
     overwrite: bool,
@@ -82,8 +85,8 @@ def command(
     check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
     key = key_of("dedup", chosen, plan.reading.shingles.describe(), inputs=sources, against=others)
-    folder, name = work or output.absolute().parent, output.name
-    with open_workspace(memory, folder, fresh=fresh, name=name, key=key) as workspace, display:
+    workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
+    with workspace, display:
         result = deduplicate_sources(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
@@ -93,7 +96,7 @@ def command(
         say(_report(result.summary, output, is_against=bool(against)))
 
 
-def _report(summary: dict[str, Any], output: Path, *, is_against: bool) -> str:
+def _report(summary: dict[str, Any], output: Target, *, is_against: bool) -> str:
     """Say in a few lines what happened."""
     exact = summary["exact_copies"]
     near = summary["documents_removed"] - exact

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +13,9 @@ from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
+
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -31,7 +33,7 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     named_in: str,
-    output: Path,
+    output: Target,
     column: str | None,
     missing: Any,
     output_format: Any,
@@ -77,7 +79,7 @@ def command(
         say(_report(result.summary, output))
 
 
-def _report(summary: dict[str, Any], output: Path) -> str:
+def _report(summary: dict[str, Any], output: Target) -> str:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +9,13 @@ import click
 from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_estimate
-from neardup.cli.options import options_of
+from neardup.cli.options import TargetType, options_of
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
+    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -28,13 +28,13 @@ Examples:
 @click.command(
     "estimate", cls=TableCommand, epilog=_EPILOG, short_help="Compare documents by sketches alone."
 )
-@click.argument("sketches", type=click.Path(path_type=Path), metavar="A")
-@click.argument("other", type=click.Path(path_type=Path), required=False, metavar="[B]")
+@click.argument("sketches", type=TargetType(), metavar="A")
+@click.argument("other", type=TargetType(), required=False, metavar="[B]")
 @options_of("estimate")
 def command(
-    sketches: Path,
-    other: Path | None,
-    output: Path,
+    sketches: Target,
+    other: Target | None,
+    output: Target,
     table_format: TableFormat | None,
     threshold: str | None,
     places: bool,
@@ -92,7 +92,7 @@ def _check_alone(**options: object) -> None:
 
 
 def _cluster(
-    sketches: Path, representative: Any, threshold: str | None, output: TableOutput, **said: bool
+    sketches: Target, representative: Any, threshold: str | None, output: TableOutput, **said: bool
 ) -> None:
     """Write clusters, and say how many there are."""
     from neardup.jobs.sketch.clusters import cluster_sketches

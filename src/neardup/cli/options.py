@@ -20,13 +20,27 @@ from neardup.options.kinds import (
     Flag,
     Kind,
     Location,
+    PathOrUrl,
     Switch,
     Tokenizer,
     Whole,
 )
 from neardup.options.option import Option, check_options
+from neardup.outputs.targets import Url, target_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class TargetType(click.Path):
+    """A path or a URL, of which a path would take a slash away."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return what was named."""
+        named = target_of(value)
+        return named if isinstance(named, Url) else super().convert(str(named), param, ctx)
 
 
 class TableOption(click.Option):
@@ -92,6 +106,8 @@ def _type_of(kind: Kind) -> Any:
         return int
     if isinstance(kind, Choice):
         return click.Choice(kind.values)
+    if isinstance(kind, PathOrUrl):
+        return TargetType()
     if isinstance(kind, Location):
         return click.Path(path_type=Path, dir_okay=not kind.is_file)
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +24,7 @@ from neardup.cli.wording import (
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
+    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -43,7 +43,7 @@ Examples:
 @options_of("pairs")
 def command(
     inputs: tuple[str, ...],
-    output: Path,
+    output: Target,
     table_format: TableFormat | None,
     against: tuple[str, ...],
     stats: bool,

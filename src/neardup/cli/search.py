@@ -18,6 +18,7 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
+    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -36,7 +37,7 @@ Examples:
 def command(
     folder: Path,
     queries: tuple[str, ...],
-    output: Path,
+    output: Target,
     table_format: TableFormat | None,
     threshold: str,
     recall: str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
     from neardup.jobs.sketch.sketches import Sketches
+    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -35,8 +35,8 @@ Examples:
 @options_of("sketch")
 def command(
     inputs: tuple[str, ...],
-    output: Path | None,
-    info: Path | None,
+    output: Target | None,
+    info: Target | None,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -85,7 +85,7 @@ def command(
 
 
 def _tell(
-    info: Path, inputs: tuple[str, ...], output: Path | None, *, quiet: bool, as_json: bool
+    info: Target, inputs: tuple[str, ...], output: Target | None, *, quiet: bool, as_json: bool
 ) -> None:
     """Print what a file of sketches says of itself."""
     if inputs or output is not None:
@@ -111,13 +111,15 @@ def _shown(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def _facts(sketches: Sketches, output: Path) -> dict[str, Any]:
+def _facts(sketches: Sketches, output: Target) -> dict[str, Any]:
+    from neardup.outputs.table_files import size_of
+
     summary = sketches.summary
     counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped")
     return {
         "path": str(output),
         "documents": len(sketches),
-        "bytes": output.stat().st_size,
+        "bytes": size_of(output),
         **{name: summary[name] for name in counts if name in summary},
         "passed_over": sketches.passed_over,
         **{name: summary[name] for name in ("id_column", "id_column_by_default")},
@@ -125,8 +127,10 @@ def _facts(sketches: Sketches, output: Path) -> dict[str, Any]:
     }
 
 
-def _report(sketches: Sketches, output: Path) -> str:
-    size = output.stat().st_size
+def _report(sketches: Sketches, output: Target) -> str:
+    from neardup.outputs.table_files import size_of
+
+    size = size_of(output)
     each = f", {size / len(sketches):,.0f} a document" if len(sketches) else ""
     lines = [f"{counted(len(sketches), 'sketch', 'sketches')} of kind {sketches.kind}"]
     lines += say_ids(sketches.summary)

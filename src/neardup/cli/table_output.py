@@ -12,6 +12,7 @@ from neardup.cli.display import discard_standard_output, say
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
+    from neardup.outputs.targets import Target
     from neardup.results import TableResult
 
 # As the shell reports a command that a closed pipe has ended: 128 and the number of SIGPIPE.
@@ -42,7 +43,7 @@ class TableOutput:
 
     def __init__(
         self,
-        output: Path,
+        output: Target,
         table_format: TableFormat | None,
         *,
         overwrite: bool,

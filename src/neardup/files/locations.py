@@ -14,6 +14,7 @@ from neardup.files.datasets import saved_rows
 from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, list_endings, passed_over
+from neardup.files.markers import STARTED, SUCCESS, check_is_complete, read_marker
 from neardup.files.streams import is_remote, reading
 from neardup.storage.scratch import recover_above
 
@@ -163,6 +164,7 @@ def _expand_url(url: str, options: InputOptions) -> Found:
         from fsspec.core import url_to_fs
 
         filesystem, path = url_to_fs(url)
+        check_is_complete(filesystem, path)
         found = Found()
         if "*" in url:
             for name, about in filesystem.glob(path, detail=True).items():
@@ -178,7 +180,10 @@ def _expand_url(url: str, options: InputOptions) -> Found:
                 raise InvalidInputError(message)
             return found.sorted_if_any(f"the folders that match {url!r}")
         if _is_remote_folder(filesystem, path, url):
-            for name in filesystem.find(path):
+            names = filesystem.find(path)
+            if any(f"{path}/{marker}" in names for marker in (STARTED, SUCCESS)):
+                _check_is_no_remote_output(filesystem, path, url)
+            for name in names:
                 found.take(filesystem.unstrip_protocol(name), options)
             return found.sorted_if_any(f"the folder {url!r}")
     return Found([url])
@@ -197,6 +202,12 @@ def _is_remote_folder(filesystem: Any, path: str, url: str) -> bool:
     if not filesystem.exists(path):
         raise FileNotFoundError
     return False
+
+
+def _check_is_no_remote_output(filesystem: Any, path: str, url: str) -> None:
+    if any(read_marker(filesystem, path, marker) for marker in (STARTED, SUCCESS)):
+        message = f"{url!r} was written by neardup; name '{url.rstrip('/')}/kept' in it"
+        raise InvalidInputError(message)
 
 
 def _is_output(folder: str) -> bool:

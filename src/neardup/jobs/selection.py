@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.files.convert import check_converted_names
-from neardup.files.destinations import Destination, LocalDestination
+from neardup.files.destinations import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.table import OUTPUT_FORMAT
-from neardup.outputs.folder import check_apart, new_folder
+from neardup.outputs.folder import check_apart, new_output
+from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.write_pass import read_kept, write_documents
 from neardup.results import Result
@@ -76,12 +77,13 @@ class Selection(Result):
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
-        The folder appears when everything has been written, or not at all.
+        A local folder appears when everything has been written, or not at all; one at a URL is
+        complete when ``_SUCCESS`` is in it.
 
         Parameters
         ----------
         path
-            A folder on a local disk.
+            A folder, or the URL of one.
         overwrite
             Replace the folder if it exists.
         format
@@ -94,25 +96,24 @@ class Selection(Result):
         OutputExistsError
             If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
-            If writing fails; nothing is left behind.
+            If writing fails; nothing is left behind, as far as it can be removed.
         """
         OUTPUT_FORMAT.kind.checked("format", format)
         if format != "same":
             check_converted_names(self._documents.sources, format)
-        folder = Path(path)
+        folder = target_of(path)
         check_apart(folder, self.origins())
         with (
             Runner(self.summary["workers"], progress) as runner,
-            new_folder(folder, overwrite=overwrite) as new,
+            new_output(folder, overwrite=overwrite) as new,
         ):
             with runner.stage("write") as note:
-                destination = LocalDestination(new)
-                write_documents(self._documents, self._stays, destination, format, runner)
-                _write_tables(self.tables(), destination)
+                write_documents(self._documents, self._stays, new, format, runner)
+                _write_tables(self.tables(), new)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
-            (new / "summary.json").write_text(text + "\n", encoding="utf-8")
+            (new / "summary.json").write_text(text + "\n")
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:

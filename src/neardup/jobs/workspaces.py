@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.options import table
+from neardup.outputs.targets import Target
 from neardup.results import versions
 from neardup.runtime.memory import default_memory_bytes
 from neardup.storage.work import WorkFolder
@@ -24,7 +25,7 @@ def open_workspace(
     work: Path | str | None,
     *,
     fresh: bool = False,
-    name: str = "run",
+    output: Target | None = None,
     key: Mapping[str, Any] | None = None,
 ) -> Workspace:
     """Return what a job may use; a folder is made when it is needed, or is one of a killed run.
@@ -34,19 +35,25 @@ def open_workspace(
     memory
         Bytes, or a size such as ``4GB``; None is 60 % of what is free.
     work
-        Folder for the work folder; None is where the system has temporary files.
+        Folder for the work folder; None is beside the output, the current one for an output at a
+        URL, and without an output where the system has temporary files.
     fresh
         Do not go on with a run that was killed.
-    name
-        Of the run.
+    output
+        What the job writes, if that is known.
     key
         What the work depends on; None if no later run goes on with it.
     """
     limit = default_memory_bytes() if memory is None else table.MEMORY.given(memory)
     parent = None if work is None else Path(table.WORK.given(work))
+    if output is None:
+        return Workspace(limit, WorkFolder.temporary(parent))
+    if isinstance(output, Path):
+        name, parent = output.name, parent or output.absolute().parent
+    else:
+        name, parent = output.rstrip("/").rpartition("/")[2], parent or Path.cwd()
     if key is None:
         return Workspace(limit, WorkFolder.temporary(parent, name))
-    assert parent is not None
     return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
 
 

@@ -25,7 +25,7 @@ _WITHIN_MEMORY = (table.MEMORY, table.WORK)
 _REPORTING = (table.QUIET, table.AS_JSON)
 _RUN_COMMAND = (table.WORKERS, *_REPORTING)
 
-_FOLDER = table.OUTPUT.but(help="Folder to create.")
+_FOLDER = table.OUTPUT.but(help="Folder or URL to create.")
 _OVERWRITE_FOLDER = table.OVERWRITE.but(help="Replace the output folder if it exists.")
 
 _MATCHING = (table.MEASURE, table.THRESHOLD, *_BANDS, table.TF, table.IDF, *_SHINGLES)
@@ -236,7 +236,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_RUN_COMMAND,
     ),
     "sketch": (
-        table.OUTPUT.but(help="File to create, ending in .parquet.", is_required=False),
+        table.OUTPUT.but(help="File or URL to create, ending in .parquet.", is_required=False),
         table.INFO,
         *_SKETCH,
         table.OVERWRITE,

@@ -218,6 +218,10 @@ class Location(Kind):
         return value
 
 
+class PathOrUrl(Location):
+    """A path, or a URL that fsspec opens."""
+
+
 class Documents(Kind):
     """Documents in any form, or files of them: whoever reads them finds what is wrong."""
 

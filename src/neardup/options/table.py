@@ -35,6 +35,7 @@ from neardup.options.kinds import (
     Flag,
     FunctionOrFlag,
     Location,
+    PathOrUrl,
     Share,
     Switch,
     Text,
@@ -266,7 +267,7 @@ IDS = Option(
 # Sketches.
 INFO = Option(
     "info",
-    Location(),
+    PathOrUrl(),
     "Tell what a file of sketches holds, instead of making one.",
     metavar="FILE",
 )
@@ -336,7 +337,7 @@ REPRESENTATIVE = Option(
 # Comparison of two texts.
 HTML = Option(
     "html",
-    Location(),
+    PathOrUrl(),
     "Also write a page with both texts side by side, shared passages linked by colour.",
     metavar="FILE",
 )
@@ -376,8 +377,8 @@ MISSING = Option(
 # Where results go, and how the run goes.
 OUTPUT = Option(
     "output",
-    Location(),
-    "File to create: .parquet, .csv or .jsonl; - for standard output.",
+    PathOrUrl(),
+    "File or URL to create: .parquet, .csv or .jsonl; - for standard output.",
     flags=("-o", "--output"),
     is_required=True,
 )

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain
-from pathlib import Path
 from string import Template
 
 from neardup.outputs.table_files import check_file, write_file
+from neardup.outputs.targets import Target
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -63,7 +63,7 @@ class Page:
     notes: Sequence[str]
 
 
-def check_page_file(target: Path, *, overwrite: bool) -> None:
+def check_page_file(target: Target, *, overwrite: bool) -> None:
     """Make sure, before work starts, that a page may be written to a file.
 
     Raises
@@ -74,8 +74,8 @@ def check_page_file(target: Path, *, overwrite: bool) -> None:
     check_file(target, PAGE_SUFFIXES, overwrite=overwrite)
 
 
-def write_page(page: str, target: Path, *, overwrite: bool = False) -> None:
-    """Write a page beside its target and move it there when it is complete.
+def write_page(page: str, target: Target, *, overwrite: bool = False) -> None:
+    """Write a page to a file, which appears when it is complete.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def write_page(page: str, target: Path, *, overwrite: bool = False) -> None:
         As ``check_page_file``, and when writing fails.
     """
     check_page_file(target, overwrite=overwrite)
-    write_file(target, lambda path: path.write_text(page, encoding="utf-8", newline="\n"))
+    write_file(target, lambda new: new.write_text(page))
 
 
 def render_page(page: Page) -> str:

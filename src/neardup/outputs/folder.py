@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
+from neardup.files.destinations import Destination, LocalDestination
+from neardup.outputs.targets import Target, Url
 from neardup.storage.manifest import MAGIC, MANIFEST
 from neardup.storage.scratch import recover, scratch_beside, take_place
 
@@ -43,7 +45,7 @@ OUTPUT = FolderKind("output", "summary.json")
 INDEX = FolderKind("index", MANIFEST, MAGIC)
 
 
-def check_output(target: Path, *, overwrite: bool, kind: FolderKind = OUTPUT) -> None:
+def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) -> None:
     """Make sure, before work starts, that a folder may be written; one of its kind is replaced.
 
     Raises
@@ -51,12 +53,17 @@ def check_output(target: Path, *, overwrite: bool, kind: FolderKind = OUTPUT) ->
     OutputExistsError
         If it exists and is not to be replaced, or holds anything but an earlier output.
     WriteError
-        If it is standard output or a URL, exists and is no folder, or cannot be written.
+        If it is standard output, exists and is no folder, or cannot be written.
     """
+    if isinstance(target, Url):
+        from neardup.outputs.remote_folder import check_remote_folder
+
+        check_remote_folder(target, overwrite=overwrite)
+        return
     if target == STANDARD_OUTPUT:
         message = "the output is a folder, which standard output does not take; name a new folder"
         raise WriteError(message)
-    check_local(target)
+    check_local(target, kind)
     if Path.cwd().is_relative_to(os.path.realpath(target)):
         message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
         raise WriteError(message)
@@ -79,8 +86,8 @@ def check_output(target: Path, *, overwrite: bool, kind: FolderKind = OUTPUT) ->
             pass
 
 
-def check_local(target: Path) -> None:
-    """Make sure that an output is not meant to be a URL.
+def check_local(target: Path, kind: FolderKind = OUTPUT) -> None:
+    """Make sure that a path is not meant to be a URL.
 
     Raises
     ------
@@ -89,11 +96,13 @@ def check_local(target: Path) -> None:
     """
     # A path has taken one of the slashes away.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
-        message = f"{target} is a URL; outputs are local, write one and copy it there"
+        message = f"{target} is a URL that was made a path; give it as a string"
+        if kind is INDEX:
+            message = f"{target} is a URL; an index is local, build it and copy it there"
         raise WriteError(message)
 
 
-def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
+def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
     """Make sure that replacing a folder or file does not take an input away.
 
     Raises
@@ -101,6 +110,11 @@ def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
     OutputExistsError
         If one of the files ``inputs`` is it or lies in it; None stands for data in memory.
     """
+    if isinstance(target, Url):
+        from neardup.outputs.remote_folder import check_apart_remote
+
+        check_apart_remote(target, filter(None, inputs))
+        return
     folder = os.path.realpath(target)
     for path in filter(None, inputs):
         if Path(os.path.realpath(path)) == Path(folder):
@@ -111,7 +125,7 @@ def check_apart(target: Path, inputs: Iterable[str | None]) -> None:
             raise OutputExistsError(message)
 
 
-def check_outside(target: Path, index: Path) -> None:
+def check_outside(target: Target, index: Path) -> None:
     """Make sure that an output is no file of an index, which would be damaged by one more.
 
     Raises
@@ -119,9 +133,30 @@ def check_outside(target: Path, index: Path) -> None:
     WriteError
         If it is.
     """
+    if isinstance(target, Url):
+        return
     if Path(os.path.realpath(target)).is_relative_to(os.path.realpath(index)):
         message = f"{target} is in the index {index}; write it somewhere else"
         raise WriteError(message)
+
+
+@contextmanager
+def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destination]:
+    """Give a place for the files of an output folder, which is complete when the block has ended.
+
+    Raises
+    ------
+    OutputExistsError, WriteError
+        As ``check_output``, and when writing fails.
+    """
+    if isinstance(target, Url):
+        from neardup.outputs.remote_folder import new_remote_folder
+
+        with new_remote_folder(target, overwrite=overwrite) as destination:
+            yield destination
+    else:
+        with new_folder(target, overwrite=overwrite) as folder:
+            yield LocalDestination(folder)
 
 
 @contextmanager

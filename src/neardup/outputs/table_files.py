@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+from neardup.files.destinations import Destination, LocalDestination
 from neardup.outputs.folder import check_local, translated
+from neardup.outputs.targets import Target, Url
 from neardup.storage.scratch import scratch_beside, take_place
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 
-def format_of(target: Path, table_format: str | None = None) -> str:
+def format_of(target: Target, table_format: str | None = None) -> str:
     """Return the format of a table's file: that of its ending, or the one that was asked for.
 
     Empty if neither says it.
@@ -35,7 +36,7 @@ def format_of(target: Path, table_format: str | None = None) -> str:
     return table_format or found
 
 
-def check_table_file(target: Path, *, overwrite: bool, table_format: str | None = None) -> None:
+def check_table_file(target: Target, *, overwrite: bool, table_format: str | None = None) -> None:
     """Make sure, before work starts, that a table may be written to a file.
 
     Raises
@@ -49,7 +50,7 @@ def check_table_file(target: Path, *, overwrite: bool, table_format: str | None 
     check_file(target, suffixes, overwrite=overwrite)
 
 
-def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
+def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
     """Make sure, before work starts, that a single file may be written.
 
     Raises
@@ -59,12 +60,17 @@ def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> N
     OutputExistsError
         If it exists and is not to be replaced.
     WriteError
-        If it is a URL or a folder, or the folder around it cannot be written.
+        If it is a folder, or cannot be written there.
     """
-    check_local(target)
     if target.suffix not in suffixes:
         message = f"the output file must end in {', '.join(suffixes)}, got {str(target)!r}"
         raise InvalidParameterError(message)
+    if isinstance(target, Url):
+        from neardup.outputs.remote_file import check_remote_file
+
+        check_remote_file(target, overwrite=overwrite)
+        return
+    check_local(target)
     if target.is_dir():
         message = f"{target} is a folder; name a file"
         raise WriteError(message)
@@ -77,13 +83,13 @@ def check_file(target: Path, suffixes: tuple[str, ...], *, overwrite: bool) -> N
 
 def write_table(
     table: pa.Table,
-    target: Path,
+    target: Target,
     *,
     overwrite: bool = False,
     table_format: str | None = None,
     checksums: bool = False,
 ) -> None:
-    """Write a table beside its target and move it there when it is complete.
+    """Write a table to a file, which appears when it is complete.
 
     With ``checksums`` every page of a Parquet file has one.
 
@@ -94,29 +100,44 @@ def write_table(
     """
     check_table_file(target, overwrite=overwrite, table_format=table_format)
     written_as = format_of(target, table_format)
-    write_file(target, lambda path: _write(table, path, written_as, checksums))
+    write_file(target, lambda new: _write(table, new, written_as, checksums))
 
 
-def write_file(target: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written beside its target and move it there when it is complete.
+def write_file(target: Target, write: Callable[[Destination], object]) -> None:
+    """Have a file written, which appears when it is complete: a local one is moved to its place.
 
     Raises
     ------
     WriteError
         When writing fails.
     """
+    if isinstance(target, Url):
+        from neardup.outputs.remote_file import new_remote_file
+
+        with new_remote_file(target) as destination:
+            write(destination)
+        return
     with translated(target), scratch_beside(target) as content:
-        write(content)
+        write(LocalDestination(content))
         take_place(content, target)
 
 
-def _write(table: pa.Table, path: Path, written_as: str, checksums: bool) -> None:
-    if written_as == "parquet":
-        import pyarrow.parquet as pq
+def size_of(target: Target) -> int:
+    """Return the bytes of a file that was written."""
+    if isinstance(target, Url):
+        from neardup.outputs.remote_file import remote_size
 
-        pq.write_table(table, path, compression="zstd", write_page_checksum=checksums)
-    else:
-        from neardup.outputs.table_text import WRITERS
+        return remote_size(target)
+    return target.stat().st_size
 
-        with path.open("wb") as file:
+
+def _write(table: pa.Table, destination: Destination, written_as: str, checksums: bool) -> None:
+    with destination.create() as file:
+        if written_as == "parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(table, file, compression="zstd", write_page_checksum=checksums)
+        else:
+            from neardup.outputs.table_text import WRITERS
+
             WRITERS[written_as](table, file)

@@ -14,6 +14,7 @@ from neardup.errors import InvalidParameterError, WriteError
 from neardup.options.choices import TableFormat
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import check_table_file, format_of, write_table
+from neardup.outputs.targets import Target, Url
 from neardup.storage.journal import note_stream
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ class TableTarget:
     Parameters
     ----------
     path
-        A file, a pipe or a device, or standard output.
+        A file or its URL, a pipe or a device, or standard output.
     format
         ``parquet``, ``csv`` or ``jsonl``.
     is_stream
         Whether it takes rows one after the other, as all but a file does.
     """
 
-    path: Path
+    path: Target
     format: str
     is_stream: bool
 
@@ -75,7 +76,7 @@ class TableTarget:
                 sys.stdout.buffer.flush()
             else:
                 # It waits until somebody reads a pipe.
-                with self.path.open("wb") as stream:
+                with Path(self.path).open("wb") as stream:
                     yield stream
         except BrokenPipeError:
             raise
@@ -84,7 +85,7 @@ class TableTarget:
             raise WriteError(message) from None
 
 
-def plan_table(target: Path, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
+def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
     """Decide, before work starts, where a table goes and how; JSON lines unless something says so.
 
     Raises
@@ -104,9 +105,11 @@ def plan_table(target: Path, table_format: TableFormat | None, *, overwrite: boo
     return TableTarget(target, found, is_stream=True)
 
 
-def _is_stream(target: Path) -> bool:
+def _is_stream(target: Target) -> bool:
     if target in _NAMES_OF_STANDARD_OUTPUT:
         return True
+    if isinstance(target, Url):
+        return False
     try:
         mode = target.stat().st_mode
     except OSError:

@@ -68,6 +68,13 @@ def note(content: Path, target: Path, name: Path | None = None) -> None:
         journal.notes.append(Note(str(name or target), target, found.st_dev, found.st_ino))
 
 
+def note_written(name: str) -> None:
+    """Note an output that was written, and that nobody need look up."""
+    journal = _CURRENT.get()
+    if journal is not None:
+        journal.streamed.append(name)
+
+
 @contextmanager
 def note_stream(name: str) -> Iterator[None]:
     """Note that the block writes to a stream, which has a part of it until the block has ended."""

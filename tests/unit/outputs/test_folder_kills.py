@@ -39,7 +39,7 @@ def read_folder(target: Path) -> str | None:
 
 
 def write_text(target: Path, content: str) -> None:
-    write_file(target, lambda path: path.write_text(content))
+    write_file(target, lambda new: new.write_text(content))
 
 
 def read_text(target: Path) -> str | None:

@@ -17,6 +17,7 @@ from neardup.jobs.compare.wording import (
 )
 from neardup.outputs.compare_page import PAGE_SUFFIXES, Link, Page, render_page
 from neardup.outputs.table_files import check_file, write_file
+from neardup.outputs.targets import target_of
 from neardup.results import Result
 
 if TYPE_CHECKING:
@@ -106,13 +107,13 @@ class CompareResult(Comparison, Result):
         InvalidParameterError, OutputExistsError, WriteError
             If the ending is another, the file exists, or it cannot be written.
         """
-        target = Path(path)
+        target = target_of(path)
         check_file(target, (*PAGE_SUFFIXES, ".json"), overwrite=overwrite)
         if target.suffix == ".json":
             content = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
         else:
             content = self.html()
-        write_file(target, lambda scratch: scratch.write_text(content, encoding="utf-8"))
+        write_file(target, lambda new: new.write_text(content))
 
 
 def _plain(value: Any) -> Any:

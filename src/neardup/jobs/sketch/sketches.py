@@ -19,8 +19,10 @@ from neardup.errors import (
     SketchMismatchError,
 )
 from neardup.files.rows import ColumnNames
+from neardup.files.streams import is_remote, open_random
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
+from neardup.outputs.targets import Target, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme
@@ -135,7 +137,7 @@ class Sketches(Result):
         InvalidParameterError, OutputExistsError, WriteError
             If the name does not end in .parquet, the file exists, or cannot be written.
         """
-        target = Path(path)
+        target = target_of(path)
         check_sketch_name(target)
         write_table(self.to_arrow(), target, overwrite=overwrite, checksums=True)
 
@@ -171,7 +173,7 @@ def as_sketches(source: Sketches | str | Path) -> Sketches:
     return source if isinstance(source, Sketches) else Sketches.read(source)
 
 
-def check_sketch_name(path: Path) -> None:
+def check_sketch_name(path: Target) -> None:
     """Raise unless a name ends in .parquet.
 
     Raises
@@ -206,7 +208,7 @@ def read_info(path: str | Path) -> dict[str, Any]:
         return {
             "path": str(path),
             "documents": file.metadata.num_rows,
-            "bytes": Path(path).stat().st_size,
+            "bytes": _stored_bytes(str(path)),
             **about,
         }
 
@@ -243,15 +245,27 @@ def _read(path: str | Path) -> pa.Table:
         return table
 
 
+def _stored_bytes(location: str) -> int:
+    if not is_remote(location):
+        return Path(location).stat().st_size
+    with open_random(location) as file:
+        return int(file.size)
+
+
 def _opened(path: str | Path) -> pq.ParquetFile:
+    location = str(path)
+    if is_remote(location):
+        file = open_random(location)
+    else:
+        try:
+            # Arrow's own error does not tell what the system says.
+            Path(path).open("rb").close()
+        except OSError as error:
+            message = f"cannot be read: {error.strerror or error}"
+            raise ReadError(message, path=location) from None
+        file = path
     try:
-        # Arrow's own error does not tell what the system says.
-        Path(path).open("rb").close()
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise ReadError(message, path=str(path)) from None
-    try:
-        return pq.ParquetFile(path, page_checksum_verification=True)
+        return pq.ParquetFile(file, page_checksum_verification=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         message = "not a Parquet file, or a damaged one; make it with neardup sketch"
         raise SketchFormatError(message, path=str(path)) from None

@@ -1,0 +1,223 @@
+"""Files written to remote file systems, through fsspec.
+
+Whatever goes wrong there comes out as WriteError with the URL, so nothing else that writes knows
+of fsspec.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from threading import Thread
+from typing import Any, BinaryIO, cast
+
+from neardup.errors import NeardupError, WriteError
+from neardup.files.destinations import Destination
+
+# S3 takes 10,000 parts, so files of 320 GB; a file being written holds a part in memory.
+_PART_BYTES = 32 << 20
+
+
+@contextlib.contextmanager
+def writing_to(url: str) -> Iterator[None]:
+    """Turn what a remote file system raises into WriteError."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except Exception as error:
+        message = f"cannot write {url}: {_reason(error, url)}"
+        raise WriteError(message) from error
+
+
+def open_system(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and the path there.
+
+    Raises
+    ------
+    WriteError
+        If the package for this kind of URL is missing, or no such kind is known.
+    """
+    with writing_to(url):
+        from fsspec.core import url_to_fs
+
+        system, path = url_to_fs(url)
+        # Who asked before, in this process, is answered from memory.
+        system.invalidate_cache()
+    if not path.strip("/"):
+        message = f"{url} is no place for an output; add a name to it"
+        raise WriteError(message)
+    return system, path
+
+
+def has_folders(path: str) -> bool:
+    """Return whether a path is of a system with folders; those of object stores begin otherwise."""
+    return path.startswith("/")
+
+
+def to_its_end(call: Callable[[], object]) -> None:
+    """Call something that an interrupt does not cut short, but only follows.
+
+    Otherwise a request goes on in fsspec's thread, and a file may appear after it was removed.
+    """
+    outcome: Future[None] = Future()
+    try:
+        Thread(target=_settle, args=(call, outcome), name="neardup-write").start()
+        outcome.result()
+    except BaseException:
+        # The interrupt may have come before the thread did anything; then it does nothing.
+        if not outcome.cancel():
+            wait([outcome])
+        raise
+
+
+def _settle(call: Callable[[], object], outcome: Future[None]) -> None:
+    if outcome.set_running_or_notify_cancel():
+        try:
+            call()
+        except BaseException as error:
+            # Of whatever kind: it is raised again by who waits.
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(None)
+
+
+class RemoteFile:
+    """A new file of a remote file system; object stores show it when it is complete.
+
+    Parameters
+    ----------
+    system, path
+        Where to write.
+    url
+        What errors call it.
+    """
+
+    def __init__(self, system: Any, path: str, url: str) -> None:
+        self.path, self._url = path, url
+        self.size = 0
+        self.closed = self.is_complete = False
+        self._has_failed = False
+        with writing_to(url):
+            if has_folders(path):
+                system.makedirs(system._parent(path), exist_ok=True)  # noqa: SLF001
+            self._file = system.open(path, "wb", block_size=_PART_BYTES)
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append bytes."""
+        self._has_failed = True
+        with writing_to(self._url):
+            self._file.write(data)
+        self._has_failed = False
+        count = memoryview(data).nbytes
+        self.size += count
+        return count
+
+    def flush(self) -> None:
+        """Do nothing: parts are sent when they are full."""
+
+    def close(self) -> None:
+        """Complete the file, or abandon it after an error; a second call does nothing."""
+        if self.closed:
+            return
+        if self._has_failed:
+            self.abandon()
+            return
+        self.closed = True
+        with writing_to(self._url):
+            to_its_end(self._complete)
+
+    def _complete(self) -> None:
+        self._file.close()
+        self.is_complete = True
+
+    def abandon(self) -> None:
+        """Let the file not appear, and let go of the parts that were sent, if it is not complete.
+
+        Systems that show a file while it is written keep what they have.
+        """
+        self.closed = True
+        if self.is_complete:
+            return
+        with contextlib.suppress(Exception):
+            self._file.discard()
+        # To close a file of an object store is to complete it, unless it is closed.
+        with contextlib.suppress(AttributeError):
+            self._file.closed = True
+        with contextlib.suppress(Exception):
+            self._file.close()
+
+    def __enter__(self) -> RemoteFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+class RemoteDestination(Destination):
+    """A path of a remote file system.
+
+    Parameters
+    ----------
+    system, path
+        Where it is.
+    url
+        What users call it.
+    files
+        Gets all files that are created there and below.
+    """
+
+    def __init__(self, system: Any, path: str, url: str, files: list[RemoteFile]) -> None:
+        self._system, self._path, self._url, self._files = system, path, url, files
+
+    def __truediv__(self, name: str) -> RemoteDestination:
+        path, url = f"{self._path}/{name}", f"{self._url}/{name}"
+        return RemoteDestination(self._system, path, url, self._files)
+
+    def __str__(self) -> str:
+        return self._url
+
+    def make_folder(self) -> None:
+        """Do nothing: a folder is there when it has a file."""
+
+    def into_folder(self, name: str) -> None:
+        """Move the file below: object stores copy it and remove the old one."""
+        path = f"{self._path}/{name}"
+        with writing_to(self._url):
+            self._system.mv(self._path, path)
+        for file in self._files:
+            if file.path == self._path:
+                file.path = path
+
+    def create(self) -> BinaryIO:
+        """Begin a file."""
+        file = RemoteFile(self._system, self._path, self._url)
+        self._files.append(file)
+        return cast("BinaryIO", file)
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Say what an error of fsspec, or of a package that it uses, means."""
+    if isinstance(error, ImportError):
+        return f"this kind of URL needs another package: {error}{_advice(url)}"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such bucket or folder"
+    if isinstance(error, PermissionError):
+        return "no permission to list, write and delete there"
+    if isinstance(error, NotImplementedError):
+        return "this kind of URL can only be read"
+    strerror = error.strerror if isinstance(error, OSError) else None
+    return strerror or str(error) or type(error).__name__
+
+
+def _advice(url: str) -> str:
+    """Say how to install what fsspec needs for a URL, as far as it knows."""
+    from fsspec.registry import known_implementations
+
+    known = known_implementations.get(url.partition("://")[0].rpartition("::")[2], {})
+    package = known.get("class", "fsspec").partition(".")[0]
+    return "" if package == "fsspec" else f" (pip install {package})"

@@ -1,0 +1,75 @@
+"""Single files at URLs, in a file system in memory."""
+
+from __future__ import annotations
+
+import fsspec
+import pytest
+from fsspec.registry import known_implementations
+
+from neardup.errors import OutputExistsError, WriteError
+from neardup.outputs.remote_file import check_remote_file, new_remote_file, remote_size
+from neardup.outputs.targets import Url
+from neardup.storage.journal import keep_journal
+
+URL = Url("memory://x/a.csv")
+
+
+def test_new_remote_file__is_moved_there_when_it_is_complete(memory):
+    memory.pipe_file("/x/a.csv", b"old")
+    with keep_journal() as journal, new_remote_file(URL) as destination:
+        with destination.create() as file:
+            file.write(b"new")
+        assert memory.cat_file("/x/a.csv") == b"old"
+    assert memory.find("/x") == ["/x/a.csv"]
+    assert (memory.cat_file("/x/a.csv"), remote_size(URL)) == (b"new", 3)
+    assert journal.written() == [URL]
+
+
+def fail(error: BaseException) -> None:
+    with new_remote_file(URL) as destination, destination.create() as file:
+        file.write(b"ne")
+        raise error
+
+
+@pytest.mark.parametrize("error", [WriteError("full"), KeyboardInterrupt()])
+def test_new_remote_file__error_leaves_what_was_there(memory, error):
+    memory.pipe_file("/x/a.csv", b"old")
+    with keep_journal() as journal, pytest.raises(type(error)):
+        fail(error)
+    assert memory.find("/x") == ["/x/a.csv"]
+    assert memory.cat_file("/x/a.csv") == b"old"
+    assert journal.written() == []
+
+
+def test_check_remote_file(memory):
+    check_remote_file(URL, overwrite=False)
+    assert memory.find("/x") == []
+    memory.pipe_file("/x/a.csv", b"old")
+    with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv exists; .* --overwrite$"):
+        check_remote_file(URL, overwrite=False)
+    check_remote_file(URL, overwrite=True)
+    with pytest.raises(WriteError, match="memory://x is a folder; name a file"):
+        check_remote_file(Url("memory://x"), overwrite=True)
+
+
+class ReadOnly(fsspec.AbstractFileSystem):
+    protocol = "readonly"
+
+
+def test_check_remote_file__not_to_be_written(monkeypatch):
+    monkeypatch.setitem(
+        known_implementations,
+        "absent",
+        {"class": "absent_s3.S3", "err": "Install it"},
+    )
+    fsspec.register_implementation("readonly", ReadOnly, clobber=True)
+    for url, reason in [
+        (
+            "absent://b/a.csv",
+            r"this kind of URL needs another package: Install it \(pip install absent_s3\)",
+        ),
+        ("nothing://b/a.csv", "Protocol not known: nothing"),
+        ("readonly://b/a.csv", "this kind of URL can only be read"),
+    ]:
+        with pytest.raises(WriteError, match=f"^cannot write {url}: {reason}$"):
+            check_remote_file(Url(url), overwrite=True)

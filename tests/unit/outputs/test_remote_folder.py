@@ -1,0 +1,155 @@
+"""The markers of output folders at URLs, in a file system in memory."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from neardup.errors import OutputExistsError, ReadError, WriteError
+from neardup.files.markers import read_marker
+from neardup.outputs.remote_folder import check_apart_remote, check_remote_folder, new_remote_folder
+from neardup.outputs.targets import Url
+from neardup.version import __version__
+
+URL = Url("memory://x/out")
+
+
+def write(name: str = "summary.json", *, overwrite: bool = False) -> None:
+    with new_remote_folder(URL, overwrite=overwrite) as folder, (folder / name).create() as file:
+        file.write(b"new")
+
+
+def test_new_remote_folder__marker_comes_last(memory):
+    with new_remote_folder(URL) as folder:
+        started = read_marker(memory, "/x/out", "_STARTED")
+        assert started is not None
+        assert started.keys() == {"neardup", "at", "host", "process", "run"}
+        (folder / "kept" / "sub" / "a.txt").write_text("some\n")
+        (folder / "summary.json").write_text("{}")
+        assert not memory.exists("/x/out/_SUCCESS")
+    assert sorted(memory.find("/x/out")) == [
+        "/x/out/_SUCCESS", "/x/out/kept/sub/a.txt", "/x/out/summary.json"
+    ]  # fmt: skip
+    files = [{"name": "kept/sub/a.txt", "bytes": 5}, {"name": "summary.json", "bytes": 2}]
+    assert json.loads(memory.cat_file("/x/out/_SUCCESS")) == {
+        "neardup": __version__,
+        "files": files,
+    }
+
+
+def fail(error: BaseException) -> None:
+    with (
+        new_remote_folder(URL, overwrite=True) as folder,
+        (folder / "kept" / "a.jsonl").create() as file,
+    ):
+        file.write(b"half of it")
+        raise error
+
+
+@pytest.mark.parametrize("error", [ReadError("gone", path="a.jsonl"), KeyboardInterrupt()])
+@pytest.mark.parametrize("has_earlier", [False, True])
+def test_new_remote_folder__error_leaves_nothing(memory, error, has_earlier):
+    if has_earlier:
+        write()
+    with pytest.raises(type(error)):
+        fail(error)
+    assert memory.find("/x") == []
+    assert not memory.exists("/x/out")
+
+
+def test_new_remote_folder__earlier_marker_goes_first(memory, monkeypatch):
+    write("kept/a.jsonl")
+    removed = []
+    remove = type(memory).rm
+    monkeypatch.setattr(
+        type(memory),
+        "rm",
+        lambda self, paths, **named: removed.append(paths) or remove(self, paths, **named),
+    )
+    write("kept/b.jsonl", overwrite=True)
+    assert removed[:2] == [["/x/out/_SUCCESS"], ["/x/out/kept/a.jsonl"]]
+    assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/b.jsonl"]
+
+
+def test_new_remote_folder__another_run_takes_over(memory):
+    with pytest.raises(WriteError, match="taken over by another run"), new_remote_folder(URL):
+        write("kept/theirs.jsonl", overwrite=True)
+    assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/theirs.jsonl"]
+
+
+def test_check_remote_folder__leaves_no_trace(memory):
+    check_remote_folder(URL, overwrite=False)
+    assert not memory.exists("/x/out")
+
+
+def test_check_remote_folder__exists(memory):
+    write()
+    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; .* --overwrite$"):
+        check_remote_folder(URL, overwrite=False)
+    check_remote_folder(URL, overwrite=True)
+    assert memory.exists("/x/out/_SUCCESS")
+
+
+def test_check_remote_folder__complete_although_it_says_started(memory):
+    write()
+    memory.pipe_file("/x/out/_STARTED", b'{"neardup": "1"}')
+    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; "):
+        check_remote_folder(URL, overwrite=False)
+
+
+def test_check_remote_folder__unfinished(memory):
+    started = {"neardup": "1", "at": "2026-01-01", "host": "tower", "process": 7}
+    memory.pipe_file("/x/out/_STARTED", json.dumps(started).encode())
+    memory.pipe_file("/x/out/kept/a.jsonl", b"")
+    message = "unfinished output of neardup, begun 2026-01-01 by process 7 on tower; if that run"
+    with pytest.raises(OutputExistsError, match=message):
+        check_remote_folder(URL, overwrite=False)
+    write(overwrite=True)
+    assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/summary.json"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["letter.txt"],
+        ["_SUCCESS"],
+        # Copied there, or by another program: nothing says that it is all.
+        ["kept/a.jsonl", "summary.json"],
+        ["kept/a.jsonl", "_SUCCESS"],
+    ],
+)
+def test_check_remote_folder__foreign_files(memory, files, overwrite):
+    for name in files:
+        memory.pipe_file(f"/x/out/{name}", b"")
+    with pytest.raises(OutputExistsError, match=f"such as {min(files)}; choose another name"):
+        check_remote_folder(URL, overwrite=overwrite)
+    assert len(memory.find("/x/out")) == len(files)
+
+
+def test_check_remote_folder__foreign_file_in_an_output(memory):
+    write()
+    memory.pipe_file("/x/out/letter.txt", b"")
+    with pytest.raises(OutputExistsError, match=r"such as letter\.txt; choose another name"):
+        check_remote_folder(URL, overwrite=True)
+
+
+def test_check_remote_folder__is_a_file(memory):
+    memory.pipe_file("/x/out", b"")
+    with pytest.raises(WriteError, match="memory://x/out is not a folder"):
+        check_remote_folder(URL, overwrite=True)
+
+
+@pytest.mark.parametrize("url", ["memory://", "memory:///"])
+def test_check_remote_folder__no_name(memory, url):
+    with pytest.raises(WriteError, match="is no place for an output; add a name to it"):
+        check_remote_folder(Url(url), overwrite=True)
+
+
+def test_check_apart_remote():
+    check_apart_remote(URL, ["x/out/a.jsonl", "memory://x/out2/a", "s3://x/out/a", "memory://x"])
+    with pytest.raises(OutputExistsError, match="holds the input memory://x/out/kept/a, and would"):
+        check_apart_remote(URL, ["memory://x/out/kept/a"])
+    with pytest.raises(OutputExistsError, match="memory://x/out is an input, and would"):
+        check_apart_remote(URL, ["memory:///x/out"])
