@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import sys
 from collections.abc import Iterator
@@ -46,6 +48,16 @@ def peak_memory_bytes() -> int | None:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def release_memory() -> None:
+    """Give back to the system what Arrow and the C library hold for later."""
+    # Loading Arrow would take more than it could give back.
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
+    # Only the C library of GNU has it, and its arenas grow with every thread.
+    with contextlib.suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def default_memory_bytes() -> int:

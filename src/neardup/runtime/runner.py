@@ -14,6 +14,7 @@ from neardup.kernels._clock import CLOCK
 from neardup.options import table
 from neardup.runtime.compilation import compile_kernels, missing_kernels
 from neardup.runtime.display import Display
+from neardup.runtime.memory import release_memory
 from neardup.runtime.progress import Progress, Report
 from neardup.runtime.threads import count_workers, map_ordered
 
@@ -124,6 +125,7 @@ class Runner:
             try:
                 yield counts.update
             finally:
+                release_memory()
                 elapsed = seconds()
                 self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
         if _log.isEnabledFor(logging.INFO):
