@@ -93,22 +93,32 @@ def read_batches(
     ReadError
         If the file cannot be read, or holds something else.
     """
+    place, end = start, path.stat().st_size if stop is None else stop
+    while place < end:
+        # Mapped anew for each batch: what was looked at leaves the memory with it.
+        batches, place = _read_at(path, place, is_wanted)
+        yield from batches
+        del batches
+
+
+def _read_at(
+    path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
+) -> tuple[list[pa.RecordBatch], int]:
+    """Return the batches at a place, none if they are not wanted, and where the next ones are."""
     import pyarrow as pa
 
     try:
         with pa.memory_map(str(path)) as file:
-            end = file.size() if stop is None else stop
-            file.seek(start)
-            first_column = pa.ipc.IpcReadOptions(included_fields=[0])
-            while (place := file.tell()) < end:
-                if is_wanted is not None:
-                    with pa.ipc.open_stream(file, options=first_column) as stream:
-                        wanted = [is_wanted(batch) for batch in stream]
-                    if not any(wanted):
-                        continue
-                    file.seek(place)
-                with pa.ipc.open_stream(file) as stream:
-                    yield from stream
+            file.seek(place)
+            if is_wanted is not None:
+                first_column = pa.ipc.IpcReadOptions(included_fields=[0])
+                with pa.ipc.open_stream(file, options=first_column) as stream:
+                    wanted = [is_wanted(batch) for batch in stream]
+                if not any(wanted):
+                    return [], file.tell()
+                file.seek(place)
+            with pa.ipc.open_stream(file) as stream:
+                return list(stream), file.tell()
     except (OSError, pa.ArrowInvalid) as error:
         message = f"a file of a run under way cannot be read: {error}"
         raise ReadError(message, path=str(path)) from error
