@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import TracebackType
 
+from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.storage.work import WorkFolder
 
 
@@ -28,7 +29,12 @@ class Workspace:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.work is not None:
+        if self.work is None:
+            return
+        if isinstance(error, InvalidParameterError | InvalidInputError):
+            # Whoever mends that has other options or inputs, and cannot go on from here.
+            self.work.remove()
+        else:
             self.work.__exit__(kind, error, traceback)
 
     def share(self, share: float) -> int:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
+
+if TYPE_CHECKING:
+    from neardup.storage.workspace import Workspace
 
 # Distinct texts whose prefixes are counted.
 SAMPLE_TEXTS = 2000
@@ -23,8 +27,9 @@ _RANK, _MEET, _SIGN, _SORT = 45e-9, 27e-9, 0.08e-9, 40e-9
 _PATIENCE = 2.0
 _HARDLY_ANY = 1.0
 
-# Elements that an exact join holds in memory, 30 bytes each.
+# Elements that an exact join holds in memory, so many bytes each.
 _MOST_ELEMENTS = 50_000_000
+_BYTES_OF_ELEMENT = 30
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,31 @@ class MethodChoice:
         return {"chosen": self.method, "exact": exact, "minhash": round(self.minhash, 3)}
 
 
+def count_elements(contents: Contents, plan: DedupPlan) -> int:
+    """Count the shingles of all contents, repeats included."""
+    n_tokens = contents.n_tokens_of(np.flatnonzero(contents.is_content))
+    return int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
+
+
+def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
+    """Make sure that what an exact join holds of all contents fits in memory.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it does not; ``option`` is what asks for it.
+    """
+    needed = _BYTES_OF_ELEMENT * count_elements(contents, plan)
+    if not workspace.fits(needed, 1.0):
+        what = "audit" if option == "audit" else f"{option} exact"
+        remedy = "leave it out" if option == "audit" else f"choose {option} minhash"
+        message = (
+            f"{what} compares all texts at once and takes about {needed / 1e6:,.0f} MB for that, "
+            f"of {workspace.memory / 1e6:,.0f} MB that may be used; {remedy}, or raise memory"
+        )
+        raise InvalidParameterError(message, option, "memory")
+
+
 def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> MethodChoice:
     """Count the elements of all distinct texts and, on a sample, how often prefixes meet.
 
@@ -51,8 +81,7 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
     """
     documents = contents.in_keep_order()
     n_contents = len(documents)
-    n_tokens = contents.n_tokens_of(documents)
-    n_elements = int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
+    n_elements = count_elements(contents, plan)
     banding = plan.banding
     minhash = n_elements * banding.num_perm * _SIGN + n_contents * banding.bands * _SORT
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:

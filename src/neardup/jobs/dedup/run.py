@@ -12,7 +12,7 @@ from neardup.jobs.dedup.audit import audit_contents
 from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import assign
-from neardup.jobs.dedup.method import choose_method
+from neardup.jobs.dedup.method import check_fits, choose_method
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
@@ -59,6 +59,8 @@ def deduplicate_sources(
             choice = choose_method(contents, plan, runner)
             note(method=choice.method)
         method = choice.method
+    if method == "exact" or plan.options.audit:
+        check_fits(contents, plan, workspace, "audit" if method == "minhash" else "method")
     if method == "minhash":
         decision = choose_by_buckets(signed.batches, contents, plan, workspace, runner)
     else:

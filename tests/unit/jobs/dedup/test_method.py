@@ -42,3 +42,16 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
     assert whole - apart > 0.5
     assert sampled - apart == pytest.approx(expected, abs=0.002)
     assert exact_seconds(n_common=0) == apart
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "exact"}, r"^method exact .* about 120 MB for that, of 16 MB that may be used; choose"),
+        ({"audit": 5}, r"^audit .* about 120 MB for that, of 16 MB that may be used; leave it out"),
+    ],
+)
+def test_memory__what_does_not_fit_is_refused(options, message):
+    texts = [" ".join(f"w{i}-{j}" for j in range(20_000)) for i in range(100)]
+    with pytest.raises(neardup.InvalidParameterError, match=message):
+        neardup.deduplicate(texts, memory="16MB", ngram=1, **options)
