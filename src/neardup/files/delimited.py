@@ -30,6 +30,7 @@ from neardup.files.rawrows import (
     RawBlock,
     RawRows,
     RawWriter,
+    count_bytes,
 )
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
@@ -142,7 +143,7 @@ class DelimitedSource(RawSource):
     def _cutter(self) -> Cutter:
         row = 1
 
-        def cut(data: bytes, final: bool) -> Cut:
+        def cut(data: bytes | memoryview, final: bool) -> Cut:
             nonlocal row
             found, is_open = self._cut(data, final=final)
             row += len(found.starts)
@@ -157,12 +158,13 @@ class DelimitedSource(RawSource):
 
         return cut
 
-    def _cut(self, data: bytes, *, final: bool) -> tuple[Cut, bool]:
+    def _cut(self, data: bytes | memoryview, *, final: bool) -> tuple[Cut, bool]:
         """Find the complete rows, and tell whether the data end inside quotes."""
         # Compiled or loaded on import.
         from neardup.kernels.rawrows import cut_delimited
 
-        starts = np.empty(data.count(b"\n") + data.count(b"\r") + 1, np.int64)
+        n_most = count_bytes(data, ord("\n")) + count_bytes(data, ord("\r")) + 1
+        starts = np.empty(n_most, np.int64)
         ends = np.empty_like(starts)
         array = np.frombuffer(data, np.uint8)
         count, consumed, is_open = cut_delimited(

@@ -14,7 +14,7 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.encodings import DecodingWriter
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource, JsonSource
-from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
+from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows, count_bytes
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
@@ -93,17 +93,17 @@ class _ArrayCutter:
         self._elements = 0
         self._state = 0
 
-    def __call__(self, data: bytes, final: bool) -> Cut:
+    def __call__(self, data: bytes | memoryview, final: bool) -> Cut:
         # Compiled or loaded on import.
         from neardup.kernels.rawrows import NOTHING, cut_array
 
         array = np.frombuffer(data, np.uint8)
-        starts = np.empty(data.count(b",") + 1, np.int64)
+        starts = np.empty(count_bytes(data, ord(",")) + 1, np.int64)
         ends = np.empty_like(starts)
         count, consumed, self._state, bad = cut_array(array, self._state, int(final), starts, ends)
         self._elements += count
         if bad >= 0:
-            what = ascii(data[bad : bad + 1].decode("latin-1"))
+            what = ascii(bytes(data[bad : bad + 1]).decode("latin-1"))
             if self._state == NOTHING:
                 message = f"expected nothing after the array, got {what}"
                 raise self._error(message)

@@ -26,6 +26,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Positions = npt.NDArray[np.int64]
 _NEWLINE, _RETURN = 10, 13
+
+# Bytes of a block that are looked at at a time, so that what is found stays in the cache nearby.
+_PIECE = 1 << 17
+
 _SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 
@@ -37,7 +41,7 @@ class RawRows:
     rows of the whole file.
     """
 
-    data: bytes
+    data: bytes | memoryview
     starts: Positions
     ends: Positions
     numbers: Positions
@@ -47,7 +51,7 @@ class RawRows:
 
     def __getitem__(self, index: int) -> bytes:
         """Return the bytes of one row."""
-        return self.data[self.starts[index] : self.ends[index]]
+        return bytes(self.data[self.starts[index] : self.ends[index]])
 
     def select(self, mask: Mask | None) -> RawRows:
         """Keep the rows where the mask is true; all of them without a mask."""
@@ -89,7 +93,7 @@ class Cut:
     consumed: int
 
 
-Cutter = Callable[[bytes, bool], Cut]
+Cutter = Callable[[bytes | memoryview, bool], Cut]
 """Finds the complete rows of a piece that starts between two rows.
 
 The second argument tells whether the file ends with this piece.
@@ -143,14 +147,31 @@ class RawWriter(RowWriter):
         self._output.close()
 
 
-def cut_lines(data: bytes, final: bool) -> Cut:
+def places_of(data: bytes | memoryview, byte: int) -> Positions:
+    """Return where a byte stands."""
+    array = np.frombuffer(data, np.uint8)
+    pieces = [
+        np.flatnonzero(array[start : start + _PIECE] == byte) + start
+        for start in range(0, len(array), _PIECE)
+    ]
+    return np.concatenate([np.empty(0, np.int64), *pieces])
+
+
+def count_bytes(data: bytes | memoryview, byte: int) -> int:
+    """Return how often a byte comes."""
+    array = np.frombuffer(data, np.uint8)
+    starts = range(0, len(array), _PIECE)
+    return sum(int(np.count_nonzero(array[i : i + _PIECE] == byte)) for i in starts)
+
+
+def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
     """Cut at newlines; a row is a line with its newline; lines of white space are left out.
 
     Every line counts in the numbering. White space is what ``bytes.isspace`` takes for it.
     """
     array = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(array == _NEWLINE) + 1
-    if final and len(data) and not data.endswith(b"\n"):
+    ends = places_of(data, _NEWLINE) + 1
+    if final and len(data) and array[-1] != _NEWLINE:
         ends = np.append(ends, len(data))
     if not len(ends):
         return Cut(ends, ends, ends, 0, 0)
@@ -160,7 +181,7 @@ def cut_lines(data: bytes, final: bool) -> Cut:
     doubtful = np.flatnonzero(_SPACES[array[starts]])
     if len(doubtful):
         ranges = zip(starts[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
-        blank = [data[start:end].isspace() for start, end in ranges]
+        blank = [bytes(data[start:end]).isspace() for start, end in ranges]
         keep = np.ones(len(ends), np.bool_)
         keep[doubtful[blank]] = False
         return Cut(starts[keep], ends[keep], numbers[keep], len(ends), int(ends[-1]))
