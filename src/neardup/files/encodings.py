@@ -74,7 +74,7 @@ class TextEncoding:
             return cutter
         kind = np.dtype(f"{'<' if self.codec.endswith('le') else '>'}u{self.unit}")
 
-        def cut(data: bytes, final: bool) -> Cut:
+        def cut(data: bytes | memoryview, final: bool) -> Cut:
             units = np.frombuffer(data, kind, len(data) // self.unit)
             found = cutter(np.minimum(units, 0xFF).astype(np.uint8).tobytes(), final)
             return replace(

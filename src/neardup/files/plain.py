@@ -90,9 +90,10 @@ class TextFileSource(_TextSource):
         return _cut_nothing
 
     def _block(self, raw: RawRows) -> RowBlock:
-        skipped = len(BYTE_ORDER_MARK) if raw.data.startswith(BYTE_ORDER_MARK) else 0
+        head = bytes(raw.data[:HEAD_BYTES])
+        skipped = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
         block = _TextBlock(self.location, raw, raw.starts + skipped, raw.ends)
-        foreign = foreign_kind(raw.data[:HEAD_BYTES])
+        foreign = foreign_kind(head)
         if foreign and (not self._is_text_by_name or not is_utf8(raw.data)):
             return _ForeignBlock(block, foreign)
         return block
@@ -207,7 +208,7 @@ class _ForeignBlock(RawBlock):
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})
 
 
-def _cut_nothing(data: bytes, final: bool) -> Cut:
+def _cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
     """Take the whole file as one row."""
     n = int(final)
     size = len(data) * n

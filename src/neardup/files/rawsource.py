@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
+from neardup.files.buffers import Buffers
 from neardup.files.compression import compression_of
 from neardup.files.encodings import (
     MARK_BYTES,
@@ -105,14 +106,17 @@ class RawSource(Source):
         """Read the file from its start; blocks without rows are left out."""
         with self.open() as stream:
             cutter = self.encoding.in_units(self._cutter())
+            buffers = Buffers()
             rest, number = self._start(stream), 1
             final = False
             while not final:
                 # Doubling what is left over keeps the cost of a very long row linear.
                 wanted = max(self.block_bytes - len(rest), len(rest), 1)
-                fresh = stream.read(wanted)
-                final = len(fresh) < wanted
-                data = rest + fresh
+                room = buffers.take(len(rest) + wanted)
+                room[: len(rest)] = rest
+                n_read = stream.read_into(room[len(rest) :])
+                final = n_read < wanted
+                data = room[: len(rest) + n_read]
                 cut = cutter(data, final)
                 if len(cut.starts):
                     numbers = cut.numbers + number
@@ -120,7 +124,7 @@ class RawSource(Source):
                     block.end = stream.position
                     yield block
                 number += cut.count
-                rest = data[cut.consumed :]
+                rest = bytes(data[cut.consumed :])
                 if final and 0 < len(rest) < self.encoding.unit:
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)

@@ -75,17 +75,34 @@ class InputStream:
             data: bytes = self._stream.read(size)
             if len(data) < size:
                 data = self._read_on(data, size)
-            self._empty = self._empty and not data
-            # Arrow takes an empty file for valid compressed data; no compressor writes one.
-            if self._empty and size and self._compression and not self._raw.tell():
-                raise EOFError
+            self._check_not_empty(len(data), size)
         return data
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill memory with the next bytes; return how many, fewer only at the end of the file."""
+        if not hasattr(self._stream, "readinto"):
+            # Not all file systems of fsspec have it.
+            data = self.read(len(room))
+            room[: len(data)] = data
+            return len(data)
+        count = 0
+        with reading(self.location):
+            while count < len(room) and (n := self._stream.readinto(room[count:])):
+                count += n
+            self._check_not_empty(count, len(room))
+        return count
 
     @property
     def position(self) -> int:
         """How many bytes of the file have been read, as they are stored."""
         with reading(self.location):
             return int(self._raw.tell())
+
+    def _check_not_empty(self, count: int, size: int) -> None:
+        self._empty = self._empty and not count
+        # Arrow takes an empty file for valid compressed data; no compressor writes one.
+        if self._empty and size and self._compression and not self._raw.tell():
+            raise EOFError
 
     def _read_on(self, data: bytes, size: int) -> bytes:
         """Complete a read that the underlying stream cut short."""

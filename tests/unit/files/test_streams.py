@@ -39,6 +39,43 @@ def test_read_blocks__blocks_are_full(make_file, suffix):
         assert [len(block) for block in read_blocks(stream, 50_000)] == [50_000] * 4 + [1]
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_read_into__fills_what_it_is_given(make_file, suffix):
+    data = os.urandom(200_001)
+    path = make_file(f"a.txt{suffix}", data)
+    room = memoryview(bytearray(150_000))
+    with InputStream(str(path), compression_of(path.name)) as stream:
+        assert stream.read(100) == data[:100]
+        assert stream.read_into(room) == len(room)
+        assert room == data[100:150_100]
+        assert stream.read_into(room) == 49_901
+        assert room[:49_901] == data[150_100:]
+        assert stream.read_into(room) == 0
+
+
+def test_read_into__of_a_stream_that_only_reads(make_file):
+    class Reader:
+        def __init__(self, stream):
+            self.read, self.close = stream.read, stream.close
+
+    with InputStream(str(make_file("a.txt", b"abcde"))) as stream:
+        stream._stream = Reader(stream._stream)
+        room = memoryview(bytearray(4))
+        assert stream.read_into(room) == 4
+        assert stream.read_into(room) == 1
+        assert room == b"ebcd"
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+def test_read_into__of_an_empty_file_that_should_be_compressed(make_file, suffix):
+    path = make_file("a.txt", b"").rename(make_file("b.txt", b"").with_name(f"c{suffix}"))
+    with (
+        InputStream(str(path), compression_of(path.name)) as stream,
+        pytest.raises(ReadError, match=INCOMPLETE),
+    ):
+        stream.read_into(memoryview(bytearray(4)))
+
+
 @pytest.mark.parametrize("suffix", list(COMPRESSIONS))
 def test_input_stream__several_members(make_file, suffix):
     path = make_file(f"a.txt{suffix}", b"first ")
