@@ -58,6 +58,8 @@ def test_fill_filters__by_definition(measure, bits_per_shingle):
         [2**64 - 1] * 5,
         [7] * 64,
         [*range(3, 3000, 64)],
+        # Repeats that are far apart, of shingles whose places were taken by others as well.
+        [*range(1500), 0, *range(2**20, 2**20 + 1500), *range(1500)],
         *(random_list(generator, 300) for _ in range(30)),
     ]
     words, offsets, sizes = make(lists, measure, bits_per_shingle, 8, lead=3)

@@ -25,6 +25,9 @@ _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 # which takes half as long as where every second one is met by another first.
 ROOMY = 2**14
 
+# Shingles after which those are looked at again whose places were taken.
+_CHUNK = 1024
+
 # Words between two looks at whether the threshold is out of reach.
 _STRETCH = 8
 
@@ -73,6 +76,7 @@ def fill_filters(
     document takes three in four. ``sizes`` receives the numbers of distinct ones.
     """
     sets_bits = _sets_bits(measure)
+    doubtful = np.empty(_CHUNK, np.uint64)
     for d in range(offsets.shape[0] - 1):
         start = np.uint64(offsets[d])
         bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
@@ -82,29 +86,40 @@ def fill_filters(
             width *= 2
         seen[:width] = _0
         place_mask = np.uint64(width - 1)
-        # An empty place is 0, and so is one shingle.
-        n_distinct, has_zero = np.int64(0), False
-        for i in range(shingle_offsets[d], shingle_offsets[d + 1]):
-            shingle = shingles[i]
-            if shingle == _0:
-                if has_zero:
-                    continue
-                has_zero = True
-            else:
+        n_repeats, has_zero = np.int64(0), False
+        for first in range(shingle_offsets[d], shingle_offsets[d + 1], _CHUNK):
+            # All shingles first, as if none were repeated. Those whose place is taken, be it by an
+            # equal one, wait: without a branch, which would often be guessed wrong.
+            n_doubtful = np.uint64(0)
+            for i in range(first, min(first + _CHUNK, shingle_offsets[d + 1])):
+                shingle = shingles[np.uint64(i)]
                 place = shingle & place_mask
-                while seen[place] != shingle and seen[place] != _0:
-                    place = (place + _1) & place_mask
-                if seen[place] == shingle:
-                    continue
-                seen[place] = shingle
-            n_distinct += 1
-            word = start + ((shingle & bit_mask) >> _6)
-            bit = _1 << (shingle & _63)
-            if sets_bits:
-                words[word] |= bit
-            else:
-                words[word] ^= bit
-        sizes[d] = n_distinct
+                found = seen[place]
+                seen[place] = shingle if found == _0 else found
+                doubtful[n_doubtful] = shingle
+                # An empty place is 0, and so is one shingle.
+                n_doubtful += np.uint64((found != _0) | (shingle == _0))
+                word = start + ((shingle & bit_mask) >> _6)
+                bit = _1 << (shingle & _63)
+                if sets_bits:
+                    words[word] |= bit
+                else:
+                    words[word] ^= bit
+            for k in range(n_doubtful):
+                shingle = doubtful[k]
+                if shingle == _0:
+                    is_repeat, has_zero = has_zero, True
+                else:
+                    place = shingle & place_mask
+                    while seen[place] != shingle and seen[place] != _0:
+                        place = (place + _1) & place_mask
+                    is_repeat = seen[place] == shingle
+                    seen[place] = shingle
+                if is_repeat:
+                    n_repeats += 1
+                    if not sets_bits:
+                        words[start + ((shingle & bit_mask) >> _6)] ^= _1 << (shingle & _63)
+        sizes[d] = n_shingles - n_repeats
 
 
 @inlined
