@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import Source
+from neardup.files.rows import RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.catalogue_parts import make_catalogue
 from neardup.reading.plan import ReadingPlan
@@ -18,6 +18,8 @@ from neardup.runtime.runner import Runner
 from neardup.storage.spilled import SpilledBatches
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup.storage.workspace import Workspace
 
 # Text of the documents of one file of a work folder; a run that was killed loses so much.
@@ -73,6 +75,11 @@ def _sign(
     n_done = [0] * len(sources)
     for _, known in signed.known():
         n_done[known["source"]] += 1
-    for i, block in reading.map(lambda _, block: sign_block(block, plan), sources, n_done):
-        known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
-        signed.append(to_batch(block), known, block.text_bytes)
+
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, int, list[tuple[int, str]]]:
+        found = sign_block(block, plan)
+        return to_batch(found), found.text_bytes, found.skipped
+
+    for i, (batch, text_bytes, skipped) in reading.map(work, sources, n_done):
+        known = {"source": i, "text_bytes": text_bytes, "skipped": skipped}
+        signed.append(batch, known, text_bytes)
