@@ -17,8 +17,10 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
+# Multiplied by it, the lowest bits of eight bytes come together in the highest byte.
+_GATHER = np.uint64(0x0102040810204080)
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
-_1, _3, _7, _8 = np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
+_0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
 _29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
@@ -42,9 +44,25 @@ def _zero_bytes(w: np.uint64) -> np.uint64:
 
 
 @inlined
-def _leading_bytes(flags: np.uint64) -> np.int64:
-    """Count the bytes below the lowest flagged one; eight if none is flagged."""
-    return np.int64(trailing_zeros(flags)) >> 3
+def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uint64:
+    """Return a bit for each byte of up to eight words, from the lowest: whether it is not zero."""
+    filled = _0
+    for k in range(n):
+        flags = (_zero_bytes(words[first + k]) ^ _HIGH) >> _7
+        filled |= ((flags * _GATHER) >> _56) << (np.uint64(k) << _3)
+    return filled
+
+
+@inlined
+def _hash_token(words: ConstUint64s, start: Int, length: Int) -> np.uint64:
+    """Hash the bytes of a token."""
+    h = GOLDEN
+    while length >= 8:
+        h = mix64(h ^ _load(words, start))
+        start += 8
+        length -= 8
+    below = (_1 << (np.uint64(length) << _3)) - _1
+    return mix64(h ^ (_load(words, start) & below) ^ (np.uint64(length) << _56))
 
 
 @kernel
@@ -60,32 +78,35 @@ def hash_tokens(
     remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
     mix64(hash ^ word) for each word in turn.
 
-    ``folded_words`` is the folded text seen as 64-bit words with at least one word to spare;
-    ``hashes`` takes a value for each token, ``token_offsets`` (n + 1) says whose they are.
+    ``folded_words`` are the folded texts seen as 64-bit words, each text from the beginning of a
+    word on, with at least one word to spare; ``hashes`` takes a value for each token,
+    ``token_offsets`` (n + 1) says whose they are.
     """
     count = np.int64(0)
     for doc in range(folded_offsets.shape[0] - 1):
         token_offsets[doc] = count
-        i, end = folded_offsets[doc], folded_offsets[doc + 1]
-        while i < end:
-            w = _load(folded_words, i)
-            zero = _zero_bytes(w)
-            length = _leading_bytes(zero)
-            if length == 0:
-                i += _leading_bytes(zero ^ _HIGH)
-                continue
-            h = GOLDEN
-            while length == 8:
-                h = mix64(h ^ w)
-                i += 8
-                w = _load(folded_words, i)
-                zero = _zero_bytes(w)
-                length = _leading_bytes(zero)
-            bits = np.uint64(length) << _3
-            below = (_1 << bits) - _1
-            hashes[np.uint64(count)] = mix64(h ^ (w & below) ^ (np.uint64(length) << _56))
-            count += 1
-            i += _leading_bytes(~zero & (zero << _8))
+        first, stop = np.uint64(folded_offsets[doc]) >> _3, np.uint64(folded_offsets[doc + 1]) >> _3
+        start, is_open = np.int64(0), _0
+        # Where tokens begin and end is known for 64 bytes before the first of them is hashed, so
+        # that the processor need not wait for the end of one token to begin with the next.
+        while first < stop:
+            filled = _filled_bytes(folded_words, first, min(_8, stop - first))
+            before = (filled << _1) | is_open
+            begins, ends = filled & ~before, ~filled & before
+            base = np.int64(first << _3)
+            if is_open == _0:
+                start = base + np.int64(trailing_zeros(begins))
+                begins &= begins - _1
+            while ends != _0:
+                length = base + np.int64(trailing_zeros(ends)) - start
+                ends &= ends - _1
+                hashes[np.uint64(count)] = _hash_token(folded_words, start, length)
+                count += 1
+                # After the last token of these bytes this means nothing, and is not used.
+                start = base + np.int64(trailing_zeros(begins))
+                begins &= begins - _1
+            is_open = filled >> _63
+            first += _8
     token_offsets[folded_offsets.shape[0] - 1] = count
 
 
