@@ -7,17 +7,21 @@ when the last array of a file is let go.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ReadError
-from neardup.storage.files import translated
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+
+    from neardup.storage.task_files import TaskFiles
 
 
 class BatchWriter:
@@ -32,8 +36,8 @@ class BatchWriter:
 
     Raises
     ------
-    WriteError
-        If the file cannot be written, for example on a full disk.
+    OSError
+        If the file cannot be written, for example on a full disk; it names the file.
     """
 
     def __init__(self, path: Path, compression: str | None = None) -> None:
@@ -41,8 +45,7 @@ class BatchWriter:
 
         self._path = path
         self._options = pa.ipc.IpcWriteOptions(compression=compression)
-        self.n_batches = 0
-        with translated(path):
+        with _named(path):
             self._sink = pa.OSFile(str(path), "wb")
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -50,11 +53,10 @@ class BatchWriter:
         import pyarrow as pa
 
         with (
-            translated(self._path),
+            _named(self._path),
             pa.ipc.new_stream(self._sink, batch.schema, options=self._options) as stream,
         ):
             stream.write_batch(batch)
-        self.n_batches += 1
 
     @property
     def size(self) -> int:
@@ -63,7 +65,7 @@ class BatchWriter:
 
     def close(self) -> None:
         """Complete the file."""
-        with translated(self._path):
+        with _named(self._path):
             self._sink.close()
 
     def __enter__(self) -> BatchWriter:
@@ -76,6 +78,55 @@ class BatchWriter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class BatchFile:
+    """The file of batches that a task of a work folder writes.
+
+    Used in a ``with`` block, or left by ``__exit__``: the task is then done, or given up after an
+    error.
+
+    Parameters
+    ----------
+    task
+        What ``WorkFolder.task`` returns.
+    name
+        Of the file.
+    compression
+        As of ``BatchWriter``.
+    """
+
+    def __init__(
+        self, task: AbstractContextManager[TaskFiles], name: str, compression: str | None = None
+    ) -> None:
+        with ExitStack() as stack:
+            self._files = stack.enter_context(task)
+            self._writer = stack.enter_context(BatchWriter(self._files.new(name), compression))
+            self._stack = stack.pop_all()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        self._writer.write(batch)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self._writer.size
+
+    def finish(self, result: Any) -> None:
+        """Note what is stored with the task; nothing is written any more."""
+        self._files.result = result
+
+    def __enter__(self) -> BatchFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
 
 
 def read_batches(
@@ -122,3 +173,13 @@ def _read_at(
     except (OSError, pa.ArrowInvalid) as error:
         message = f"a file of a run under way cannot be read: {error}"
         raise ReadError(message, path=str(path)) from error
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let the operating system's errors name the file; Arrow's do not."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno or errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error

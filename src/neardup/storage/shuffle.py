@@ -8,12 +8,11 @@ written once and read in order. Each file is a task of the work folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.storage.batches import BatchWriter, read_batches
+from neardup.storage.batches import BatchFile, read_batches
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from neardup.storage.task_files import TaskFiles
     from neardup.storage.workspace import Workspace
 
 _FILE = "rows"
@@ -92,14 +90,14 @@ class Shuffle:
         if self._file is None:
             assert self._workspace.work is not None
             task = self._workspace.work.task(self._task(self._n_files))
-            self._file = _ShuffleFile(task, self._compression)
+            self._file = _ShuffleFile(BatchFile(task, _FILE, self._compression))
         self._file.known.append(known)
         self._file.weight += weight
         is_complete = self._file.weight >= self._weight_of_file
-        if is_complete or self._bytes_waiting >= self._room:
-            self._write_waiting()
         if is_complete:
             self._complete_file()
+        elif self._bytes_waiting >= self._room:
+            self._write_waiting(self._file)
 
     def __enter__(self) -> Shuffle:
         return self
@@ -113,10 +111,9 @@ class Shuffle:
         if self._file is None:
             return
         if error is None:
-            self._write_waiting()
             self._complete_file()
         else:
-            self._file.abandon(kind, error, traceback)
+            self._file.batches.__exit__(kind, error, traceback)
 
     def read(
         self, partition: int, is_wanted: Callable[[pa.RecordBatch], bool] | None = None
@@ -138,16 +135,17 @@ class Shuffle:
         assert self._workspace.work is not None
         return self._workspace.work.result(self._task(number))
 
-    def _write_waiting(self) -> None:
-        assert self._file is not None
-        self._file.write_run(self._waiting)
+    def _write_waiting(self, file: _ShuffleFile) -> None:
+        file.write_run(self._waiting)
         self._waiting = [[] for _ in range(self._n_partitions)]
         self._bytes_waiting = 0
 
     def _complete_file(self) -> None:
         assert self._file is not None
-        self._file.complete()
-        self._file = None
+        file, self._file = self._file, None
+        with file.batches:
+            self._write_waiting(file)
+            file.batches.finish({"known": file.known, "runs": file.runs})
         self._n_files += 1
 
     def _task(self, number: int) -> str:
@@ -157,29 +155,19 @@ class Shuffle:
 class _ShuffleFile:
     """The file that is being written: runs of rows, each sorted by partition."""
 
-    def __init__(self, task: Any, compression: str | None) -> None:
+    def __init__(self, batches: BatchFile) -> None:
+        self.batches = batches
         self.known: list[Any] = []
         self.weight = 0
-        self._runs: list[list[int]] = []
-        self._stack = ExitStack()
-        self._files: TaskFiles = self._stack.enter_context(task)
-        self._writer = BatchWriter(self._files.new(_FILE), compression)
+        # Of each run, where its partitions begin, and where the last one ends.
+        self.runs: list[list[int]] = []
 
     def write_run(self, rows: list[list[pa.RecordBatch]]) -> None:
         import pyarrow as pa
 
-        places = [self._writer.size]
+        places = [self.batches.size]
         for batches in rows:
             if batches:
-                self._writer.write(pa.concat_batches(batches))
-            places.append(self._writer.size)
-        self._runs.append(places)
-
-    def complete(self) -> None:
-        self._writer.close()
-        self._files.result = {"known": self.known, "runs": self._runs}
-        self._stack.close()
-
-    def abandon(self, *error: Any) -> None:
-        self._writer.close()
-        self._stack.__exit__(*error)
+                self.batches.write(pa.concat_batches(batches))
+            places.append(self.batches.size)
+        self.runs.append(places)

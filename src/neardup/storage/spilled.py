@@ -7,17 +7,15 @@ are there when it is run again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
-from neardup.storage.batches import BatchWriter, read_batches
+from neardup.storage.batches import BatchFile, read_batches
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
 
-    from neardup.storage.task_files import TaskFiles
     from neardup.storage.workspace import Workspace
 
 _FILE = "batches"
@@ -49,9 +47,11 @@ class SpilledBatches:
         self._name, self._workspace, self._share = name, workspace, share
         self._weight_of_file = weight_of_file
         self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
-        self._bytes = 0
+        self._bytes = self._weight = 0
         self._n_files = 0
-        self._open: _OpenFile | None = None
+        # The file that is being written, and what is known of its batches.
+        self._open: BatchFile | None = None
+        self._known: list[Any] = []
         work = workspace.work
         while work is not None and work.is_done(self._task(self._n_files)):
             self._n_files += 1
@@ -74,20 +74,19 @@ class SpilledBatches:
 
     def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
         """Add a batch; what is ``known`` of it is plain values, of which JSON can be made."""
+        waiting = [(batch, known)]
+        self._weight += weight
         if self._open is None:
-            self._in_memory.append((batch, known))
+            self._in_memory += waiting
             self._bytes += batch.get_total_buffer_size()
             if self.is_in_memory and self._workspace.fits(self._bytes, self._share):
                 return
-        if self._open is None:
-            self._open = _OpenFile(self._new_task())
+            self._open = self._new_file()
             waiting, self._in_memory = self._in_memory, []
-        else:
-            waiting = [(batch, known)]
-        for each in waiting:
-            self._open.write(*each)
-        self._open.weight += weight
-        if self._open.weight >= self._weight_of_file:
+        for each, known_of_it in waiting:
+            self._open.write(each)
+            self._known.append(known_of_it)
+        if self._weight >= self._weight_of_file:
             self._complete_file()
 
     def __enter__(self) -> SpilledBatches:
@@ -104,18 +103,19 @@ class SpilledBatches:
         if error is None:
             self._complete_file()
         else:
-            self._open.abandon(kind, error, traceback)
-            self._open = None
+            self._open.__exit__(kind, error, traceback)
 
     def _complete_file(self) -> None:
         assert self._open is not None
-        self._open.complete()
-        self._open = None
+        file, known = self._open, self._known
+        self._open, self._known, self._weight = None, [], 0
+        with file:
+            file.finish(known)
         self._n_files += 1
 
-    def _new_task(self) -> AbstractContextManager[TaskFiles]:
+    def _new_file(self) -> BatchFile:
         assert self._workspace.work is not None
-        return self._workspace.work.task(self._task(self._n_files))
+        return BatchFile(self._workspace.work.task(self._task(self._n_files)), _FILE)
 
     def _read(self, number: int) -> Iterator[tuple[pa.RecordBatch, Any]]:
         work = self._workspace.work
@@ -125,27 +125,3 @@ class SpilledBatches:
 
     def _task(self, number: int) -> str:
         return f"{self._name}-{number:05d}"
-
-
-class _OpenFile:
-    """The file that is being written."""
-
-    def __init__(self, task: AbstractContextManager[TaskFiles]) -> None:
-        self.weight = 0
-        self._known: list[Any] = []
-        self._stack = ExitStack()
-        self._files = self._stack.enter_context(task)
-        self._writer = BatchWriter(self._files.new(_FILE))
-
-    def write(self, batch: pa.RecordBatch, known: Any) -> None:
-        self._writer.write(batch)
-        self._known.append(known)
-
-    def complete(self) -> None:
-        self._writer.close()
-        self._files.result = self._known
-        self._stack.close()
-
-    def abandon(self, *error: Any) -> None:
-        self._writer.close()
-        self._stack.__exit__(*error)
