@@ -49,11 +49,11 @@ def choose_by_buckets(
     """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
     with runner.stage("bucket") as note:
 
-        def find_partitions() -> dict[str, AnyArray]:
+        def find_partitions() -> Partitions:
             roots = find_components(batches, contents, plan, workspace, runner)
-            return vars(pack_components(roots, contents, plan, workspace, runner))
+            return pack_components(roots, contents, plan, workspace, runner)
 
-        partitions = Partitions(**kept_arrays(workspace, "components", find_partitions))
+        partitions = Partitions.kept(workspace, find_partitions)
         keys = exchange_keys(batches, contents, partitions, workspace)
         note(candidates=len(partitions.documents))
     with runner.stage("sieve") as note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
@@ -14,6 +15,7 @@ from neardup.kernels.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.copies import part_of
 from neardup.runtime.runner import Runner
+from neardup.storage.kept_arrays import keep_arrays, kept_arrays
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ _PARTITION_SHARE = 0.4
 # Partitions a worker where memory would allow less, so that workers end together.
 _PARTITIONS_A_WORKER = 8
 
+# What they are called in the work folder.
+_TASK = "components"
+
 # Memory of a candidate beside its keys, its filter and its set.
 _OVERHEAD = 120
 
@@ -46,6 +51,15 @@ class Partitions:
     documents: Int64s
     components: Int64s
     bounds: Int64s
+
+    @classmethod
+    def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
+        """Return those of an earlier run, which may have cut them otherwise; else find them."""
+        return cls(**kept_arrays(workspace, _TASK, lambda: vars(find())))
+
+    def keep(self, workspace: Workspace) -> None:
+        """See that a later run has the same, before anything is stored by partition."""
+        keep_arrays(workspace, _TASK, vars(self))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

@@ -55,6 +55,8 @@ def exchange_keys(
     shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE)
     if shuffle.done():
         return shuffle
+    if not in_memory:
+        partitions.keep(workspace)
     places = contents.places_of(partitions.documents)
     with shuffle:
         for start, keys, filters in batches.bands():
@@ -119,6 +121,7 @@ def exchange_texts(
         batch = pa.RecordBatch.from_pydict({"place": found, "text": rows})
         return batch, partitions.of_places(found)
 
+    partitions.keep(workspace)
     done = Counter(shuffle.done())
     with shuffle:
         for key, (batch, of_rows) in read_texts(

@@ -1,0 +1,179 @@
+"""``neardup dedup`` with next to no memory: all files are what they are without a limit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from contextlib import nullcontext
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.storage.spilled import SpilledBatches
+from tests.spilling import files_of, make_rows, spilling, work_folders, write_lines
+
+ROWS = make_rows(1, 70, chain=20)
+OTHERS = [*make_rows(1, 30), *({**row, "id": f"x{row['id']}"} for row in make_rows(2, 20))]
+
+OPTIONS = [
+    "",
+    "--keep longest",
+    "--keep shortest --clusters components",
+    "--keep max:score --ngram 2 --threshold 0.5",
+    "--keep priority:score=3,1,7",
+    "--clusters components",
+    "--against others.jsonl",
+    "--against others.jsonl --keep longest --clusters components",
+    "--measure weighted-jaccard",
+    "--measure weighted-jaccard --tf log --idf standard --clusters components",
+    "--measure weighted-jaccard --tf binary --idf unary --against others.jsonl",
+    "--measure max-containment --threshold 0.7",
+    "--measure containment --threshold 0.9 --against others.jsonl",
+    "--measure cosine --occurrences numbered",
+    "--id-column= --format parquet",
+    "--method exact",
+    "--audit 30",
+]
+
+
+@pytest.fixture
+def dedup(run, here):
+    """Run the command, with its memory in bytes if that is limited; give all files."""
+
+    def dedup_within(memory, *arguments):
+        with spilling(memory) if memory else nullcontext():
+            found = run("dedup", *arguments, "--overwrite", "--quiet", "-o", "out")
+        assert (found.code, found.out, found.err) == (0, "", "")
+        assert work_folders(here) == []
+        return files_of(here / "out")
+
+    return dedup_within
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    ("memory", "workers"),
+    [
+        (30_000, 2),
+        pytest.param(100_000, 5, marks=pytest.mark.slow),
+        pytest.param(9_000, 1, marks=pytest.mark.slow),
+        pytest.param(300_000, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options, memory, workers):
+    write_lines(here / "a.jsonl", ROWS)
+    write_lines(here / "others.jsonl", OTHERS)
+    arguments = ["a.jsonl", *options.split()]
+    expected = dedup(None, *arguments, "--workers", 1)
+    assert json.loads(expected["summary.json"])["documents_removed"] > 5
+    assert dedup(memory, *arguments, "--workers", workers) == expected
+
+
+def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypatch):
+    """What the tests above rest on."""
+    write_lines(here / "a.jsonl", ROWS)
+    tasks = []
+    add = SpilledBatches._complete_file
+    monkeypatch.setattr(
+        SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
+    )
+    from neardup.jobs.dedup import choose
+    from neardup.reading import copies
+
+    seen = {}
+    for module, name in ((choose, "exchange_texts"), (choose, "decide_in_chunks")):
+        function = getattr(module, name)
+
+        def noted(*arguments, name=name, function=function):
+            seen[name] = arguments
+            return function(*arguments)
+
+        monkeypatch.setattr(module, name, noted)
+    part_of = copies.part_of
+    passes = set()
+    monkeypatch.setattr(copies, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
+    dedup(9000, "a.jsonl", "--workers", 2)
+    assert len(tasks) > 3
+    assert set(seen) == {"exchange_texts", "decide_in_chunks"}
+    assert len(seen["exchange_texts"][1]) > 1
+    assert max(passes) > 1
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint64", "string", "dictionary"])
+def test_same_bytes__ids_of_all_types(dedup, here, kind):
+    n = len(ROWS)
+    values = [str(10 * i) for i in range(n)]
+    if kind == "dictionary":
+        ids = pa.array(values).dictionary_encode()
+    else:
+        ids = pa.array(values).cast(kind) if kind != "int8" else pa.array(range(n), pa.int8())
+    table = pa.table({"id": ids, "text": [row["text"] for row in ROWS]})
+    pq.write_table(table, "a.parquet", row_group_size=7)
+    write_lines(here / "b.jsonl", [{"id": i, "text": row["text"]} for i, row in enumerate(OTHERS)])
+    for arguments in (["a.parquet"], ["a.parquet", "--against", "b.jsonl"]):
+        expected = dedup(None, *arguments)
+        assert dedup(30_000, *arguments, "--workers", 2) == expected
+
+
+def test_same_bytes__files_of_all_kinds_together(dedup, here):
+    third = len(ROWS) // 3
+    (here / "in").mkdir()
+    lines = write_lines(here / "in/a.jsonl", ROWS[:third]).read_bytes()
+    (here / "in/a.jsonl").unlink()
+    (here / "in/a.jsonl.gz").write_bytes(gzip.compress(lines))
+    table = pa.Table.from_pylist(ROWS[third:])
+    pc.write_csv(table.slice(0, third), "in/b.csv")
+    pq.write_table(table.slice(third), "in/c.parquet", row_group_size=5)
+    (here / "in/d.jsonl").write_bytes(b"")
+    for more in (["--format", "jsonl"], ["--keep", "longest"]):
+        expected = dedup(None, "in", *more)
+        assert dedup(30_000, "in", *more, "--workers", 2) == expected
+
+
+def test_same_bytes__bad_rows_are_skipped(dedup, here):
+    lines = [json.dumps(row) for row in ROWS]
+    for place in (0, 3, 4, 40, len(lines) - 1):
+        lines.insert(place, "{no JSON")
+    # A block of nothing else.
+    lines[50:50] = ["[" + "bad " * 50 + "]"] * 20
+    (here / "a.jsonl").write_text("".join(line + "\n" for line in lines))
+    expected = dedup(None, "a.jsonl", "--on-error", "skip")
+    assert json.loads(expected["summary.json"])["skipped_rows"] == 25
+    assert dedup(30_000, "a.jsonl", "--on-error", "skip", "--workers", 2) == expected
+
+
+@pytest.mark.parametrize("texts", [[], ["one text of six words, alone"], ["", ""], ["a b"] * 40])
+def test_same_bytes__next_to_nothing(dedup, here, texts):
+    write_lines(here / "a.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
+    write_lines(here / "empty.jsonl", [])
+    for more in ([], ["--against", "empty.jsonl"], ["--against", "a.jsonl"]):
+        expected = dedup(None, "a.jsonl", *more)
+        assert dedup(5000, "a.jsonl", *more, "--workers", 1) == expected
+
+
+def test_same_bytes__a_chain_larger_than_the_memory(dedup, here):
+    write_lines(here / "a.jsonl", make_rows(3, 10, chain=150))
+    for more in ([], ["--clusters", "components", "--keep", "max:score"]):
+        expected = dedup(None, "a.jsonl", *more)
+        assert dedup(60_000, "a.jsonl", *more, "--workers", 1) == expected
+
+
+def test_memory__the_least_that_may_be_asked_for(dedup, here):
+    write_lines(here / "a.jsonl", ROWS)
+    assert dedup(None, "a.jsonl", "--memory", "16MB") == dedup(None, "a.jsonl")
+
+
+def test_repeated_id__is_found_in_files(run, here):
+    rows = [*ROWS, {**ROWS[3], "text": "another text"}]
+    write_lines(here / "a.jsonl", rows)
+    messages = []
+    for limits in (nullcontext(), spilling(30_000)):
+        with limits:
+            found = run("dedup", "a.jsonl", "-o", "out")
+        assert found.code == 1
+        messages.append(found.err)
+    assert "id 'd3' was used before, in a.jsonl, row 4" in messages[0]
+    assert messages[0] == messages[1]
+    assert work_folders(here) == []

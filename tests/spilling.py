@@ -1,0 +1,174 @@
+"""Runs of ``neardup dedup`` in which little data spills: small blocks, small files, no memory.
+
+As a program it runs the command line so, and may kill itself on the way::
+
+    python -m tests.spilling '{"memory": 3000, "kill_at": 12}' dedup FILE -o OUT
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+# What of a summary may differ between runs of the same answer.
+_OWN = ("seconds", "peak_memory_bytes", "workers", "configuration")
+
+# Where calls count as steps of a run.
+_CALLS = ("open", "os.", "fcntl.", "shutil.")
+
+
+@contextmanager
+def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterator[None]:
+    """Let jobs have next to no memory, whatever they ask for, and make blocks and files small.
+
+    Nothing is really forced to the disk.
+
+    Parameters
+    ----------
+    memory
+        Bytes, of which stages take their shares.
+    block
+        Bytes of a file that are read at a time.
+    file
+        Bytes of text after which a file of a work folder is complete.
+    """
+    from neardup.files.rawsource import RawSource
+    from neardup.storage.workspace import Workspace
+
+    begin = RawSource.__init__
+
+    def begun(self: RawSource, *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        self.block_bytes = block
+
+    with ExitStack() as stack:
+        for each in (
+            patch.object(RawSource, "__init__", begun),
+            patch.object(Workspace, "share", lambda _, share: max(1, int(memory * share))),
+            patch("os.fsync", lambda _: None),
+            patch("neardup.reading.sign_pass._FILE_BYTES", file),
+            patch("neardup.jobs.dedup.exchange._FILE_BYTES", file),
+        ):
+            stack.enter_context(each)
+        yield
+
+
+def make_rows(seed: int, n: int, chain: int = 0) -> list[dict[str, Any]]:
+    """Make documents of which many are copies, near copies or empty, and a chain of near copies."""
+    rng = random.Random(seed)
+    words = [f"w{i}" for i in range(400)]
+    texts: list[str] = []
+    for _ in range(n):
+        kind = rng.random()
+        tokens = rng.choices(words, k=rng.choice((0, 3, 20, 60, 150)))
+        if texts and kind < 0.6:
+            tokens = rng.choice(texts).split()
+            for _ in range(0 if kind < 0.15 else rng.randint(1, 3)):
+                if tokens:
+                    tokens[rng.randrange(len(tokens))] = rng.choice(words)
+        texts.append(" ".join(tokens))
+    window = rng.choices(words, k=60)
+    for _ in range(chain):
+        # Each is similar to the next few, and the last not to the first.
+        window = [*window[1:], rng.choice(words)]
+        texts.insert(rng.randrange(len(texts) + 1), " ".join(window))
+    return [
+        {"id": f"d{i}", "text": text, "score": rng.randint(0, 9)} for i, text in enumerate(texts)
+    ]
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return all files of an output; of the summary, what every run must say alike."""
+    found = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    summary = json.loads(found["summary.json"])
+    kept = {name: value for name, value in summary.items() if name not in _OWN}
+    found["summary.json"] = json.dumps(kept, indent=1).encode()
+    return found
+
+
+class StopError(KeyboardInterrupt):
+    """What a run is stopped by."""
+
+
+@contextmanager
+def stopped_after(n_tasks: int) -> Iterator[None]:
+    """Interrupt a run when it has done so many tasks."""
+    from neardup.storage.work import WorkFolder
+
+    finish, n_done = WorkFolder._finish, 0
+
+    def finished(self: WorkFolder, name: str, files: Any) -> None:
+        nonlocal n_done
+        finish(self, name, files)
+        n_done += 1
+        if n_done == n_tasks:
+            raise StopError
+
+    with patch.object(WorkFolder, "_finish", finished):
+        yield
+
+
+def work_folders(parent: Path) -> list[Path]:
+    """Return the work folders that lie in a folder."""
+    return sorted(parent.glob(".*neardup-work-*"))
+
+
+def _die_at(step: int) -> None:
+    """Kill this process when it asks the system for something the ``step``-th time."""
+    count = 0
+
+    def on_event(name: str, _: object) -> None:
+        nonlocal count
+        if name.startswith(_CALLS):
+            count += 1
+            if count == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(on_event)
+
+
+def _limit_files(size: int) -> None:
+    """Let no file grow beyond a size, and have the error of a full disk then."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    errno.EFBIG = errno.ENOSPC
+
+
+def main() -> None:
+    """Run the command line, little as the data is."""
+    from neardup.cli import main as run
+    from neardup.jobs.dedup import run as _loaded  # noqa: F401 - not when steps are counted
+
+    settings = json.loads(sys.argv[1])
+    step, limit = settings.pop("kill_at", None), settings.pop("largest_file", None)
+    print("ready", file=sys.stderr, flush=True)  # noqa: T201
+    if step is not None:
+        _die_at(step)
+    if limit is not None:
+        _limit_files(limit)
+    with spilling(**settings):
+        run(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()
