@@ -117,6 +117,7 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
         click.echo(f"error: {_one_line(str(error))}", err=True)
+        _say_unfinished(journal)
         return 1
     except MemoryError:
         click.echo(
@@ -124,15 +125,18 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
             "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs",
             err=True,
         )
+        _say_unfinished(journal)
         return 1
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo(f"interrupted{_fate(journal)}", err=True)
+        _say_unfinished(journal)
         return 130
     except _TerminatedError:
         click.echo(f"terminated{_fate(journal)}", err=True)
+        _say_unfinished(journal)
         return 143
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done.
@@ -149,6 +153,16 @@ def _fate(journal: Journal) -> str:
     if not written:
         return "; no output was written"
     return f" after {' and '.join(written)} was written; it is complete"
+
+
+def _say_unfinished(journal: Journal) -> None:
+    """Say how a run that ended early goes on, if it does."""
+    if journal.unfinished is not None:
+        click.echo(
+            f"what was done is kept in {journal.unfinished}: the same command goes on where this "
+            "one stopped; --fresh starts over",
+            err=True,
+        )
 
 
 class _TerminatedError(BaseException):

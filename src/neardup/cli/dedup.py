@@ -22,6 +22,7 @@ from neardup.cli.wording import (
     took,
     warn_of_recall,
 )
+from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -86,7 +87,7 @@ def command(
     check_converted_names(sources, output_format)
     key = key_of("dedup", chosen, plan.reading.shingles.describe(), inputs=sources, against=others)
     workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
-    with workspace, display:
+    with workspace, reported(workspace.work, quiet=quiet), display:
         result = deduplicate_sources(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)

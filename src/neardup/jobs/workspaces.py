@@ -57,6 +57,27 @@ def open_workspace(
     return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
 
 
+def account_of_earlier(work: WorkFolder) -> list[str]:
+    """Return what there is of earlier runs, a line each, and remove what is of no more use.
+
+    What was done with other options stays until this run is done: they may be given again.
+    """
+    lines = list(work.problems)
+    if work.n_done:
+        tasks = "1 task is" if work.n_done == 1 else f"{work.n_done:,} tasks are"
+        lines.append(f"going on with a run that was stopped: {tasks} done; --fresh starts over")
+    useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
+    removed = work.remove_stale(useless)
+    lines += [f"{useless[path]}; starting over" for path in removed if useless[path]]
+    for path in work.stale:
+        changed = work.what_changed(path)
+        lines.append(
+            f"a run that was stopped left {path}: {changed}; this run starts at the beginning, "
+            "and removes that when it is done"
+        )
+    return lines
+
+
 def key_of(
     command: str, options: object, scheme: Mapping[str, Any], **inputs: Sequence[Source]
 ) -> dict[str, Any] | None:

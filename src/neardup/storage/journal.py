@@ -33,11 +33,15 @@ class Note:
 
 @dataclass
 class Journal:
-    """The outputs of a run: what takes a name, what was streamed, and what is being streamed."""
+    """The outputs of a run: what takes a name, what was streamed, and what is being streamed.
+
+    ``unfinished`` is a folder by which the same command goes on.
+    """
 
     notes: list[Note] = field(default_factory=list)
     streamed: list[str] = field(default_factory=list)
     partial: str = ""
+    unfinished: Path | None = None
 
     def written(self) -> list[str]:
         """Return the names of the outputs that are at their places."""
@@ -73,6 +77,13 @@ def note_written(name: str) -> None:
     journal = _CURRENT.get()
     if journal is not None:
         journal.streamed.append(name)
+
+
+def note_unfinished(folder: Path) -> None:
+    """Note that the run has ended early, and what it has done is kept in a folder."""
+    journal = _CURRENT.get()
+    if journal is not None:
+        journal.unfinished = folder
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import RLock
@@ -27,11 +27,12 @@ from typing import Any
 from neardup.errors import WriteError
 from neardup.storage.done_tasks import DoneTasks
 from neardup.storage.files import sync_folder
+from neardup.storage.journal import note_unfinished
 from neardup.storage.lock import HOLDER, LOCK
 from neardup.storage.task_files import TaskFiles
 from neardup.storage.task_log import TaskRecord, as_json
 from neardup.storage.work_errors import no_disk, work_errors
-from neardup.storage.work_key import difference, digest_of
+from neardup.storage.work_key import difference, digest_of, only_options_differ
 from neardup.storage.work_place import KEY, LOG, WorkPlace, key_in
 
 
@@ -222,9 +223,16 @@ class WorkFolder:
         old = key_in(stale)
         return difference(old, self._key or {}) if old else ""
 
-    def remove_stale(self) -> list[Path]:
-        """Remove stale folders, but those in which a process is at work; return them."""
-        removed = self._place.remove_others()
+    def is_of_use(self, stale: Path) -> bool:
+        """Return whether a command with other options could go on with a stale folder."""
+        return only_options_differ(key_in(stale) or {}, self._key or {})
+
+    def remove_stale(self, paths: Collection[Path] | None = None) -> list[Path]:
+        """Remove stale folders, or some of them; return those that are gone.
+
+        One in which a process is at work stays.
+        """
+        removed = self._place.remove_others(paths)
         self.stale = [path for path in self.stale if path not in removed]
         return removed
 
@@ -237,6 +245,7 @@ class WorkFolder:
                 self._is_closed = True
                 if self._is_entered:
                     self._place.leave()
+                    note_unfinished(self.folder)
 
     def remove(self) -> None:
         """Remove the folder: the run is finished."""

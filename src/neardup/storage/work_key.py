@@ -57,6 +57,16 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
+def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether two keys are alike in all files and versions."""
+    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    return all(
+        old.get(name) == new.get(name)
+        for name in (*old, *new)
+        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
+    )
+
+
 def _are_files(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(file, dict) and isinstance(file.get("path"), str) for file in value

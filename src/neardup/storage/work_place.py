@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,10 +163,15 @@ class WorkPlace:
                     found.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
         return [path for _, path in sorted(found)]
 
-    def remove_others(self) -> list[Path]:
-        """Remove the work folders of the same name that no process has locked; return them."""
+    def remove_others(self, paths: Collection[Path] | None = None) -> list[Path]:
+        """Remove the work folders of the same name that no process has locked; return them.
+
+        Of these only some, if their ``paths`` are given.
+        """
         removed = []
         for path in self.others():
+            if paths is not None and path not in paths:
+                continue
             other = WorkPlace(self.parent, self.name, path.name[-12:])
             with contextlib.suppress(OSError):
                 # The lock of a living process raises WriteError, which is an OSError.

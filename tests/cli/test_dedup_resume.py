@@ -1,0 +1,246 @@
+"""``neardup dedup``, stopped and started again: what it goes on with, and what it says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from neardup.storage.work import WorkFolder
+from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
+
+ROWS = make_rows(1, 60, chain=20)
+KEPT = "the same command goes on where this one stopped; --fresh starts over"
+JOB = ("dedup", "a.jsonl", "-o", "out", "--workers", 2)
+
+
+@pytest.fixture
+def expected(run, here):
+    """The output of a run without a limit."""
+    write_lines(here / "a.jsonl", ROWS)
+    assert run(*JOB).code == 0
+    files = files_of(here / "out")
+    shutil.rmtree(here / "out")
+    return files
+
+
+@pytest.fixture
+def stop(run, here):
+    """Run, stop after some tasks, and return the work folder."""
+
+    def run_and_stop(n_tasks, *arguments, memory=30_000):
+        with spilling(memory), stopped_after(n_tasks):
+            found = run(*JOB, *arguments)
+        assert found.code == 130
+        (folder,) = work_folders(here)
+        lines = found.err.splitlines()
+        assert lines[-2:] == [
+            "interrupted; no output was written", f"what was done is kept in {folder}: {KEPT}",
+        ]  # fmt: skip
+        assert not (here / "out").exists()
+        return folder
+
+    return run_and_stop
+
+
+def list_tasks(run, here):
+    """Return the names of all tasks of a run."""
+    names = []
+    finish = WorkFolder._finish
+    with pytest.MonkeyPatch.context() as patch, spilling(30_000):
+        patch.setattr(
+            WorkFolder, "_finish", lambda *these: names.append(these[1]) or finish(*these)
+        )
+        assert run(*JOB).code == 0
+    shutil.rmtree(here / "out")
+    return names
+
+
+def finish(run, here, *arguments, memory=30_000):
+    with spilling(memory):
+        found = run(*JOB, *arguments)
+    assert found.code == 0, found.err
+    assert work_folders(here) == []
+    return found
+
+
+def test_stopped_after_any_task__goes_on(run, here, expected, stop):
+    """With other numbers of workers and other memory, which cut partitions in another way."""
+    names = list_tasks(run, here)
+    assert {name.removesuffix(name[-6:]) if name[-1].isdigit() else name for name in names} == {
+        "sign-1", "components", "keys", "sieve", "texts", "decide",
+    }  # fmt: skip
+    for n_tasks in range(1, len(names), 3):
+        # One worker: several end their tasks together.
+        stop(n_tasks, "--workers", 1)
+        options, memory = (["--workers", 5], 60_000) if n_tasks % 2 else ([], 20_000)
+        found = finish(run, here, *options, memory=memory)
+        tasks = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
+        first = f"going on with a run that was stopped: {tasks} done; --fresh starts over"
+        assert found.err.splitlines() == [first]
+        assert files_of(here / "out") == expected
+        shutil.rmtree(here / "out")
+
+
+def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop, monkeypatch):
+    """Workers decide into how many partitions documents go, which the next run must not do anew."""
+    texts = [" ".join(f"w{i}-{j}" for j in range(30)) for i in range(60)]
+    rows = [{"id": i, "text": text} for i, text in enumerate([*texts, *(f"{t} x" for t in texts)])]
+    write_lines(here / "a.jsonl", rows)
+    assert run(*JOB).code == 0
+    expected = files_of(here / "out")
+    shutil.rmtree(here / "out")
+    monkeypatch.setattr("neardup.jobs.dedup.exchange._KEYS_SHARE", 1e-9)
+    stop(2, "--workers", 1, memory=10**9)
+    finish(run, here, "--workers", 3, memory=10**9)
+    assert files_of(here / "out") == expected
+
+
+def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
+    stop(len(list_tasks(run, here)) - 1)
+    for name in (
+        "reading.sign_pass.sign_block",
+        "jobs.dedup.components.star_edges",
+        "jobs.dedup.choose.sieve_components",
+    ):
+        monkeypatch.setattr(f"neardup.{name}", None)
+    finish(run, here)
+    assert files_of(here / "out") == expected
+
+
+def test_stopped_twice(run, here, expected, stop):
+    stop(3)
+    stop(4)
+    found = finish(run, here)
+    assert "7 tasks are done" in found.err
+    assert files_of(here / "out") == expected
+
+
+def test_fresh__starts_over(run, here, expected, stop):
+    stop(5)
+    found = finish(run, here, "--fresh")
+    assert found.err == ""
+    assert files_of(here / "out") == expected
+
+
+def test_quiet__says_nothing(run, here, expected, stop):
+    stop(5)
+    found = finish(run, here, "--quiet")
+    assert found.err == ""
+
+
+@pytest.mark.parametrize("change", ["content", "time"])
+def test_input_changed__starts_over(run, here, expected, stop, change):
+    stop(5)
+    if change == "content":
+        write_lines(here / "a.jsonl", [*ROWS, {"id": "one more", "text": "one more text"}])
+    else:
+        os.utime(here / "a.jsonl", ns=(0, 0))
+    found = finish(run, here)
+    assert found.err.splitlines() == [
+        f"inputs changed since: {here / 'a.jsonl'}; starting over",
+    ]
+    assert (files_of(here / "out") == expected) == (change == "time")
+
+
+def test_other_options__leave_what_was_done_until_the_end(run, here, expected, stop):
+    folder = stop(5)
+    with spilling(30_000), stopped_after(3):
+        found = run(*JOB, "--threshold", "0.7")
+    assert found.code == 130
+    assert found.err.splitlines()[0] == (
+        f"a run that was stopped left {folder}: options changed since: threshold was 0.8, is 0.7; "
+        "this run starts at the beginning, and removes that when it is done"
+    )
+    assert len(work_folders(here)) == 2
+    found = run(*JOB, "--memory", "1GB")
+    assert "5 tasks are done" in found.err
+    assert "threshold was 0.7, is 0.8" in found.err
+    assert files_of(here / "out") == expected
+    assert work_folders(here) == []
+
+
+def test_two_at_once(run, here, expected, stop):
+    folder = stop(5)
+    names = set(folder.iterdir())
+    script = "import sys, filelock as f; a = f.FileLock(sys.argv[1]); a.acquire(); print(); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, folder / "write.lock"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        other.stdout.readline()
+        found = run(*JOB)
+        other.communicate(b"\n")
+    assert found.code == 1
+    assert found.err == (
+        f"error: the same command is at work in {folder} already: another process; "
+        "wait until that is done, or end it\n"
+    )
+    assert names <= set(folder.iterdir())
+    finish(run, here)
+    assert files_of(here / "out") == expected
+
+
+def damage(path, how):
+    data = path.read_bytes()
+    if how == "gone":
+        path.unlink()
+    elif how == "short":
+        path.write_bytes(data[: len(data) // 2])
+    else:
+        place = len(data) // 2
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+@pytest.mark.parametrize("how", ["flipped", "short", "gone"])
+@pytest.mark.parametrize(
+    "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve.*", "texts-*", "decide-*",
+                "tasks.log", "key.json"],
+)  # fmt: skip
+def test_damaged__is_done_again(run, here, expected, stop, pattern, how):
+    folder = stop(len(list_tasks(run, here)) - 1)
+    path = sorted(folder.glob(pattern))[0]
+    damage(path, how)
+    found = finish(run, here)
+    assert files_of(here / "out") == expected
+    if pattern not in ("key.json", "tasks.log"):
+        line = f"{path} is damaged, or gone; what an unfinished run has lost is done again"
+        assert found.err.splitlines().count(line) == 1
+
+
+def test_bad_row__keeps_nothing(run, here):
+    write_lines(here / "a.jsonl", ROWS)
+    with (here / "a.jsonl").open("a") as file:
+        file.write("no JSON\n")
+    with spilling(30_000):
+        found = run(*JOB)
+    assert found.code == 1
+    assert "row 81: not a JSON object" in found.err
+    assert KEPT not in found.err
+    assert work_folders(here) == []
+
+
+def test_work_folder__elsewhere(run, here, expected):
+    with spilling(30_000), stopped_after(4):
+        found = run(*JOB, "--work", "some/where")
+    assert found.code == 130
+    assert work_folders(here) == []
+    (folder,) = work_folders(here / "some/where")
+    assert f"kept in {folder.relative_to(here)}: {KEPT}" in found.err
+    finish(run, here, "--work", "some/where")
+    assert files_of(here / "out") == expected
+    assert not (here / "some").exists()
+
+
+def test_work_folder__cannot_be_made(run, here, expected):
+    (here / "file").touch()
+    with spilling(30_000):
+        found = run(*JOB, "--work", "file/in")
+    assert found.code == 1
+    assert found.err.count("\n") == 1
+    assert "name another folder for temporary files with work (--work)" in found.err
+    assert "Not a directory" in found.err
