@@ -1,0 +1,56 @@
+"""Ids: repeated ones are found whatever their hashes, and looked up where they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidInputError
+from neardup.reading import ids as ids_module
+from neardup.reading.id_lookup import IdLookup
+from neardup.reading.ids import check_unique
+from tests.catalogues import COLUMNS, Ids, make_catalogue
+
+parts = st.lists(st.lists(st.none() | st.integers(-3, 10), max_size=6), max_size=5)
+
+
+def expected_error(values):
+    """Return the places of the first id that was used before, and of its first use."""
+    seen = {}
+    for place, value in enumerate(values):
+        if value is not None and value in seen:
+            return place, seen[value]
+        seen[value] = place
+    return None
+
+
+@pytest.mark.parametrize("mask", [0, 3, 2**64 - 1])
+@given(parts)
+def test_check_unique__whatever_the_hashes(mask, parts):
+    values = [value for part in parts for value in part]
+    expected = expected_error(values)
+    real = ids_module.hash_ids
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ids_module, "hash_ids", lambda ids: real(ids) & np.uint64(mask))
+        if expected is None:
+            check_unique(Ids(parts, pa.int64()), lambda place: ("f", place), COLUMNS)
+            return
+        with pytest.raises(InvalidInputError) as caught:
+            check_unique(Ids(parts, pa.int64()), lambda place: ("f", place), COLUMNS)
+    place, first = expected
+    assert caught.value.row == place
+    assert f"used before, in f, row {first};" in str(caught.value)
+
+
+@given(parts, st.lists(st.sets(st.integers(0, 40)), max_size=5))
+def test_lookup__takes_ids_forwards_and_back(parts, calls):
+    values = [value for part in parts for value in part]
+    lookup = IdLookup(make_catalogue(parts, pa.int64()))
+    for wanted in calls:
+        documents = sorted(d for d in wanted if d < len(values))
+        found = lookup.take(np.array(documents, np.int64))
+        assert found.type == pa.int64()
+        assert found.to_pylist() == [values[d] for d in documents]
