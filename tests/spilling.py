@@ -7,7 +7,6 @@ As a program it runs the command line so, and may kill itself on the way::
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import random
@@ -133,12 +132,12 @@ def work_folders(parent: Path) -> list[Path]:
 
 
 def _die_at(step: int) -> None:
-    """Kill this process when it asks the system for something the ``step``-th time."""
+    """Kill this process when it asks the system for a work folder's file the ``step``-th time."""
     count = 0
 
-    def on_event(name: str, _: object) -> None:
+    def on_event(name: str, arguments: tuple[object, ...]) -> None:
         nonlocal count
-        if name.startswith(_CALLS):
+        if name.startswith(_CALLS) and "neardup-work" in str(arguments[0]):
             count += 1
             if count == step:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -147,11 +146,10 @@ def _die_at(step: int) -> None:
 
 
 def _limit_files(size: int) -> None:
-    """Let no file grow beyond a size, and have the error of a full disk then."""
+    """Let no file grow beyond a size; the system fails as on a full disk then."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-    errno.EFBIG = errno.ENOSPC
 
 
 def main() -> None:
