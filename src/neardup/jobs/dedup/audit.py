@@ -72,7 +72,7 @@ def audit_contents(
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     stays = ~np.isin(documents, decision.documents)
     keys = np.concatenate([keys for _, keys, _ in batches.bands()], axis=1)[:, documents]
-    sets = contents.read_sets(documents, plan, runner)
+    sets = contents.read_sets(documents, plan.reading, runner)
     return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
 
 

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.dedup.components import (
+from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.decide import Decision, decide, decide_in_chunks
+from neardup.jobs.dedup.plan import DedupPlan
+from neardup.jobs.stages.components import (
     Partitions,
     find_components,
     pack_components,
-    partition_bytes,
+    room_of_partition,
 )
-from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.decide import Decision, decide, decide_in_chunks
-from neardup.jobs.dedup.exchange import (
+from neardup.jobs.stages.exchange import (
     Candidates,
     exchange_keys,
     exchange_texts,
     read_candidates,
     read_sets,
 )
-from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.sieve import sieve_components
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from neardup.storage.shuffle import Shuffle
     from neardup.storage.workspace import Workspace
 
+# Partitions a worker where memory would allow less, so that workers end together.
+_PARTITIONS_A_WORKER = 8
+
 # The share of the memory that the sets of all live documents may take together.
 _SETS_SHARE = 0.5
 
@@ -47,11 +50,15 @@ def choose_by_buckets(
     runner: Runner,
 ) -> Decision:
     """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
+    room = room_of_partition(workspace, runner.workers + 1)
     with runner.stage("bucket") as note:
 
         def find_partitions() -> Partitions:
-            roots = find_components(batches, contents, plan, workspace, runner)
-            return pack_components(roots, contents, plan, workspace, runner)
+            # Where only survivors matter, contents that stay in any case need not meet.
+            n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
+            roots = find_components(batches, contents, workspace, runner, n_ignored)
+            n_least = _PARTITIONS_A_WORKER * runner.workers
+            return pack_components(roots, contents, plan.reading, room, n_least)
 
         partitions = Partitions.kept(workspace, find_partitions)
         keys = exchange_keys(batches, contents, partitions, workspace)
@@ -68,13 +75,13 @@ def choose_by_buckets(
     with runner.stage("compare"):
         texts, sets = None, None
         if workspace.fits(8 * int(n_tokens[is_live].sum()), _SETS_SHARE):
-            sets = contents.read_comparable(partitions.documents[is_live], plan, runner)
+            sets = contents.read_comparable(partitions.documents[is_live], plan.reading, runner)
         else:
-            texts = exchange_texts(contents, partitions, is_live, plan, workspace, runner)
+            texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)
     with runner.stage("choose") as note:
         decided = runner.counter("choose", int(is_live.sum()))
         # Elements that a partition may have in memory.
-        capacity = partition_bytes(workspace, runner) // (16 if plan.reading.weighted else 8)
+        capacity = None if room is None else room // (16 if plan.reading.weighted else 8)
         # Place of each live document among all live ones, which is where its set is.
         rows = np.cumsum(is_live) - 1
 
@@ -92,9 +99,9 @@ def choose_by_buckets(
                 if texts is None:
                     assert sets is not None
                     return sets.take(rows[wanted])
-                return read_sets(texts, partition, wanted, n_tokens[wanted], plan)
+                return read_sets(texts, partition, wanted, n_tokens[wanted], plan.reading)
 
-            if texts is None or int(sizes.sum()) <= capacity:
+            if texts is None or capacity is None or int(sizes.sum()) <= capacity:
                 lists = list_full_keys(band_keys, own_components)
                 own_sets = read_some(np.arange(len(places)))
                 return decide(documents, lists, own_sets, plan, n_fixed)
@@ -166,7 +173,7 @@ def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Decis
     """Decide all contents at once, by the elements that they share; no pair is missed."""
     documents = contents.in_keep_order()
     with runner.stage("compare"):
-        sets = contents.read_sets(documents, plan, runner)
+        sets = contents.read_sets(documents, plan.reading, runner)
         lists = list_prefixes(sets, plan.measure)
     with runner.stage("choose") as note:
         n_fixed = contents.count_fixed(documents)

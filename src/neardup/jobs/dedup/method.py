@@ -88,7 +88,7 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
         return MethodChoice("minhash", None, minhash)
     n_sample = min(n_contents, SAMPLE_TEXTS)
     sample = documents[np.linspace(0, n_contents - 1, n_sample).astype(np.int64)]
-    sets = contents.read_sets(np.sort(sample), plan, runner)
+    sets = contents.read_sets(np.sort(sample), plan.reading, runner)
     lists = list_prefixes(sets, plan.measure)
     met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
     scale = n_contents / n_sample if n_sample else 0.0

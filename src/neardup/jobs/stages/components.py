@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.stages.contents import NumberedContents
 from neardup.kernels.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.copies import part_of
@@ -19,7 +19,7 @@ from neardup.storage.kept_arrays import keep_arrays, kept_arrays
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.reading.plan import ReadingPlan
     from neardup.reading.signed_batches import SignedBatches
     from neardup.storage.workspace import Workspace
 
@@ -29,9 +29,6 @@ _SHARE = 0.4
 
 # The share of the memory that all partitions take that are worked on at the same time.
 _PARTITION_SHARE = 0.4
-
-# Partitions a worker where memory would allow less, so that workers end together.
-_PARTITIONS_A_WORKER = 8
 
 # What they are called in the work folder.
 _TASK = "components"
@@ -75,22 +72,21 @@ class Partitions:
 
 def find_components(
     batches: SignedBatches,
-    contents: Contents,
-    plan: DedupPlan,
+    contents: NumberedContents,
     workspace: Workspace,
     runner: Runner,
+    n_ignored: int = 0,
 ) -> Int64s:
     """Find for each document the first one of its component, itself if it is no content.
 
     Contents are of one component that share a band key, all 64 bits of it, or are connected by
-    others that do. Where only survivors matter, contents that stay in any case do not meet.
+    others that do. The first ``n_ignored`` documents do not meet each other.
     """
     is_content, n_documents = contents.is_content, len(contents.firsts)
     n_bands = batches.n_bands
     n_passes = workspace.passes(n_documents * _BYTES * min(runner.workers, n_bands), _SHARE)
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     work = product(range(n_bands), range(n_passes))
-    n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
     edges = partial(_band_edges, batches, is_content, n_passes, n_ignored)
     for done, (firsts, members) in enumerate(runner.map(edges, work), 1):
         union_edges(parents, firsts, members)
@@ -123,21 +119,43 @@ def _band_edges(
 
 
 def pack_components(
-    roots: Int64s, contents: Contents, plan: DedupPlan, workspace: Workspace, runner: Runner
+    roots: Int64s,
+    contents: NumberedContents,
+    reading: ReadingPlan,
+    room: int | None,
+    n_least: int = 1,
+    are_packed: Bools | None = None,
 ) -> Partitions:
-    """Pack the components of two contents or more into partitions, in the order of their firsts.
+    """Pack components into partitions, in the order of their firsts.
 
-    A partition is worked on by one thread, and what is compared of its documents is then in
-    memory. A component that takes more than that has a partition of its own.
+    Parameters
+    ----------
+    roots
+        First document of each document's component.
+    contents
+        Whose components they are.
+    reading
+        Says how much is compared of a document.
+    room
+        Bytes that a partition may take when its documents are compared, None if that does not
+        matter. A component that takes more has a partition of its own.
+    n_least
+        Partitions of about the same size that there should be at least.
+    are_packed
+        Documents that are packed though they are alone in their component.
     """
-    is_alone = np.bincount(roots, minlength=len(roots)) == 1
-    documents = contents.sorted_by_rank(np.flatnonzero(contents.is_content & ~is_alone[roots]))
+    has_place = contents.is_content & ~(np.bincount(roots, minlength=len(roots)) == 1)[roots]
+    if are_packed is not None:
+        has_place |= are_packed
+    documents = contents.sorted_by_rank(np.flatnonzero(has_place))
     order = np.argsort(roots[documents], kind="stable")
     documents = documents[order]
     components = roots[documents]
     ends = np.flatnonzero(np.diff(components, append=-1)) + 1
-    costs: Int64s = np.concatenate([[0], np.cumsum(_bytes_of(documents, contents, plan))])
-    bounds = _cut(ends, costs[ends], _capacity(int(costs[-1]), workspace, runner))
+    n_tokens = contents.n_tokens_of(documents)
+    costs: Int64s = np.concatenate([[0], np.cumsum(bytes_of(n_tokens, reading))])
+    evenly = -(-int(costs[-1]) // n_least)
+    bounds = _cut(ends, costs[ends], evenly if room is None else min(evenly, room))
     for start, stop in pairwise(bounds.tolist()):
         # In keep order within the partition, whatever the component.
         order = np.argsort(contents.ranks_of(documents[start:stop]))
@@ -146,24 +164,19 @@ def pack_components(
     return Partitions(documents, components, bounds)
 
 
-def _bytes_of(documents: Int64s, contents: Contents, plan: DedupPlan) -> Int64s:
-    """Return how much memory each document takes when it is compared."""
-    n_shingles = np.maximum(contents.n_tokens_of(documents) - plan.reading.shingles.ngram + 1, 1)
-    bytes_of_shingle = 16 if plan.reading.weighted else 8
-    return bytes_of_shingle * n_shingles + 8 * plan.banding.bands + _OVERHEAD
+def bytes_of(n_tokens: Int64s, reading: ReadingPlan) -> Int64s:
+    """Return how much memory documents of so many tokens take when they are compared."""
+    n_shingles = np.maximum(n_tokens - reading.shingles.ngram + 1, 1)
+    n_bands = reading.banding.bands if reading.banding else 0
+    return (16 if reading.weighted else 8) * n_shingles + 8 * n_bands + _OVERHEAD
 
 
-def _capacity(n_bytes: int, workspace: Workspace, runner: Runner) -> int:
-    """Return how many bytes a partition may have."""
-    evenly = -(-n_bytes // (_PARTITIONS_A_WORKER * runner.workers))
-    if workspace.work is None:
-        return evenly
-    return min(evenly, partition_bytes(workspace, runner))
+def room_of_partition(workspace: Workspace, n_at_once: int) -> int | None:
+    """Return how many bytes a partition may take while others are in memory beside it.
 
-
-def partition_bytes(workspace: Workspace, runner: Runner) -> int:
-    """Return how much memory a partition may take while others are worked on beside it."""
-    return workspace.share(_PARTITION_SHARE) // (runner.workers + 1)
+    None if all stays in memory in any case.
+    """
+    return None if workspace.work is None else workspace.share(_PARTITION_SHARE) // n_at_once
 
 
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.dedup.components import Partitions
-from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.plan import DedupPlan
+from neardup.jobs.stages.components import Partitions
+from neardup.jobs.stages.contents import NumberedContents
+from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import add_texts, collector_of, read_texts
 from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
 from neardup.runtime.runner import Runner
@@ -45,7 +45,7 @@ class Candidates:
 
 
 def exchange_keys(
-    batches: SignedBatches, contents: Contents, partitions: Partitions, workspace: Workspace
+    batches: SignedBatches, contents: NumberedContents, partitions: Partitions, workspace: Workspace
 ) -> Shuffle:
     """Bring keys and filters of all candidates to their partitions."""
     import pyarrow as pa
@@ -91,10 +91,10 @@ def read_candidates(keys: Shuffle, partition: int, n_bands: int) -> Candidates:
 
 
 def exchange_texts(
-    contents: Contents,
+    contents: NumberedContents,
     partitions: Partitions,
     is_live: Bools,
-    plan: DedupPlan,
+    reading: ReadingPlan,
     workspace: Workspace,
     runner: Runner,
 ) -> Shuffle:
@@ -112,7 +112,7 @@ def exchange_texts(
     )
     places = contents.places_of(partitions.documents)
     places[partitions.documents[~is_live]] = -1
-    wanted = np.split(places, [len(contents.other)])
+    wanted = contents.by_catalogue(places)
 
     def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
         order = np.argsort(own_places)
@@ -125,14 +125,14 @@ def exchange_texts(
     done = Counter(shuffle.done())
     with shuffle:
         for key, (batch, of_rows) in read_texts(
-            contents.catalogues, wanted, plan.reading, runner, to_batch, done
+            contents.catalogues, wanted, reading, runner, to_batch, done
         ):
             shuffle.add(batch, of_rows, key, batch.nbytes)
     return shuffle
 
 
 def read_sets(
-    texts: Shuffle, partition: int, places: Int64s, n_tokens: Int64s, plan: DedupPlan
+    texts: Shuffle, partition: int, places: Int64s, n_tokens: Int64s, reading: ReadingPlan
 ) -> ShingleSets | WeightedSets:
     """Return what is compared of documents of a partition: those at these places, ascending.
 
@@ -141,7 +141,7 @@ def read_sets(
     ReadError
         If a text is not what it was.
     """
-    collector = collector_of(n_tokens, plan.reading)
+    collector = collector_of(n_tokens, reading)
 
     def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
         found = numbers_of(batch, "place")
