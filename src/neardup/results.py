@@ -83,6 +83,10 @@ class TableResult(Result):
         """Return the number of rows."""
         return len(self.table)
 
+    def rows(self) -> pa.Table | pa.RecordBatchReader:
+        """Return the rows that are written, which need not all be in memory."""
+        return self.table
+
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the table to a file or URL: .parquet, .csv or .jsonl, by its ending.
 
@@ -91,7 +95,7 @@ class TableResult(Result):
         InvalidParameterError, OutputExistsError, WriteError
             If the ending is another, the file exists, or it cannot be written.
         """
-        write_table(self.table, target_of(path), overwrite=overwrite)
+        write_table(self.rows(), target_of(path), overwrite=overwrite)
 
 
 def list_skipped(rows: Iterable[SkippedRow]) -> list[dict[str, object]]:

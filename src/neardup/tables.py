@@ -123,17 +123,6 @@ class ContentNumbers:
         return len(self.numbers)
 
 
-@dataclass
-class BandKeys:
-    """64-bit keys of the contents' bands, in order of the contents, in parts as they were read.
-
-    Each part has shape (contents, n_bands). Whoever puts contents into buckets uses the parts up,
-    so that keys are in memory only once.
-    """
-
-    parts: list[Uint64s]
-
-
 @dataclass(frozen=True)
 class ShingleLists:
     """Hashes of the shingles of each document, in text order, repeats included."""

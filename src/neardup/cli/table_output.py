@@ -95,7 +95,7 @@ class TableOutput:
             If whoever reads it has gone, as ``head`` does when it has enough.
         """
         try:
-            self._target.write(result.table, overwrite=self._overwrite)
+            self._target.write(result.rows(), overwrite=self._overwrite)
         except BrokenPipeError:
             discard_standard_output()
             raise click.exceptions.Exit(_CLOSED_PIPE) from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -48,11 +50,13 @@ def join_buckets(
     sides: Bytes | None = None,
     limit: int | None = None,
     runner: Runner,
+    report: Callable[[int], None] | None = None,
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find the pairs of sets that share a bucket and reach the threshold.
 
     Parameters, results and errors as those of ``join_sets``, to which this is what sketches are to
     sets: every pair found is right, but pairs that share no bucket are missed. Sets are not empty.
+    ``report`` is called with the number of sets that were probed; None reports them as a stage.
 
     Notes
     -----
@@ -83,11 +87,17 @@ def join_buckets(
         return int(reached), int(n_pairs)
 
     pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner)
-    found = collect_pieces(pieces, n, 3, limit, lambda done: runner.report("join", done, n))
+    if report is None:
+        report = partial(_report, runner, n)
+    found = collect_pieces(pieces, n, 3, limit, report)
     left, right, overlaps = (column.astype(np.int64) for column in found)
     order = np.lexsort((right, left))
     pairs = ScoredPairs(left[order], right[order], overlaps[order])
     return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
+
+
+def _report(runner: Runner, n: int, done: int) -> None:
+    runner.report("join", done, n)
 
 
 def list_members(buckets: Buckets) -> bucket_join.BucketLists:

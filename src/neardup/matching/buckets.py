@@ -10,7 +10,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels import buckets as kernel
 from neardup.kernels.hashing import GOLDEN
 from neardup.runtime.runner import Runner
-from neardup.tables import BandKeys, Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
+from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 
 _MOST = 2**31 - 1
 _TOO_MANY = (
@@ -67,20 +67,6 @@ def bucket_documents(
     return Buckets(
         numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
     )
-
-
-def bucket_keys(band_keys: BandKeys, order: Int64s, n_bands: int, runner: Runner) -> Buckets:
-    """Put contents into buckets as ``bucket_documents``, by keys that are used up.
-
-    Document d of the result is content ``order[d]``.
-    """
-    keys: Uint64s = np.empty((len(order), n_bands), np.uint64)
-    stop = len(order)
-    while band_keys.parts:
-        part = band_keys.parts.pop()
-        keys[stop - len(part) : stop] = part
-        stop -= len(part)
-    return bucket_documents(lambda band: keys[order, band], n_bands, len(order), runner)
 
 
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:

@@ -29,8 +29,8 @@ class FilterCounts:
         return type(parts[0])(**{name: sum(getattr(p, name) for p in parts) for name in names})
 
 
-class Join(ABC):
-    """Records that are all different, and how pairs of them are found.
+class Scored(ABC):
+    """Records that are all different, and how similar pairs of them are.
 
     ``score_name`` says what a score is: the column's name in the output.
     """
@@ -51,6 +51,14 @@ class Join(ABC):
     @abstractmethod
     def twins(self) -> Int64s:
         """Records that reach the threshold with themselves."""
+
+    @abstractmethod
+    def similarities(self, pairs: ScoredPairs) -> Floats:
+        """Return the similarity of each pair of records."""
+
+
+class Join(Scored):
+    """Records of which all similar pairs are found."""
 
     @abstractmethod
     def run(
@@ -78,10 +86,6 @@ class Join(ABC):
         ResultLimitError
             At more than ``limit`` pairs.
         """
-
-    @abstractmethod
-    def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return the similarity of each pair of records."""
 
     @abstractmethod
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -12,7 +13,7 @@ from neardup.kernels import set_join
 from neardup.kernels.overlap import Matches
 from neardup.kernels.postings import Groups, Postings
 from neardup.kernels.types import sealed
-from neardup.matching.join import FilterCounts, Join
+from neardup.matching.join import FilterCounts, Join, Scored
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.postings import group_records, index_groups, rank_sets
@@ -47,13 +48,16 @@ class JoinCounts(FilterCounts):
     results: int
 
 
-@dataclass(frozen=True)
-class OfSets(Join):
-    """Sets of shingles, whose pairs a measure of sets judges by their overlap."""
+class ScoredBySize(Scored):
+    """Sets of shingles, whose pairs a measure of sets judges by their overlap and their sizes."""
 
-    sets: ShingleSets
     measure: Measure
     score_name: ClassVar[str] = "overlap"
+
+    @property
+    @abstractmethod
+    def own_scores(self) -> Int64s:
+        """Sizes."""
 
     @property
     def is_directed(self) -> bool:
@@ -61,24 +65,45 @@ class OfSets(Join):
         return self.measure.is_directed
 
     @property
-    def own_scores(self) -> Int64s:
-        """Sizes."""
-        return self.sets.sizes
-
-    @property
     def twins(self) -> Int64s:
         """Sets that reach the threshold with themselves."""
-        return self.measure.twins(self.sets.sizes)
+        return self.measure.twins(self.own_scores)
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """Return the values of the measure."""
-        sizes = self.sets.sizes
+        sizes = self.own_scores
         return self.measure.similarities(pairs.scores, sizes[pairs.left], sizes[pairs.right])
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
         """Return what the measure ranks pairs by."""
-        sizes = self.sets.sizes
+        sizes = self.own_scores
         return self.measure.fractions(pairs.scores, sizes[pairs.left], sizes[pairs.right])
+
+
+@dataclass(frozen=True)
+class SetSizes(ScoredBySize):
+    """Sets of which only the sizes are known, as when they have been joined."""
+
+    sizes: Int64s
+    measure: Measure
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Sizes."""
+        return self.sizes
+
+
+@dataclass(frozen=True)
+class OfSets(ScoredBySize, Join):
+    """Sets of shingles that are joined."""
+
+    sets: ShingleSets
+    measure: Measure
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Sizes."""
+        return self.sets.sizes
 
     def steps(self) -> Iterator[Self]:
         """Lower the threshold."""

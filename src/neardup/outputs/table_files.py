@@ -82,7 +82,7 @@ def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) ->
 
 
 def write_table(
-    table: pa.Table,
+    table: pa.Table | pa.RecordBatchReader,
     target: Target,
     *,
     overwrite: bool = False,
@@ -91,7 +91,8 @@ def write_table(
 ) -> None:
     """Write a table to a file, which appears when it is complete.
 
-    With ``checksums`` every page of a Parquet file has one.
+    With ``checksums`` every page of a Parquet file has one. Rows that are read are written as they
+    come; the file does not depend on how they are cut.
 
     Raises
     ------
@@ -131,7 +132,19 @@ def size_of(target: Target) -> int:
     return target.stat().st_size
 
 
-def _write(table: pa.Table, destination: Destination, written_as: str, checksums: bool) -> None:
+def _write(
+    table: pa.Table | pa.RecordBatchReader,
+    destination: Destination,
+    written_as: str,
+    checksums: bool,
+) -> None:
+    import pyarrow as pa
+
+    if written_as == "parquet" and isinstance(table, pa.RecordBatchReader):
+        from neardup.outputs.table_parts import write_parquet_part
+
+        write_parquet_part(table, destination)
+        return
     with destination.create() as file:
         if written_as == "parquet":
             import pyarrow.parquet as pq

@@ -50,7 +50,7 @@ class TableTarget:
         """Return what users call it."""
         return "standard output" if self.is_standard_output else str(self.path)
 
-    def write(self, table: pa.Table, *, overwrite: bool) -> None:
+    def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
         """Write the table; a file appears when it is complete, a stream gets some rows at a time.
 
         Raises

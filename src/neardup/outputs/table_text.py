@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 _ROWS = 1 << 13
 
 
-def write_csv(table: pa.Table, stream: BinaryIO) -> None:
+def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """Write a header and the rows: strings in quotation marks, no value as nothing.
 
     A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
     from its first rows take it for a column of floats whatever comes first.
     """
-    _put(stream, ",".join(_quoted(name) for name in table.column_names) + "\n")
-    for batch in table.to_batches(max_chunksize=_ROWS):
+    _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
+    for batch in _batches(table):
         columns = [_spelled(column) for column in batch.columns]
         comma = pa.scalar(",", pa.large_string())
         lines = pc.binary_join_element_wise(
@@ -29,17 +29,23 @@ def write_csv(table: pa.Table, stream: BinaryIO) -> None:
         _put(stream, "".join(f"{line}\n" for line in lines.to_pylist()))
 
 
-def write_json_lines(table: pa.Table, stream: BinaryIO) -> None:
+def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """Write an object a row."""
-    for batch in table.to_batches(max_chunksize=_ROWS):
+    for batch in _batches(table):
         rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
         _put(stream, "".join(f"{row}\n" for row in rows))
 
 
-WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+WRITERS: dict[str, Callable[[pa.Table | pa.RecordBatchReader, BinaryIO], None]] = {
     "csv": write_csv,
     "jsonl": write_json_lines,
 }
+
+
+def _batches(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    for batch in table.to_batches() if isinstance(table, pa.Table) else table:
+        for start in range(0, len(batch), _ROWS):
+            yield batch.slice(start, _ROWS)
 
 
 def _put(stream: BinaryIO, text: str) -> None:

@@ -14,7 +14,7 @@ from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign_pass import sign_collections
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
-from neardup.tables import BandKeys, Int64s
+from neardup.tables import Int64s
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,12 @@ class FirstPass:
 
     ``catalogues`` has one for each collection. ``contents`` has each document's content number, -1
     for an empty or skipped one; the contents of all collections are numbered together, as they are
-    met, and there are ``n_contents``. ``keys`` are the band keys of the contents.
+    met, and there are ``n_contents``.
     """
 
     catalogues: tuple[Catalogue, ...]
     contents: Int64s
     n_contents: int
-    keys: BandKeys
 
 
 def read_collections(
@@ -45,12 +44,7 @@ def read_collections(
         If a file cannot be read.
     """
     signed = sign_collections(collections, IN_MEMORY, runner)
-    table, keys = ContentTable(), BandKeys([])
-    contents: list[Int64s] = []
-    of_bands = signed.batches.bands()
-    for (_, digests), (_, band_keys, _) in zip(signed.batches.digests(), of_bands, strict=True):
-        numbered = table.number(digests)
-        contents.append(numbered.numbers)
-        keys.parts.append(band_keys[:, numbered.is_first].T.copy())
+    table = ContentTable()
+    contents = [table.number(digests).numbers for _, digests in signed.batches.digests()]
     joined = np.concatenate([np.empty(0, np.int64), *contents])
-    return FirstPass(signed.catalogues, joined, table.size, keys)
+    return FirstPass(signed.catalogues, joined, table.size)

@@ -44,6 +44,12 @@ class PairPlan:
         return None if similarity is None else float(similarity)
 
     @property
+    def measure_of_sets(self) -> Measure:
+        """The measure, where it is one of sets."""
+        assert self.measure is not None
+        return self.measure
+
+    @property
     def measure_name(self) -> str:
         """Name of the measure, of whichever kind."""
         return self.measure.name if self.measure else EDIT

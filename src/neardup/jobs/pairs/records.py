@@ -10,17 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.jobs.pairs.contents import sides_of
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.matching.bucket_join import BucketJoin
-from neardup.matching.buckets import bucket_keys
+from neardup.jobs.pairs.record_join import find_equal
 from neardup.matching.edit_join import EditJoin
-from neardup.matching.join import LEFT, RIGHT, Join
+from neardup.matching.join import Join
 from neardup.matching.set_join import SetJoin
-from neardup.reading.copies import ContentTable
 from neardup.reading.first_pass import FirstPass
 from neardup.reading.second_pass import read_sets, read_token_lists
 from neardup.runtime.runner import Runner
-from neardup.tables import BandKeys, Buckets, Bytes, Digests, Int64s, ShingleSets
+from neardup.tables import Bytes, Int64s, ScoredPairs
 from neardup.text.shingles import digest_sets
 
 
@@ -41,56 +40,31 @@ class Records:
 
     def sides(self) -> Bytes | None:
         """Return for each record whether the left collection has it, the right one, or both."""
-        if self.n_left is None:
-            return None
-        sides: Bytes = np.zeros(len(self), np.uint8)
-        left, right = self.of_documents[: self.n_left], self.of_documents[self.n_left :]
-        sides[left[left >= 0]] |= LEFT
-        sides[right[right >= 0]] |= RIGHT
-        return sides
+        return sides_of(self.of_documents, self.n_left, len(self))
+
+    def of_pairs(self, pairs: ScoredPairs) -> ScoredPairs:
+        """Return the pairs of records of pairs of documents."""
+        of_documents = self.of_documents
+        return ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
 
 
 def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     """Read the distinct contents again that are to be joined, as sets or as strings."""
     catalogues = found.catalogues
     n_left = None if len(catalogues) == 1 else len(catalogues[0])
-    contents = found.contents
-    places: Int64s = np.arange(found.n_contents, dtype=np.int64)
-    buckets = None
-    if plan.banding:
-        buckets, places = _meet(found.keys, contents, found.n_contents, plan.banding.bands, runner)
-    # From here on a document is known by the place of its content among those that are read.
-    of_documents = _exchange(contents, places)
+    # A document is known by the number of its content.
+    of_documents = found.contents
     wanted = np.split(
         _first_documents(of_documents), np.cumsum([len(each) for each in catalogues])[:-1]
     )
     if plan.edit:
         strings = read_token_lists(catalogues, wanted, plan.reading, runner)
         return Records(EditJoin(strings, plan.edit, plan.options.ngram), of_documents, n_left)
-    assert plan.measure is not None
     sets = read_sets(catalogues, wanted, plan.reading, runner)
-    firsts, own_set = _find_equal(sets)
+    firsts, own_set = find_equal(digest_sets(sets))
     # And now by its set, of which several contents may have the same.
     of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)
-    if buckets is None:
-        return Records(SetJoin(sets, plan.measure, plan.algorithm), of_documents, n_left)
-    buckets = Buckets(buckets.numbers.take(firsts, axis=1), buckets.sizes)
-    return Records(BucketJoin(sets, plan.measure, buckets), of_documents, n_left)
-
-
-def _meet(
-    keys: BandKeys, contents: Int64s, n_contents: int, n_bands: int, runner: Runner
-) -> tuple[Buckets, Int64s]:
-    """Find the contents that may be in a pair: their buckets, and the place of each, -1 for none.
-
-    Those that share a bucket with another, or that several documents have. ``contents`` is the
-    content of each document; ``keys`` are used up.
-    """
-    buckets = bucket_keys(keys, np.arange(n_contents, dtype=np.int64), n_bands, runner)
-    is_read = (buckets.numbers >= 0).any(axis=0)
-    is_read |= np.bincount(contents[contents >= 0], minlength=n_contents) > 1
-    places: Int64s = np.where(is_read, np.cumsum(is_read) - 1, -1)
-    return Buckets(buckets.numbers.compress(is_read, axis=1), buckets.sizes), places
+    return Records(SetJoin(sets, plan.measure_of_sets, plan.algorithm), of_documents, n_left)
 
 
 def _exchange(numbers: Int64s, others: Int64s) -> Int64s:
@@ -108,11 +82,3 @@ def _first_documents(places: Int64s) -> Int64s:
     numbers, firsts = np.unique(places[filled], return_index=True)
     wanted[filled[firsts]] = numbers
     return wanted
-
-
-def _find_equal(sets: ShingleSets) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, and for each set the number of its first among those."""
-    digests = Digests(digest_sets(sets), np.ones(len(sets), np.bool_))
-    numbers = ContentTable().number(digests).numbers
-    _, firsts = np.unique(numbers, return_index=True)
-    return firsts, numbers

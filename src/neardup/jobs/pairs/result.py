@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.pairs.records import Records
+from neardup.jobs.pairs.rows import PairRows
 from neardup.matching.join import FilterCounts
-from neardup.reading.catalogue import Catalogue
 from neardup.results import TableResult
-from neardup.tables import ScoredPairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True, repr=False)
 class PairResult(TableResult):
     """Pairs of similar documents and how they were found.
 
@@ -28,37 +24,30 @@ class PairResult(TableResult):
     ``counts`` says what the filters let through, added up over all steps if there were several.
     """
 
-    pairs: pa.Table
-    counts: FilterCounts
-    summary: dict[str, Any]
+    def __init__(self, rows: PairRows, counts: FilterCounts, summary: dict[str, Any]) -> None:
+        self._rows = rows
+        self.counts = counts
+        self.summary = summary
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return int(self.summary["pairs"])
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The pairs, all in memory."""
+        return self._rows.reader().read_all()
 
     @property
     def table(self) -> pa.Table:
         """The pairs."""
         return self.pairs
 
+    def rows(self) -> pa.RecordBatchReader:
+        """Return the pairs, made some at a time when they are read."""
+        return self._rows.reader()
+
     def headline(self) -> str:
         """Return how many documents there are, of each collection, and how many pairs."""
         documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
-        return f"{documents} documents: {len(self.pairs):,} pairs"
-
-
-def pair_table(pairs: ScoredPairs, records: Records, catalogues: Sequence[Catalogue]) -> pa.Table:
-    """Return pairs of documents as rows of ids, with the similarity and score of their records.
-
-    Documents of the second collection are numbered behind those of the first.
-    """
-    import pyarrow as pa
-
-    join, of_documents = records.join, records.of_documents
-    ids = [catalogue.document_ids() for catalogue in catalogues]
-    first_right = records.n_left or 0
-    joined = ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
-    return pa.table(
-        {
-            "id_a": ids[0].take(pairs.left),
-            "id_b": ids[-1].take(pairs.right - first_right),
-            "similarity": join.similarities(joined),
-            join.score_name: pairs.scores,
-        }
-    )
+        return f"{documents} documents: {len(self):,} pairs"

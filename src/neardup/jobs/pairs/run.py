@@ -7,39 +7,77 @@ from collections.abc import Sequence
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
-from neardup.jobs.pairs.matches import find_matches
+from neardup.jobs.pairs.bucketed import meet_in_buckets
+from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import read_records
-from neardup.jobs.pairs.result import PairResult, pair_table
+from neardup.jobs.pairs.result import PairResult
+from neardup.jobs.pairs.rows import PairRows
 from neardup.jobs.pairs.summary import summarise_pairs
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import read_collections
+from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign_pass import sign_collections
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
+from neardup.storage.workspace import IN_MEMORY, Workspace
 
 _log = logging.getLogger(__name__)
 
 
 def find_pairs_in_sources(
-    left: Sequence[Source], right: Sequence[Source] | None, plan: PairPlan, runner: Runner
+    left: Sequence[Source],
+    right: Sequence[Source] | None,
+    plan: PairPlan,
+    runner: Runner,
+    workspace: Workspace = IN_MEMORY,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
-    when pairs are spelled out.
+    when pairs are spelled out. What method minhash has not enough memory for goes to files.
     """
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading.for_other(plan.options.other_columns)))
     check_effect(plan.options, *(sources for sources, _ in collections))
     runner.prepare(KERNELS_OF["pairs"])
+    find = _find_exactly if plan.banding is None else _find_in_buckets
+    catalogues, matches = find(collections, plan, workspace, runner)
+    _log.debug("join: filters %s", vars(matches.counts))
+    rows = PairRows(matches.runs, catalogues, matches.score_name)
+    summary = summarise_pairs(catalogues, plan, matches, runner)
+    return PairResult(rows, matches.counts, summary)
+
+
+def _find_exactly(
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    plan: PairPlan,
+    _: Workspace,
+    runner: Runner,
+) -> tuple[Sequence[Catalogue], Matches]:
     with runner.stage("read") as note:
         found = read_collections(collections, runner)
         records = read_records(found, plan, runner)
         note(documents=sum(map(len, found.catalogues)), records=len(records))
     with runner.stage("join") as note:
         matches = find_matches(records, plan.options, runner)
-        note(pairs=len(matches.pairs))
-    _log.debug("join: filters %s", vars(matches.counts))
-    pairs = pair_table(matches.pairs, records, found.catalogues)
-    summary = summarise_pairs(found.catalogues, plan, records, matches, runner)
-    return PairResult(pairs, matches.counts, summary)
+        note(pairs=matches.n_pairs)
+    return found.catalogues, matches
+
+
+def _find_in_buckets(
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    plan: PairPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Sequence[Catalogue], Matches]:
+    with runner.stage("read") as note:
+        signed = sign_collections(collections, workspace, runner)
+        found = meet_in_buckets(signed, plan, workspace, runner)
+        n_documents = sum(map(len, signed.catalogues))
+        note(documents=n_documents, candidates=len(found.partitions.documents))
+    with runner.stage("join") as note:
+        matches = find_matches_in_buckets(found, plan, workspace, runner)
+        note(records=matches.n_records, pairs=matches.n_pairs)
+    return signed.catalogues, matches

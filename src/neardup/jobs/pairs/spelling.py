@@ -95,10 +95,12 @@ class Speller:
         *,
         n_left: int | None,
         is_directed: bool,
+        numbers: Int64s | None = None,
     ) -> Speller:
         """Prepare for ``documents`` (the record of each, -1 for none), the left ones first.
 
-        ``n_left`` is how many those are, None for a self-join.
+        ``n_left`` is how many those are, None for a self-join. ``numbers`` of the documents ascend;
+        None numbers them from 0.
         """
         n_records = len(own_scores)
         if n_left is None:
@@ -106,6 +108,10 @@ class Speller:
         else:
             left = Members.of(documents[:n_left], n_records)
             right = Members.of(documents[n_left:], n_records, n_left)
+        if numbers is not None:
+            is_self_join = left is right
+            left = replace(left, documents=numbers[left.documents])
+            right = left if is_self_join else replace(right, documents=numbers[right.documents])
         return cls(left, right, own_scores, twins, n_left is None, is_directed)
 
     def first(self, most: int) -> Speller:

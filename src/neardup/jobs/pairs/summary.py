@@ -10,7 +10,6 @@ import numpy as np
 from neardup.files.inputs import passed_over
 from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.records import Records
 from neardup.reading.catalogue import Catalogue
 from neardup.results import NO_COLUMNS, describe_ids, skipped_rows
 from neardup.runtime.runner import Runner
@@ -19,7 +18,6 @@ from neardup.runtime.runner import Runner
 def summarise_pairs(
     catalogues: Sequence[Catalogue],
     plan: PairPlan,
-    records: Records,
     matches: Matches,
     runner: Runner,
 ) -> dict[str, Any]:
@@ -34,8 +32,8 @@ def summarise_pairs(
         **describe_ids(catalogues[0].columns, other),
         "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
         "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
-        "distinct_records": len(records),
-        "pairs": len(matches.pairs),
+        "distinct_records": matches.n_records,
+        "pairs": matches.n_pairs,
         "filters": vars(matches.counts),
         "measure": plan.measure_name,
         "threshold": plan.threshold,

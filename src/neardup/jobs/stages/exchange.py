@@ -132,9 +132,16 @@ def exchange_texts(
 
 
 def read_sets(
-    texts: Shuffle, partition: int, places: Int64s, n_tokens: Int64s, reading: ReadingPlan
+    texts: Shuffle,
+    partition: int,
+    places: Int64s,
+    n_tokens: Int64s,
+    reading: ReadingPlan,
+    runner: Runner | None = None,
 ) -> ShingleSets | WeightedSets:
     """Return what is compared of documents of a partition: those at these places, ascending.
+
+    In the threads of the runner, if there is one.
 
     Raises
     ------
@@ -148,10 +155,14 @@ def read_sets(
         own = np.searchsorted(places, found)
         return own, places[np.minimum(own, len(places) - 1)] == found
 
-    for batch in texts.read(partition, lambda batch: bool(find(batch)[1].any())):
+    def add(batch: pa.RecordBatch) -> None:
         own, is_wanted = find(batch)
         column = batch.column("text")
         if not is_wanted.all():
             column, own = column.filter(is_wanted), own[is_wanted]
         add_texts(collector, Texts.from_arrow(column), own, "an input")
+
+    batches = texts.read(partition, lambda batch: bool(find(batch)[1].any()))
+    for _ in map(add, batches) if runner is None else runner.map(add, batches):
+        pass
     return collector.sets

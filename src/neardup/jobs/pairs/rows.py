@@ -1,0 +1,156 @@
+"""Pairs of documents as rows of numbers, in runs that may lie in files, and the way to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.jobs.pairs.spelling import Speller
+from neardup.matching.join import Scored
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.id_lookup import IdLookup
+from neardup.reading.signed_batches import numbers_of
+from neardup.tables import Floats, Int64s, ScoredPairs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Rows that are made at a time.
+_ROWS_AT_ONCE = 1 << 18
+
+
+def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
+    """Return pairs of documents as they are kept; 32 bytes each."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(
+        {
+            "left": pairs.left,
+            "right": pairs.right,
+            "score": pairs.scores,
+            "similarity": similarities,
+        }
+    )
+
+
+def spell_runs(
+    joined: ScoredPairs, speller: Speller, scored: Scored, n_at_once: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Spell pairs of records out, about so many pairs of documents at a time; None: all at once.
+
+    Yields one run at least, each in ascending order.
+    """
+    crossings = speller.crossings(joined)
+    similarities = scored.similarities(crossings)
+    is_empty = True
+    for pairs, crossing in speller.spell_in_parts(crossings, n_at_once):
+        order = np.lexsort((pairs.right, pairs.left))
+        yield to_run(pairs.take(order), similarities[crossing[order]])
+        is_empty = False
+    if is_empty:
+        yield to_run(crossings.take(crossings.left < 0), similarities[:0])
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """Pairs of documents of some collections, which are numbered one behind the other.
+
+    ``runs`` can be gone through several times. If there are several, each is in ascending order,
+    and a document is the left one of pairs in any of them. ``score_name`` is the column's.
+    """
+
+    runs: Iterable[pa.RecordBatch]
+    catalogues: Sequence[Catalogue]
+    score_name: str
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Return the rows with the documents' ids, made some at a time when they are read."""
+        import pyarrow as pa
+
+        schema = pa.schema(
+            {
+                "id_a": self.catalogues[0].id_type,
+                "id_b": self.catalogues[-1].id_type,
+                "similarity": pa.float64(),
+                self.score_name: pa.int64(),
+            }
+        )
+        return pa.RecordBatchReader.from_batches(schema, self._rows(schema))
+
+    def _rows(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        lookups = IdLookup(self.catalogues[0]), IdLookup(self.catalogues[-1])
+        n_left = len(self.catalogues[0]) if len(self.catalogues) > 1 else 0
+        for rows in self._in_order():
+            columns = [
+                _ids_of(lookups[0], numbers_of(rows, "left")),
+                _ids_of(lookups[1], numbers_of(rows, "right") - n_left),
+                rows.column("similarity"),
+                rows.column("score"),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def _in_order(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows: those of the only run as they stand, else merged, some at a time."""
+        n_runs = sum(1 for run in self.runs if len(run))
+        if n_runs > 1:
+            yield from self._merged()
+            return
+        for run in self.runs:
+            for start in range(0, len(run), _ROWS_AT_ONCE):
+                yield run.slice(start, _ROWS_AT_ONCE)
+
+    def _merged(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one range of left documents after the other.
+
+        Of each run only those rows are looked at, so that of files little is in memory.
+        """
+        import pyarrow as pa
+
+        for start, stop in pairwise(self._cut()):
+            parts = []
+            for run in self.runs:
+                left = numbers_of(run, "left")
+                first, last = np.searchsorted(left, [start, stop])
+                if last > first:
+                    parts.append(run.slice(first, last - first))
+            rows = pa.concat_batches(parts)
+            order = np.lexsort((numbers_of(rows, "right"), numbers_of(rows, "left")))
+            yield rows.take(pa.array(order))
+
+    def _cut(self) -> list[int]:
+        """Cut the left documents into ranges of about so many rows, one document at least."""
+        n_rows: Int64s = np.zeros(len(self.catalogues[0]), np.int64)
+        for run in self.runs:
+            left = numbers_of(run, "left")
+            starts = np.flatnonzero(np.diff(left, prepend=-1))
+            n_rows[left[starts]] += np.diff(starts, append=len(left))
+        ends = np.cumsum(n_rows)
+        bounds = [0]
+        while bounds[-1] < len(ends) and (before := _total(ends, bounds[-1])) < ends[-1]:
+            stop = int(np.searchsorted(ends, before + _ROWS_AT_ONCE, side="right"))
+            # A range that would be empty is that of the next document with rows.
+            least = int(np.searchsorted(ends, before, side="right")) + 1
+            bounds.append(max(stop, least))
+        return bounds
+
+
+def _total(ends: Int64s, bound: int) -> int:
+    return int(ends[bound - 1]) if bound else 0
+
+
+def _ids_of(lookup: IdLookup, documents: Int64s) -> pa.Array:
+    """Return the ids of documents, in any order and more than once."""
+    import pyarrow as pa
+
+    if (documents[1:] >= documents[:-1]).all():
+        is_first = np.diff(documents, prepend=-1) != 0
+        wanted, places = documents[is_first], np.cumsum(is_first) - 1
+    else:
+        wanted, places = np.unique(documents, return_inverse=True)
+    return lookup.take(wanted).take(pa.array(places))
