@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,7 @@ from neardup.cli.wording import (
     took,
     warn_of_recall,
 )
+from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -48,6 +50,9 @@ def command(
     against: tuple[str, ...],
     stats: bool,
     overwrite: bool,
+    memory: str | None,
+    work: Path | None,
+    fresh: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -65,15 +70,18 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.options import PairOptions
-    from neardup.jobs.pairs.plan import plan_pairs
+    from neardup.jobs.pairs.plan import check_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
+    from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.option import no_effect
     from neardup.runtime.runner import Runner
+    from neardup.storage.workspace import IN_MEMORY
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     chosen = PairOptions(**options)
     plan = plan_pairs(chosen)
+    check_workspace(plan, memory=memory, work=work, fresh=fresh)
     if not against:
         chosen.check_no_other("without against", "give against", "against")
     display = Display(quiet=quiet)
@@ -82,9 +90,15 @@ def command(
     left = resolve_paths(inputs, plan.options)
     right = resolve_paths(against, plan.options) if against else None
     target.check_apart(source.origin for source in [*left, *(right or [])])
-    with display:
-        result = find_pairs_in_sources(left, right, plan, runner)
-    target.write(result)
+    workspace = IN_MEMORY
+    if plan.banding is not None:
+        scheme = plan.reading.shingles.describe()
+        key = key_of("pairs", chosen, scheme, inputs=left, against=right or [])
+        workspace = open_workspace(memory, work, fresh=fresh, output=target.place, key=key)
+    with workspace, reported(workspace.work, quiet=quiet):
+        with display:
+            result = find_pairs_in_sources(left, right, plan, runner, workspace)
+        target.write(result)
     if as_json:
         say_json(result.summary)
     elif not quiet:

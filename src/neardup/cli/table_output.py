@@ -69,6 +69,11 @@ class TableOutput:
         """Whether rows are objects of JSON, in which whole texts have room."""
         return self._target.format == "jsonl"
 
+    @property
+    def place(self) -> Target | None:
+        """The file or URL, None for a stream."""
+        return None if self._target.is_stream else self._target.path
+
     def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
         """Make sure that no input is replaced, and that the output is no file of an index.
 

@@ -58,6 +58,17 @@ _PAIRS = (
     *_READING,
 )
 
+_PAIRS_WITHIN_MEMORY = (
+    table.MEMORY.but(
+        help="Most memory to use with --method minhash, such as 4GB; what does not fit goes to "
+        "files in --work."
+    ),
+    table.WORK.but(
+        help="With --method minhash: folder for temporary files, by which a run that was stopped "
+        "goes on."
+    ),
+)
+
 _COMPARE = (
     table.THRESHOLD.but(
         default="0.5", help="Least similarity of two shared passages, in (0, 1]; an exact decimal."
@@ -177,6 +188,11 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.STATS,
         table.TABLE_FORMAT,
         table.OVERWRITE,
+        *_PAIRS_WITHIN_MEMORY,
+        table.FRESH.but(
+            help="With --method minhash: start over instead of going on with a run that was "
+            "stopped."
+        ),
         *_RUN_COMMAND,
     ),
     "compare": (
@@ -262,15 +278,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
-    "deduplicate": (
-        table.AGAINST,
-        *_AGAINST,
-        *_DEDUP,
-        table.MEMORY,
-        table.WORK.but(usual="where the system has temporary files"),
-        *_RUN,
-    ),
-    "find_pairs": (*_AGAINST, *_PAIRS, *_RUN),
+    "deduplicate": (table.AGAINST, *_AGAINST, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
+    "find_pairs": (*_AGAINST, *_PAIRS, *_PAIRS_WITHIN_MEMORY, *_RUN),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.options import PairOptions
-from neardup.jobs.pairs.plan import plan_pairs
+from neardup.jobs.pairs.plan import check_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
+from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Algorithm,
     InputFormat,
@@ -24,6 +25,7 @@ from neardup.options.choices import (
 )
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.storage.workspace import IN_MEMORY
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -62,6 +64,8 @@ def find_pairs(
     rows: int | None = None,
     seed: int | None = None,
     limit: int | None = None,
+    memory: int | str | None = None,
+    work: Path | str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> PairResult:
@@ -106,6 +110,8 @@ def find_pairs(
         As for ``deduplicate``; with method ``minhash`` only.
     limit
         Raise an error at more pairs than this.
+    memory, work
+        As for ``deduplicate``; with method minhash only.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``.
 
@@ -124,7 +130,8 @@ def find_pairs(
     Notes
     -----
     Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, or 50 a character
-    for ``edit``, and some 200 bytes a pair found.
+    for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within ``memory``, but
+    for about 60 bytes a document and ``pairs``, the table.
 
     References
     ----------
@@ -171,8 +178,11 @@ def find_pairs(
         limit=limit,
     )
     plan = plan_pairs(options)
+    check_workspace(plan, memory=memory, work=work)
     if right is None:
         options.check_no_other("without right", "give right", "right")
     with Runner(workers, progress) as runner:
         right_sources = resolve_inputs(right, options) if right is not None else None
-        return find_pairs_in_sources(resolve_inputs(left, options), right_sources, plan, runner)
+        left_sources = resolve_inputs(left, options)
+        workspace = IN_MEMORY if plan.banding is None else open_workspace(memory, work)
+        return find_pairs_in_sources(left_sources, right_sources, plan, runner, workspace)

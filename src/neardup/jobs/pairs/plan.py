@@ -18,6 +18,9 @@ from neardup.reading.plan import ReadingPlan
 
 _DEFAULT_THRESHOLD = "0.8"
 
+# Where many options have no effect, and the remedy.
+_ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
+
 
 @dataclass(frozen=True)
 class PairPlan:
@@ -134,22 +137,42 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
             raise InvalidParameterError(message, *named)
 
 
+def check_workspace(plan: PairPlan, **given: object) -> None:
+    """Raise if an option of the workspace was given where all stays in memory in any case.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first that is neither None nor False.
+    """
+    if plan.banding is None:
+        where, remedy = _without_bands(plan.options, MEASURES.get(plan.measure_name))
+        for name, value in given.items():
+            if value is not None and value is not False:
+                raise no_effect(name, where, remedy, "method", "measure", "top")
+
+
+def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:
+    """Return where there are no bands, and what to choose that has them."""
+    if kind is None:
+        return _ON_EDITS, f"{_OF_SETS} with method minhash"
+    remedy = "choose method minhash"
+    if not kind.has_bands:
+        remedy += " and another measure"
+    if options.top is not None:
+        remedy += " and no top"
+    return "with method exact", remedy
+
+
 def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if an option was given that can have no effect."""
     if kind is None:
-        where, remedy = "on edit distances", "compare sets of shingles"
         if options.occurrences != "set":
-            raise no_effect("occurrences", where, remedy)
+            raise no_effect("occurrences", _ON_EDITS, _OF_SETS)
         if options.algorithm is not None:
-            raise no_effect("algorithm", where, remedy)
-        options.check_unused(where, f"{remedy} with method minhash")
-    elif options.method == "exact":
-        remedy = "choose method minhash"
-        if not kind.has_bands:
-            remedy += " and another measure"
-        if options.top is not None:
-            remedy += " and no top"
-        options.check_unused("with method exact", remedy)
+            raise no_effect("algorithm", _ON_EDITS, _OF_SETS)
+    if options.method == "exact":
+        options.check_unused(*_without_bands(options, kind))
     elif options.algorithm is not None:
         raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
     if options.limit is None or options.top is None or options.per_document:
