@@ -82,12 +82,12 @@ def find_components(
     Contents are of one component that share a band key, all 64 bits of it, or are connected by
     others that do. The first ``n_ignored`` documents do not meet each other.
     """
-    is_content, n_documents = contents.is_content, len(contents.firsts)
+    documents, n_documents = np.flatnonzero(contents.is_content), len(contents.firsts)
     n_bands = batches.n_bands
     n_passes = workspace.passes(n_documents * _BYTES * min(runner.workers, n_bands), _SHARE)
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     work = product(range(n_bands), range(n_passes))
-    edges = partial(_band_edges, batches, is_content, n_passes, n_ignored)
+    edges = partial(_band_edges, batches, documents, n_passes, n_ignored)
     for done, (firsts, members) in enumerate(runner.map(edges, work), 1):
         union_edges(parents, firsts, members)
         runner.report("bucket", done, n_bands * n_passes)
@@ -97,22 +97,24 @@ def find_components(
 
 def _band_edges(
     batches: SignedBatches,
-    is_content: Bools,
+    documents: Int64s,
     n_passes: int,
     n_ignored: int,
     work: tuple[int, int],
 ) -> tuple[Int64s, Int64s]:
-    """Return edges between contents of equal keys of one band, those in one range of keys."""
+    """Return edges between documents of equal keys of one band, those in one range of keys."""
     band, number = work
-    keys, documents = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    keys, wanted = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for start, values in batches.band(band):
-        is_wanted = is_content[start : start + len(values)]
+        first, last = np.searchsorted(documents, [start, start + len(values)])
+        own = documents[first:last]
+        own_keys = values[own - start]
         if n_passes > 1:
-            is_wanted = is_wanted & (part_of(values, n_passes) == number)
-        rows = np.flatnonzero(is_wanted)
-        keys.append(values[rows])
-        documents.append(rows + start)
-    numbers = np.concatenate(documents)
+            is_wanted = part_of(own_keys, n_passes) == number
+            own, own_keys = own[is_wanted], own_keys[is_wanted]
+        keys.append(own_keys)
+        wanted.append(own)
+    numbers = np.concatenate(wanted)
     ignored = numbers < n_ignored if n_ignored else None
     firsts, members = star_edges(np.concatenate(keys), are_ignored=ignored)
     return numbers[firsts], numbers[members]
