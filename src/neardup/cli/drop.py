@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +39,8 @@ def command(
     missing: Any,
     output_format: Any,
     overwrite: bool,
+    memory: str | None,
+    work: Path | None,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -56,6 +59,7 @@ def command(
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop.drop import DropOptions, drop_documents
+    from neardup.jobs.workspaces import open_workspace
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 
@@ -69,8 +73,8 @@ def command(
     sources = resolve_paths(inputs, options)
     check_apart(output, [*(source.origin for source in sources), named_in])
     check_converted_names(sources, output_format)
-    with display:
-        result = drop_documents(sources, named_in, options, runner)
+    with open_workspace(memory, work, output=output) as workspace, display:
+        result = drop_documents(sources, named_in, options, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:

@@ -249,6 +249,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_READING,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
+        table.MEMORY,
+        table.WORK.but(help="Folder for temporary files."),
         *_RUN_COMMAND,
     ),
     "sketch": (

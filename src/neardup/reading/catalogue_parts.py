@@ -10,10 +10,9 @@ import numpy as np
 
 from neardup.clustering.keep import join_order_columns
 from neardup.files.ids import common_id_type
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.ids import check_unique
-from neardup.reading.plan import ReadingPlan
 from neardup.reading.signed_batches import numbers_of
 from neardup.storage.spilled import SpilledBatches
 from neardup.tables import Int64s
@@ -23,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def make_catalogue(
-    sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    signed: SpilledBatches,
+    *,
+    with_lengths: bool = False,
 ) -> Catalogue:
     """Put together what is kept of each document of a collection, and check the ids.
 
@@ -41,28 +44,28 @@ def make_catalogue(
         # Copies, because a column may be mapped from a file.
         numbers.append(numbers_of(batch, "numbers").copy())
         n_tokens.append(numbers_of(batch, "n_tokens").copy())
-        if plan.with_lengths:
+        if with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
-        if plan.columns.order:
+        if columns.order:
             order.append(_copied(batch.column("order")))
-        if plan.columns.id and batch.column("ids").null_count < len(batch):
+        if columns.id and batch.column("ids").null_count < len(batch):
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
         text_bytes += known["text_bytes"]
     catalogue = Catalogue(
         sources=sources,
-        columns=plan.columns,
+        columns=columns,
         source_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         numbers=_join(numbers),
         n_tokens=_join(n_tokens),
-        lengths=_join(lengths) if plan.with_lengths else None,
-        ids=_Ids(signed, common_id_type(id_types)) if plan.columns.id else None,
-        order=join_order_columns(order, plan.columns.order) if plan.columns.order else None,
+        lengths=_join(lengths) if with_lengths else None,
+        ids=_Ids(signed, common_id_type(id_types)) if columns.id else None,
+        order=join_order_columns(order, columns.order) if columns.order else None,
         text_bytes=text_bytes,
         skipped=skipped,
     )
     if catalogue.ids is not None:
-        check_unique(catalogue.ids, catalogue.place, plan.columns)
+        check_unique(catalogue.ids, catalogue.place, columns)
     return catalogue
 
 

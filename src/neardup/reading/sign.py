@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.rows import RowBlock
+from neardup.files.rows import ColumnNames, RowBlock
 from neardup.matching.filters import join_filters, make_filters
 from neardup.reading.plan import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
@@ -22,24 +22,46 @@ if TYPE_CHECKING:
     from neardup.matching.bands import Banding
 
 
-@dataclass(frozen=True)
-class SignedBlock:
-    """What is worked out of a block's documents; arrays have a row for each.
+@dataclass(frozen=True, kw_only=True)
+class ListedBlock:
+    """A block's documents; arrays have a row for each.
 
-    ``keys`` has shape (n_documents, n_bands). ``n_tokens`` is -1 for a skipped row. There are no
-    ``filters`` without bands, and none of weighted sets.
+    ``n_tokens`` is -1 for a skipped row, and 0 where tokens are not looked at.
     """
 
     numbers: Int64s
     n_tokens: Int64s
+    text_bytes: int
+    ids: pa.Array | None
+    skipped: list[tuple[int, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedBlock(ListedBlock):
+    """What is worked out of a block's documents.
+
+    ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands, and none of
+    weighted sets.
+    """
+
     digests: Digests
     keys: Uint64s
     filters: Filters | None
-    text_bytes: int
     lengths: Int64s | None
-    ids: pa.Array | None
     order: pa.Array | None
-    skipped: list[tuple[int, str]]
+
+
+def list_block(block: RowBlock, columns: ColumnNames, *, skip_bad: bool) -> ListedBlock:
+    """Parse a block, of whose texts nothing is worked out."""
+    parsed = block.parse(columns, skip_bad=skip_bad)
+    is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
+    return ListedBlock(
+        numbers=block.numbers,
+        n_tokens=np.where(is_bad, -1, 0),
+        text_bytes=parsed.text.nbytes,
+        ids=parsed.id,
+        skipped=parsed.skipped,
+    )
 
 
 def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:

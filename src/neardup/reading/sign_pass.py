@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.catalogue_parts import make_catalogue
 from neardup.reading.plan import ReadingPlan
-from neardup.reading.sign import sign_block
+from neardup.reading.sign import ListedBlock, list_block, sign_block
 from neardup.reading.signed_batches import SignedBatches, to_batch
 from neardup.runtime.runner import Runner
 from neardup.storage.spilled import SpilledBatches
@@ -62,24 +63,50 @@ def sign_collections(
         plan = replace(plan, columns=choose_id_column(plan.columns, sources))
         name = f"sign-{number}"
         with SpilledBatches(name, workspace, share=_SHARE, weight_of_file=_FILE_BYTES) as signed:
-            _sign(sources, plan, signed, reading)
+            _read(sources, partial(sign_block, plan=plan), signed, reading)
         batches.add(signed)
-        catalogues.append(make_catalogue(sources, plan, signed))
+        lengths = plan.with_lengths
+        catalogues.append(make_catalogue(sources, plan.columns, signed, with_lengths=lengths))
     return Signed(tuple(catalogues), batches)
 
 
-def _sign(
-    sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches, reading: ReadingPass
+def list_documents(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    workspace: Workspace,
+    runner: Runner,
+    *,
+    skip_bad: bool = False,
+) -> Catalogue:
+    """Read which documents there are, and their ids; of texts only that they are there.
+
+    Raises
+    ------
+    InvalidInputError, ReadError, WriteError
+        As ``sign_collections``.
+    """
+    columns = choose_id_column(columns, sources)
+    reading = ReadingPass("read", sources, runner)
+    with SpilledBatches("ids", workspace, share=_SHARE, weight_of_file=_FILE_BYTES) as listed:
+        _read(sources, partial(list_block, columns=columns, skip_bad=skip_bad), listed, reading)
+    return make_catalogue(sources, columns, listed)
+
+
+def _read(
+    sources: Sequence[Source],
+    read: Callable[[RowBlock], ListedBlock],
+    batches: SpilledBatches,
+    reading: ReadingPass,
 ) -> None:
-    """Read the blocks of a collection, but for those that an earlier run has signed."""
+    """Read the blocks of a collection, but for those that an earlier run has read."""
     n_done = [0] * len(sources)
-    for _, known in signed.known():
+    for _, known in batches.known():
         n_done[known["source"]] += 1
 
     def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, int, list[tuple[int, str]]]:
-        found = sign_block(block, plan)
+        found = read(block)
         return to_batch(found), found.text_bytes, found.skipped
 
     for i, (batch, text_bytes, skipped) in reading.map(work, sources, n_done):
         known = {"source": i, "text_bytes": text_bytes, "skipped": skipped}
-        signed.append(batch, known, text_bytes)
+        batches.append(batch, known, text_bytes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.reading.sign import SignedBlock
+from neardup.reading.sign import ListedBlock, SignedBlock
 from neardup.storage.spilled import SpilledBatches
 from neardup.tables import Digests, Filters, Int64s, Uint64s
 
@@ -66,18 +66,19 @@ class SignedBatches:
             yield start, keys, filters_of(batch)
 
 
-def to_batch(signed: SignedBlock) -> pa.RecordBatch:
+def to_batch(block: ListedBlock) -> pa.RecordBatch:
     """Return a block's columns; keys stand band by band, because they are read so."""
     import pyarrow as pa
 
-    columns: dict[str, Any] = {"numbers": signed.numbers, "n_tokens": signed.n_tokens}
-    columns |= zip(_DIGESTS, signed.digests.values.T.copy(), strict=True)
-    columns |= {f"key_{band}": keys for band, keys in enumerate(signed.keys.T.copy())}
-    if signed.filters is not None:
-        columns["filter"] = filter_column(signed.filters)
-        columns["filter_sizes"] = signed.filters.sizes
+    columns: dict[str, Any] = {"numbers": block.numbers, "n_tokens": block.n_tokens}
+    if isinstance(block, SignedBlock):
+        columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
+        columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
+        if block.filters is not None:
+            columns["filter"] = filter_column(block.filters)
+            columns["filter_sizes"] = block.filters.sizes
     for name in _OPTIONAL:
-        values = getattr(signed, name)
+        values = getattr(block, name, None)
         if values is not None:
             columns[name] = values
     return pa.RecordBatch.from_pydict(columns)

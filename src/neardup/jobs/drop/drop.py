@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
@@ -18,12 +20,11 @@ from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Missing
 from neardup.options.jobs import COMMANDS
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import read_collections
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign_pass import list_documents
 from neardup.results import describe_ids, skipped_rows, versions
 from neardup.runtime.runner import Runner
+from neardup.storage.workspace import IN_MEMORY, Workspace
 from neardup.tables import Bools
-from neardup.text.shingles import make_shingle_scheme
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +93,11 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
 
 
 def drop_documents(
-    sources: Sequence[Source], named_in: str, options: DropOptions, runner: Runner
+    sources: Sequence[Source],
+    named_in: str,
+    options: DropOptions,
+    runner: Runner,
+    workspace: Workspace = IN_MEMORY,
 ) -> DropResult:
     """Find the documents of some sources that a table names.
 
@@ -105,32 +110,32 @@ def drop_documents(
     check_effect(options, sources)
     with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column)
-        documents = _read(sources, options, runner)
+        documents = list_documents(
+            sources, options.columns, workspace, runner, skip_bad=options.skip_bad
+        )
         stays, n_missing = _choose(documents, named, options, named_in)
         note(documents=len(documents), named=len(named))
     return DropResult(documents, stays, _summarise(documents, stays, named, n_missing, runner))
 
 
-def _read(sources: Sequence[Source], options: DropOptions, runner: Runner) -> Catalogue:
-    """Read the documents as all commands do, so that their ids are those that others have."""
-    shingles = make_shingle_scheme("words", ngram=1)
-    plan = ReadingPlan(options.columns, shingles, skip_bad=options.skip_bad)
-    [documents] = read_collections([(sources, plan)], runner).catalogues
-    return documents
-
-
 def _choose(
     catalogue: Catalogue, named: pa.Array, options: DropOptions, named_in: str
 ) -> tuple[Bools, int]:
-    """Tell which documents stay, and how many named ones are not there."""
+    """Return which documents stay, and how many named ones are not there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ids = as_text(catalogue.document_ids())
     # A skipped row is no document, and stays.
     is_document = catalogue.is_document
-    documents = ids.filter(pa.array(is_document))
-    missing = named.filter(pc.invert(pc.is_in(named, value_set=documents)))
+    stays: Bools = np.ones(len(catalogue), np.bool_)
+    is_there: Bools = np.zeros(len(named), np.bool_)
+    for first, ids in _long_slices(catalogue, len(named)):
+        here = slice(first, first + len(ids))
+        places = pc.index_in(as_text(ids), value_set=named)
+        is_named = is_document[here] & places.is_valid().to_numpy(zero_copy_only=False)
+        stays[here] = ~is_named
+        is_there[places.filter(pa.array(is_named)).to_numpy(zero_copy_only=False)] = True
+    missing = named.filter(pa.array(~is_there))
     if len(missing) and options.missing == "raise":
         message = (
             f"{named_in} names {len(named):,} documents, {len(missing):,} of which the input does "
@@ -139,9 +144,26 @@ def _choose(
             "--missing ignore"
         )
         raise InvalidInputError(message)
-    is_named = pc.is_in(ids, value_set=named).to_numpy(zero_copy_only=False)
-    stays: Bools = ~(is_named & is_document)
     return stays, len(missing)
+
+
+def _long_slices(catalogue: Catalogue, least: int) -> Iterator[tuple[int, pa.Array]]:
+    """Yield all ids as ``id_slices``, but so many at a time at least.
+
+    For each slice the named ids are hashed, which should be the smaller part.
+    """
+    import pyarrow as pa
+
+    start, n_waiting = 0, 0
+    waiting: list[pa.Array] = []
+    for _, ids in catalogue.id_slices():
+        waiting.append(ids)
+        n_waiting += len(ids)
+        if n_waiting >= least:
+            yield start, pa.concat_arrays(waiting)
+            start, n_waiting, waiting = start + n_waiting, 0, []
+    if waiting:
+        yield start, pa.concat_arrays(waiting)
 
 
 def _summarise(

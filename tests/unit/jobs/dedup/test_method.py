@@ -47,7 +47,10 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "exact"}, r"^method exact .* about 120 MB for that, of 16 MB that may be used; choose"),
+        (
+            {"method": "exact"},
+            r"^method exact .* about 120 MB for that, of 16 MB that may be used; choose",
+        ),
         ({"audit": 5}, r"^audit .* about 120 MB for that, of 16 MB that may be used; leave it out"),
     ],
 )
