@@ -129,11 +129,12 @@ def test_commands__same_options():
         for name in ("dedup", "plan")
     )
     against = {"against", "against_text_column", "against_id_column"}
-    only = {"output", "keep", "clusters", "method", "audit", *against}
-    only |= {"output_format", "overwrite", "memory", "work", "fresh"}
+    only = {"output", "clusters", "method", "audit", *against}
+    only |= {"output_format", "overwrite", "work", "fresh"}
     assert dedup.keys() - plan.keys() == only
-    assert plan.keys() <= dedup.keys()
-    for name in plan.keys() - {"inputs"}:
+    planned = {"documents", "input_size", "executors", "executor_cores"}
+    assert plan.keys() - dedup.keys() == planned
+    for name in plan.keys() - {"inputs", *planned}:
         assert plan[name].to_info_dict() == dedup[name].to_info_dict()
 
 

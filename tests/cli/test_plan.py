@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
+from neardup.jobs.dedup import costs
 
 
 def test_plan__without_input(run):
@@ -75,14 +77,23 @@ def test_plan__estimate(run, texts, write_texts):
     assert estimate["text_bytes"] == sum(len(text.encode()) for text in texts)
     # A group of an original, its two copies, and two that are nearly that: ten pairs each.
     assert 60 <= estimate["pairs_similar"] <= 140
-    low, high = estimate["memory_bytes"]
-    assert 0 < low <= high
-    assert estimate["disk_bytes"] > 0
+    assert 0 < estimate["memory_bytes"] <= estimate["memory_at_most_bytes"]
+    assert estimate["fits_in_memory"]
+    assert estimate["temporary_bytes"] == 0
+    size = Path("a.jsonl").stat().st_size
+    assert size < estimate["disk_bytes"] < 2 * size
+    assert [each["stage"] for each in estimate["stages"]] == [
+        *("read", "bucket", "sieve", "compare", "choose", "write")
+    ]
+    assert estimate["seconds"] == pytest.approx(sum(s["seconds"] for s in estimate["stages"]))
+    assert estimate["memory_bytes"] == max(each["memory_bytes"] for each in estimate["stages"])
+    assert (estimate["on_executors"], estimate["cheaper_bands"]) == (None, None)
+    assert estimate["other_jobs"].keys() == {"dedup --method exact", "pairs", "sketch", "align"}
 
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_plan__seconds(run, write_file, monkeypatch, workers):
-    """Two readings of all; sketches of blocks 1, 2, 4 and 8, scaled up, over threads; or all twice.
+    """All is read by one thread; what a sample of the blocks takes is scaled up, over threads.
 
     The clock moves on by 3 seconds a block that is read, and by 8 for each that is parsed.
     """
@@ -101,17 +112,102 @@ def test_plan__seconds(run, write_file, monkeypatch, workers):
         now += 8
         return parse(*arguments, **options)
 
-    write_file("a.jsonl", '{"text": "one two three"}\n' * 100)
+    write_file("a.jsonl", '{"text": "one two three"}\n' * 1000)
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 300)
     monkeypatch.setattr(JsonLinesSource, "blocks", slowly_read)
     monkeypatch.setattr(JsonBlock, "parse", slowly_parse)
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     estimate = json.loads(run("plan", "a.jsonl", "--workers", workers, "--json").out)["estimate"]
-    sampled = [lengths[i] for i in (0, 1, 3, 7)]
-    assert 8 <= len(lengths) < 16
-    assert sum(lengths) == 100
-    seconds = 2 * 3 * len(lengths) + 8 * len(sampled) * 100 / sum(sampled) / workers
-    assert estimate["seconds"] == pytest.approx([seconds, 2 * seconds])
+    # A look at the columns comes first. Every fourth block: 32 at most are parsed.
+    lengths = lengths[1:]
+    assert (64 < len(lengths) <= 128, sum(lengths)) == (True, 1000)
+    sampled = lengths[::4]
+    signing = 8 * len(sampled) * 1000 / sum(sampled)
+    reading = 3 * len(lengths)
+    expected = max(reading, (reading + signing) / workers)
+    assert estimate["stages"][0]["seconds"] == pytest.approx(expected, abs=0.01)
+
+
+def test_plan__spills(run, texts, write_texts, monkeypatch):
+    """What does not fit into the memory goes to files: all columns of all documents, and more."""
+    write_texts("a.jsonl", texts * 5)
+    monkeypatch.setattr(costs, "SIGNED_SHARE", 1e-4)
+    outcome = run("plan", "a.jsonl", "--memory", "16MB", "--json")
+    estimate = json.loads(outcome.out)["estimate"]
+    signed = round(estimate["documents"] * estimate["signed_bytes_per_document"])
+    read, *_, write = estimate["stages"]
+    assert read["temporary_bytes"] == pytest.approx(signed, abs=1)
+    assert estimate["temporary_bytes"] == write["temporary_bytes"] > signed
+    assert (estimate["fits_in_memory"], estimate["memory_limit_bytes"]) == (False, 16_000_000)
+    shown = run("plan", "a.jsonl", "--memory", "16MB").out
+    assert "; --memory 16.0 MB is too little to keep everything there, which takes " in shown
+    assert " for temporary files\n" in shown
+
+
+def test_plan__for_a_larger_collection(run, texts, write_texts):
+    write_texts("a.jsonl", texts)
+    size = Path("a.jsonl").stat().st_size
+    small = json.loads(run("plan", "a.jsonl", "--json").out)["estimate"]
+    n = 10**5 * len(texts)
+    options = ("plan", "a.jsonl", "--memory", "1GB", "--json")
+    by_count = json.loads(run(*options, "--documents", n).out)["estimate"]
+    by_size = json.loads(run(*options, "--input-size", 10**5 * size).out)["estimate"]
+    for name in ("documents", "text_bytes", "pairs_similar", "candidates", "temporary_bytes"):
+        assert by_count[name] == by_size[name]
+    assert by_count["documents"] == n
+    assert by_count["text_bytes"] == 10**5 * small["text_bytes"]
+    # Pairs grow with the square.
+    assert by_count["pairs_similar"] == pytest.approx(1e10 * small["pairs_similar"])
+    assert not by_count["fits_in_memory"]
+    few, many = (
+        json.loads(
+            run(*options, "--documents", n, "--executors", count, "--executor-cores", 2).out
+        )["estimate"]
+        for count in (2, 200)
+    )
+    assert few["on_executors"]["seconds"] > many["on_executors"]["seconds"]
+    assert (many["on_executors"]["executors"], many["on_executors"]["executor_cores"]) == (200, 2)
+    shown = run("plan", "a.jsonl", "--documents", n, "--executors", 20).out
+    assert "\n  time on Spark     about " in shown
+    assert " on 20 executors of 4 cores, which exchange " in shown
+
+
+def test_plan__cheaper_bands(run, write_texts):
+    """Where there are enough documents, false candidates cost more than more hash functions."""
+    common = [f"w{i}" for i in range(60)]
+    write_texts(
+        "a.jsonl", [" ".join([*common, *(f"{n}-{i}" for i in range(60))]) for n in range(99)]
+    )
+    small = json.loads(run("plan", "a.jsonl", "--json").out)["estimate"]
+    assert small["cheaper_bands"] is None
+    options = ("plan", "a.jsonl", "--documents", 10**9)
+    found = json.loads(run(*options, "--json").out)["estimate"]["cheaper_bands"]
+    assert found["num_perm"] > 128
+    assert found["work_seconds"] < found["instead_of_work_seconds"]
+    assert f"\n  cheaper           --num-perm {found['num_perm']}: " in run(*options).out
+    again = json.loads(run(*options, "--num-perm", found["num_perm"], "--json").out)
+    assert (again["bands"], again["rows"]) == (found["bands"], found["rows"])
+    assert again["estimate"]["pairs_false"] == pytest.approx(found["pairs_false"])
+    chosen = json.loads(run(*options, "--bands", 16, "--rows", 6, "--json").out)["estimate"]
+    assert chosen["cheaper_bands"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("a.jsonl", "--documents", 9, "--input-size", "1GB"), "--input-size has no effect with"),
+        (("a.jsonl", "--executor-cores", 9), "--executor-cores has no effect without --executors"),
+        (("--memory", "1GB"), "--memory has no effect without INPUT"),
+        (("--executors", "3"), "--executors has no effect without INPUT"),
+        (("empty.jsonl", "--documents", 9), "--documents needs an input of known size"),
+    ],
+)
+def test_plan__refusals(run, write_file, options, message):
+    write_file("a.jsonl", '{"text": "one"}\n')
+    write_file("empty.jsonl", "")
+    outcome = run("plan", *options)
+    assert outcome.code != 0
+    assert message in outcome.err
 
 
 @pytest.mark.parametrize("content", ["", '{"text": ""}\n', '{"text": "one"}\n'])

@@ -21,7 +21,8 @@ LONGEST = 1500
 
 MASK = "~"
 _MASKED_KEYS = {
-    "created_with", "memory_bytes", "neardup", "peak_memory_bytes", "seconds", "versions", "workers"
+    "created_with", "memory_at_most_bytes", "memory_bytes", "memory_limit_bytes", "neardup",
+    "other_jobs", "peak_memory_bytes", "seconds", "versions", "workers",
 }  # fmt: skip
 
 _TERMINAL_MASKS = [
@@ -32,6 +33,10 @@ _TERMINAL_MASKS = [
         re.compile(r"^(  (?:memory|time) +)(?:about |at most |less than )?[\d,.]+[^;,\n]*", re.M),
         r"\1~",
     ),
+    # "  read     702 MB  0 bytes  4.4 s  digests, ...": a stage, its memory, files and time
+    (re.compile(r"^(  (?:read|bucket|sieve|compare|choose|write) +)\d.*", re.M), r"\1~"),
+    (re.compile(r"^(  stage +).*", re.M), r"\1~"),
+    (re.compile(r"^(  in memory alone +).*", re.M), r"\1~"),
     (re.compile(r"^compiling neardup's kernels, .*\n", re.M), ""),
     (re.compile(r"(made (?:by|with) neardup) [\d.]+\w*"), r"\1 ~"),
 ]

@@ -72,6 +72,7 @@ def command(
     from neardup.jobs.dedup.run import deduplicate_sources
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.outputs.folder import check_apart, check_output
+    from neardup.outputs.room import check_room
     from neardup.runtime.runner import Runner
 
     chosen = DedupOptions(**options)
@@ -85,6 +86,8 @@ def command(
     others = resolve_paths(against, plan.options) if against else []
     check_apart(output, (source.origin for source in [*sources, *others]))
     check_converted_names(sources, output_format)
+    if output_format == "same":
+        check_room(output, (source.size for source in sources))
     key = key_of("dedup", chosen, plan.reading.shingles.describe(), inputs=sources, against=others)
     workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
     with workspace, reported(workspace.work, quiet=quiet), display:

@@ -12,8 +12,9 @@ from click.core import ParameterSource
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.forecast import describe_forecast
 from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over
+from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.forecast import JobForecast
@@ -23,8 +24,10 @@ _EPILOG = """\b
 Examples:
   neardup plan --threshold 0.7 --recall 0.95
   neardup plan corpus/*.jsonl.zst --num-perm 256
+  neardup plan sample.parquet --input-size 5TB --executors 50
 """
 _BAR = 40
+_OF_INPUT = ("documents", "input_size", "memory", "executors", "executor_cores", "workers")
 
 
 @click.command(
@@ -34,6 +37,11 @@ _BAR = 40
 @options_of("plan")
 def command(
     inputs: tuple[str, ...],
+    documents: int | None,
+    input_size: str | None,
+    memory: str | None,
+    executors: int | None,
+    executor_cores: int | None,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -43,7 +51,7 @@ def command(
 
     Prints the bands and rows chosen and the S-curve: the probability that two documents of a given
     Jaccard similarity are compared. With INPUT also what its documents, judged by a sample, would
-    take in comparisons, memory, disk and time.
+    take in comparisons, memory, disk and time, also where they are a sample of a larger collection.
     """
     announce_compilation(quiet=quiet)
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
@@ -51,22 +59,30 @@ def command(
 
     if not inputs:
         _check_no_documents()
+    _check_planned(documents, input_size, executors, executor_cores)
     plan = plan_deduplication(DedupOptions(**options))
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     estimate = None
     if inputs:
         from neardup.files.resolve import resolve_paths
-        from neardup.jobs.dedup.forecast import forecast_job
+        from neardup.jobs.dedup.forecast import Planned, Resources, forecast_job
+        from neardup.jobs.workspaces import memory_budget
+        from neardup.options import table
 
+        planned = Planned(
+            documents, None if input_size is None else table.INPUT_SIZE.given(input_size)
+        )
+        resources = Resources(memory_budget(memory), runner.workers, executors, executor_cores or 4)
         with display:
-            estimate = forecast_job(resolve_paths(inputs, plan.options), plan, runner)
+            sources = resolve_paths(inputs, plan.options)
+            estimate = forecast_job(sources, plan, runner, resources, planned)
     if as_json:
         say_json(_facts(plan, estimate))
     elif not quiet:
         say(_chart(plan))
         if estimate is not None:
-            say(_report(estimate))
+            say(describe_forecast(estimate))
 
 
 def _check_no_documents() -> None:
@@ -75,9 +91,21 @@ def _check_no_documents() -> None:
     from neardup.options.option import no_effect
 
     context = click.get_current_context()
-    for name in (*(option.name for option in fields(DocumentOptions)), "workers"):
+    for name in (*(option.name for option in fields(DocumentOptions)), "keep", *_OF_INPUT):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise no_effect(name, "without INPUT", "name an input")
+
+
+def _check_planned(
+    documents: int | None, input_size: str | None, executors: int | None, cores: int | None
+) -> None:
+    """Raise if an option was given that another one leaves without effect."""
+    from neardup.options.option import no_effect
+
+    if documents is not None and input_size is not None:
+        raise no_effect("input_size", "with documents", "leave out documents", "documents")
+    if cores is not None and executors is None:
+        raise no_effect("executor_cores", "without executors", "give executors", "executors")
 
 
 def _curve(plan: DedupPlan) -> list[tuple[float, float]]:
@@ -128,24 +156,3 @@ def _can_print(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _report(estimate: JobForecast) -> str:
-    low, high = (size / 1e6 for size in estimate.memory_bytes)
-    quick, slow = estimate.seconds
-    return "\n".join(
-        [
-            "",
-            f"{counted(estimate.documents, 'document')}, "
-            f"{estimate.text_bytes / 1e6:,.1f} MB of text; "
-            f"judged by {estimate.sample_documents:,} of them:",
-            f"  similar pairs     about {estimate.pairs_similar:,.0f}",
-            f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
-            "vain",
-            f"  memory            {low:,.0f} to {high:,.0f} MB, more the more documents have "
-            "near-duplicates",
-            f"  disk              about {estimate.disk_bytes / 1e6:,.1f} MB for the output",
-            f"  time              about {quick:.1f} to {slow:.1f} s, once kernels are compiled",
-            *list_passed_over(estimate.passed_over),
-        ]
-    )

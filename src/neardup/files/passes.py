@@ -82,6 +82,11 @@ class ReadingPass:
         if sources:
             self._report(self._stop)
 
+    @property
+    def share_done(self) -> float | None:
+        """The share of all bytes up to the end of the block that is out; None if not known."""
+        return self._stop / self._total if self._total else None
+
     def within(self, share: float) -> None:
         """Report that so much of the work on the block that is out is done."""
         self._report(self._start + int(share * (self._stop - self._start)))

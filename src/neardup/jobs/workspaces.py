@@ -44,7 +44,7 @@ def open_workspace(
     key
         What the work depends on; None if no later run goes on with it.
     """
-    limit = default_memory_bytes() if memory is None else table.MEMORY.given(memory)
+    limit = memory_budget(memory)
     parent = None if work is None else Path(table.WORK.given(work))
     if output is None:
         return Workspace(limit, WorkFolder.temporary(parent))
@@ -76,6 +76,11 @@ def account_of_earlier(work: WorkFolder) -> list[str]:
             "and removes that when it is done"
         )
     return lines
+
+
+def memory_budget(memory: int | str | None) -> int:
+    """Return the bytes that a job may use; None is 60 % of what is free."""
+    return default_memory_bytes() if memory is None else int(table.MEMORY.given(memory))
 
 
 def key_of(

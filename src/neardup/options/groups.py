@@ -12,6 +12,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("named_in", "id_file", "text_column", "id_column", "against"),
         *("against_text_column", "against_id_column", "column", "missing"),
         *("input_format", "encoding", "delimiter", "lines", "on_error", "info"),
+        *("documents", "input_size"),
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
@@ -33,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("output", "output_format", "table_format", "show_all", "html"),
         *("no_text", "overwrite", "stats", "as_json"),
     ),
-    "Running": ("workers", "memory", "work", "fresh", "quiet"),
+    "Running": (*("workers", "memory", "work", "fresh", "executors", "executor_cores", "quiet"),),
 }
 
 

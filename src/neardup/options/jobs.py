@@ -275,7 +275,17 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_RUN_COMMAND,
     ),
     "warmup": _RUN_COMMAND,
-    "plan": (*_MATCHING, *_READING, *_RUN_COMMAND),
+    "plan": (
+        *_MATCHING,
+        table.KEEP,
+        *_READING,
+        table.DOCUMENTS,
+        table.INPUT_SIZE,
+        table.MEMORY,
+        table.EXECUTORS,
+        table.EXECUTOR_CORES,
+        *_RUN_COMMAND,
+    ),
 }
 
 # Options of the public functions, as their signatures write them out.

@@ -416,6 +416,23 @@ WORK = Option(
 FRESH = Option(
     "fresh", Flag(), "Start over instead of going on with a run that was stopped.", default=False
 )
+DOCUMENTS = Option(
+    "documents",
+    Whole(1),
+    "Plan for so many documents, of which INPUT is a sample.",
+    usual="those of INPUT",
+)
+INPUT_SIZE = Option(
+    "input_size",
+    ByteSize(1_000_000),
+    "Plan for files of this size, such as 5TB, of which INPUT is a sample.",
+    usual="that of INPUT",
+    metavar="SIZE",
+)
+EXECUTORS = Option(
+    "executors", Whole(1), "Estimate the time on a Spark cluster of so many executors, too."
+)
+EXECUTOR_CORES = Option("executor_cores", Whole(1), "Cores of each executor.", usual="4")
 PROGRESS = Option(
     "progress",
     FunctionOrFlag(),

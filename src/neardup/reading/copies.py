@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _FIRST_SLOTS = 1 << 12
 
 # Memory of a document of which the content is looked for, and the share of all that they may take.
-_BYTES = 110
-_SHARE = 0.4
+COPIES_BYTES = 110
+COPIES_SHARE = 0.4
 
 
 class ContentTable:
@@ -65,7 +65,7 @@ def find_copies(
     as often as it takes to have one range of digests after the other within the memory.
     """
     firsts: Int64s = np.full(n_documents, -1, np.int64)
-    n_passes = workspace.passes(n_documents * _BYTES, _SHARE)
+    n_passes = workspace.passes(n_documents * COPIES_BYTES, COPIES_SHARE)
     for number in range(n_passes):
         table = ContentTable()
         documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

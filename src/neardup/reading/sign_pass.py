@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from neardup.storage.workspace import Workspace
 
 # Text of the documents of one file of a work folder; a run that was killed loses so much.
-_FILE_BYTES = 256_000_000
+FILE_TEXT_BYTES = 256_000_000
 
 # The share of the budget that signed documents may take in memory.
-_SHARE = 0.3
+SIGNED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def sign_collections(
     ReadError
         If a file cannot be read.
     WriteError
-        If the work folder cannot be written.
+        If the work folder cannot be written, or its disk has too little room for all documents.
     """
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass("read", every, runner)
@@ -62,8 +62,10 @@ def sign_collections(
     for number, (sources, plan) in enumerate(collections):
         plan = replace(plan, columns=choose_id_column(plan.columns, sources))
         name = f"sign-{number}"
-        with SpilledBatches(name, workspace, share=_SHARE, weight_of_file=_FILE_BYTES) as signed:
-            _read(sources, partial(sign_block, plan=plan), signed, reading)
+        with SpilledBatches(
+            name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+        ) as signed:
+            _read(sources, partial(sign_block, plan=plan), signed, reading, workspace)
         batches.add(signed)
         lengths = plan.with_lengths
         catalogues.append(make_catalogue(sources, plan.columns, signed, with_lengths=lengths))
@@ -87,8 +89,16 @@ def list_documents(
     """
     columns = choose_id_column(columns, sources)
     reading = ReadingPass("read", sources, runner)
-    with SpilledBatches("ids", workspace, share=_SHARE, weight_of_file=_FILE_BYTES) as listed:
-        _read(sources, partial(list_block, columns=columns, skip_bad=skip_bad), listed, reading)
+    with SpilledBatches(
+        "ids", workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+    ) as listed:
+        _read(
+            sources,
+            partial(list_block, columns=columns, skip_bad=skip_bad),
+            listed,
+            reading,
+            workspace,
+        )
     return make_catalogue(sources, columns, listed)
 
 
@@ -97,9 +107,12 @@ def _read(
     read: Callable[[RowBlock], ListedBlock],
     batches: SpilledBatches,
     reading: ReadingPass,
+    workspace: Workspace,
 ) -> None:
     """Read the blocks of a collection, but for those that an earlier run has read."""
     n_done = [0] * len(sources)
+    written_before = workspace.work.size_bytes if workspace.work else 0
+    n_bytes, is_checked = 0, False
     for _, known in batches.known():
         n_done[known["source"]] += 1
 
@@ -110,3 +123,9 @@ def _read(
     for i, (batch, text_bytes, skipped) in reading.map(work, sources, n_done):
         known = {"source": i, "text_bytes": text_bytes, "skipped": skipped}
         batches.append(batch, known, text_bytes)
+        n_bytes += batch.nbytes
+        if not (is_checked or batches.is_in_memory):
+            is_checked = True
+            if share := reading.share_done:
+                # What is to come is taken to be like what there is.
+                workspace.require_disk(int((written_before + n_bytes) * (1 / share - 1)))

@@ -49,6 +49,17 @@ class Workspace:
         """Return in how many parts so many bytes have to be worked on."""
         return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
 
+    def require_disk(self, n_bytes: int) -> None:
+        """Check that the work folder's disk has room for so many bytes more.
+
+        Raises
+        ------
+        WriteError
+            If it has not; says how much is needed and how much is free.
+        """
+        if self.work is not None:
+            self.work.require_disk(self.work.size_bytes + n_bytes)
+
 
 IN_MEMORY = Workspace(0)
 """That of jobs which keep everything in memory, whatever it takes."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _PARTITIONS_A_WORKER = 8
 
 # The share of the memory that the sets of all live documents may take together.
-_SETS_SHARE = 0.5
+SETS_SHARE = 0.5
 
 
 def choose_by_buckets(
@@ -74,7 +74,7 @@ def choose_by_buckets(
     n_tokens = contents.n_tokens_of(partitions.documents)
     with runner.stage("compare"):
         texts, sets = None, None
-        if workspace.fits(8 * int(n_tokens[is_live].sum()), _SETS_SHARE):
+        if workspace.fits(8 * int(n_tokens[is_live].sum()), SETS_SHARE):
             sets = contents.read_comparable(partitions.documents[is_live], plan.reading, runner)
         else:
             texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)

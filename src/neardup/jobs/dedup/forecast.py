@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-import numpy as np
-
+from neardup.errors import InvalidParameterError
+from neardup.files.ids import choose_id_column
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
-from neardup.files.passes import ReadingPass
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import Source
+from neardup.jobs.dedup import costs
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.matching.bands import Banding
-from neardup.reading.frequencies import block_frequencies, with_frequencies
-from neardup.reading.plan import ReadingPlan
-from neardup.reading.sign import sign_block
+from neardup.jobs.dedup.sample import Sample, draw_sample
+from neardup.jobs.dedup.similarities import BandCost, compare_bands
+from neardup.jobs.dedup.times import Rates, seconds_of_stages, seconds_on_executors
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Floats, Int64s, Texts, Uint32s
-from neardup.text.shingles import shingle_lists
-from neardup.text.weighted_sets import weighted_sets
-from neardup.text.weighting import count_documents
 
-# Documents compared with each other to learn how similar unrelated ones are.
-SAMPLE_DOCUMENTS = 1500
-_SAMPLE_FUNCTIONS = 256
+# Bytes a shingle that an exact join holds in memory; a token of an index that is being built, which
+# is written segment by segment; a hash function of a signature; a result of any kind, with its id.
+_EXACT, _INDEX, _MOST_INDEX, _SIGNATURE, _ROW = 30, 110, 2_000_000_000, 4, 40
+_SKETCH_FUNCTIONS = 128
 
-# What a run takes before the first document: interpreter, Arrow, Numba, kernels, character tables.
-_BASE_BYTES = 200_000_000
 
-# Blocks that wait or are worked on for each thread, as they are on disk and parsed.
-_WORKER_BYTES = 50_000_000
+@dataclass(frozen=True)
+class Resources:
+    """What a job may use: memory for what is beyond the process, threads, executors if any."""
+
+    memory: int
+    workers: int
+    executors: int | None = None
+    executor_cores: int = 4
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The size of the collection that a sample stands for; None: it is all."""
+
+    documents: int | None = None
+    source_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -42,9 +49,13 @@ class JobForecast:
 
     ``pairs_similar`` and ``pairs_false`` are expected numbers of pairs of documents at or above
     the threshold, and of candidate pairs below it; both rest on the pairs of ``sample_documents``
-    documents and say nothing about rarer ones. ``memory_bytes`` has a lower and an upper bound:
-    no document has a near-duplicate, or every one has. ``seconds`` likewise.
-    ``passed_over`` counts files of folders that were not read, by ending.
+    documents and say nothing about rarer ones. ``candidates`` and ``compared_documents`` are those
+    that share a bucket with another, and those that filters leave. Memory is that of the whole
+    process: ``memory_bytes`` at the expected numbers, ``memory_at_most_bytes`` if every document
+    has a near-duplicate; ``memory_limit_bytes`` is the budget beyond the process, and
+    ``memory_needed_bytes`` the least with which nothing goes to files. ``temporary_bytes`` are
+    these files, ``disk_bytes`` the output. ``other_jobs`` is the memory of jobs that keep
+    everything in it. ``passed_over`` counts files of folders that were not read, by ending.
     """
 
     documents: int
@@ -52,106 +63,178 @@ class JobForecast:
     sample_documents: int
     pairs_similar: float
     pairs_false: float
-    memory_bytes: tuple[int, int]
+    candidates: int
+    compared_documents: int
+    fits_in_memory: bool
+    memory_bytes: int
+    memory_at_most_bytes: int
+    memory_limit_bytes: int
+    memory_needed_bytes: int
+    array_bytes_per_document: float
+    signed_bytes_per_document: float
+    temporary_bytes: int
     disk_bytes: int
-    seconds: tuple[float, float]
+    seconds: float
+    stages: list[dict[str, Any]]
+    on_executors: dict[str, Any] | None
+    cheaper_bands: dict[str, Any] | None
+    other_jobs: dict[str, int]
     passed_over: dict[str, int]
 
 
-def forecast_job(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> JobForecast:
-    """Count the rows of a collection, parse a few blocks of it, and scale up.
+def forecast_job(
+    sources: Sequence[Source],
+    plan: DedupPlan,
+    runner: Runner,
+    resources: Resources,
+    planned: Planned | None = None,
+) -> JobForecast:
+    """Count the rows of a collection, sign a few blocks of it, and scale up.
 
-    Every file is read once; of each, blocks 1, 2, 4, 8, ... are parsed and sketched.
+    Every file is read once; 32 blocks at most, evenly spread, are parsed and signed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the input that is to stand for more has no documents, or no size that is known.
     """
     check_effect(plan.options, sources)
     runner.prepare(KERNELS_OF["dedup"])
-    seconds_of_reading = runner.stopwatch()
-    n_documents, sampled = _sample_blocks(sources, runner)
-    reading = seconds_of_reading()
-    weighed = _count_sample(sampled, plan.reading)
-    text_bytes, n_tokens, sketching = 0, 0, 0.0
-    signatures: list[Uint32s] = []
-    for block in sampled:
-        seconds_of_block = runner.stopwatch()
-        signed = sign_block(block, weighed)
-        sketching += seconds_of_block()
-        text_bytes += signed.text_bytes
-        n_tokens += int(np.maximum(signed.n_tokens, 0).sum())
-        share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, sum(map(len, sampled))))
-        signatures.append(_sample_signatures(block, weighed, share))
-    n_sampled_rows = sum(map(len, sampled))
-    scale = n_documents / n_sampled_rows if n_sampled_rows else 0.0
-    sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
-    similar, false = _count_pairs(sample, plan.banding, float(plan.measure.least_jaccard))
-    pair_scale = (n_documents / len(sample)) ** 2 if len(sample) else 0.0
-    n_bands, workers = plan.banding.bands, runner.workers
-    least = _BASE_BYTES + workers * _WORKER_BYTES
-    least += n_documents * (12 * n_bands + 20 * workers + 120)
-    disk = sum(source.size or 0 for source in sources) + 60 * n_documents
-    seconds = 2 * reading + sketching * scale / workers
-    return JobForecast(
-        documents=n_documents,
-        text_bytes=int(text_bytes * scale),
-        sample_documents=len(sample),
-        pairs_similar=similar * pair_scale,
-        pairs_false=false * pair_scale,
-        memory_bytes=(least, least + int(8 * n_tokens * scale)),
-        disk_bytes=disk,
-        seconds=(seconds, 2 * seconds),
-        passed_over=passed_over(sources),
+    columns = choose_id_column(plan.reading.columns, sources)
+    plan = replace(plan, reading=replace(plan.reading, columns=columns))
+    sample = draw_sample(sources, plan, runner)
+    growth = _growth(sample, sources, planned or Planned())
+    load = load_of(sample, sources, plan, growth)
+    rates = Rates(
+        reading=sample.reading * growth,
+        signing=sample.signing * load.documents / max(1, sample.n_sampled),
+        n_sources=round(len(sources) * max(1.0, growth)),
+    )
+    return _forecast(sample, load, rates, plan, resources, passed_over(sources))
+
+
+def _growth(sample: Sample, sources: Sequence[Source], planned: Planned) -> float:
+    """Return how many times as large the planned collection is."""
+    if planned.documents is not None:
+        asked, found, name = planned.documents, sample.n_documents, "documents"
+    elif planned.source_bytes is not None:
+        asked, found = planned.source_bytes, sum(source.size or 0 for source in sources)
+        name = "input_size"
+    else:
+        return 1.0
+    if not found:
+        message = f"{name} needs an input of known size, got one of none; name files with documents"
+        raise InvalidParameterError(message, name)
+    return asked / found
+
+
+def load_of(
+    sample: Sample, sources: Sequence[Source], plan: DedupPlan, growth: float = 1.0
+) -> costs.Load:
+    """Return what goes through the stages of a collection so many times as large."""
+    n, n_sampled = round(sample.n_documents * growth), max(1, sample.n_sampled)
+    scale = n / n_sampled
+    candidates = sample.candidates.expected(n)
+    sizes = [source.size for source in sources]
+    text_bytes = int(sample.text_bytes * scale)
+    known = sum(size or 0 for size in sizes)
+    return costs.Load(
+        documents=n,
+        source_bytes=text_bytes if None in sizes else int(known * growth),
+        text_bytes=text_bytes,
+        shingles=int(sample.n_shingles * scale),
+        signed_bytes=sample.signed_bytes / n_sampled,
+        row_bytes=8 + 8 * plan.banding.bands + sample.filter_bytes / n_sampled,
+        text_ratio=sample.text_ratio,
+        candidates=candidates,
+        live=min(candidates, sample.live.expected(n)),
+        bands=plan.banding.bands,
+        order_bytes=sample.order_bytes / n_sampled,
+        shingle_bytes=16 if plan.reading.weighted else 8,
+        has_ids=sample.has_ids,
+        has_lengths=plan.reading.with_lengths,
+        is_ranked=plan.keep.rule != "first",
     )
 
 
-def _sample_blocks(sources: Sequence[Source], runner: Runner) -> tuple[int, list[RowBlock]]:
-    """Count all rows; keep blocks 1, 2, 4, 8, ... of each source, of sources 1, 2, 4, 8, ..."""
-    n_documents = 0
-    sampled: list[RowBlock] = []
-    n_blocks = [0] * len(sources)
-    reading = ReadingPass("read", sources, runner)
-    for i, block in reading.map(lambda _, block: block, sources):
-        n_blocks[i] += 1
-        n_documents += len(block)
-        if _is_power_of_two(i + 1) and _is_power_of_two(n_blocks[i]) and len(block):
-            sampled.append(block)
-    return n_documents, sampled
+def _forecast(
+    sample: Sample,
+    load: costs.Load,
+    rates: Rates,
+    plan: DedupPlan,
+    resources: Resources,
+    passed: dict[str, int],
+) -> JobForecast:
+    n, memory, workers = load.documents, resources.memory, resources.workers
+    of_memory = costs.memory_of_stages(load, memory, workers)
+    of_disk = costs.disk_of_stages(load, memory)
+    seconds = seconds_of_stages(load, rates, memory, workers)
+    all_similar = load.of_candidates(n, n)
+    band_cost, cheaper = compare_bands(plan, sample.similarities, load)
+    least = float(plan.measure.least_jaccard)
+    return JobForecast(
+        documents=n,
+        text_bytes=load.text_bytes,
+        sample_documents=sample.similarities.n_documents,
+        pairs_similar=sample.similarities.count_similar(least, n),
+        pairs_false=band_cost.pairs_false,
+        candidates=load.candidates,
+        compared_documents=load.live,
+        fits_in_memory=costs.choose_storage(load, memory).is_memory,
+        memory_bytes=max(of_memory.values()),
+        memory_at_most_bytes=max(costs.memory_of_stages(all_similar, memory, workers).values()),
+        memory_limit_bytes=memory,
+        memory_needed_bytes=costs.memory_for_all(load),
+        array_bytes_per_document=costs.array_bytes(load),
+        signed_bytes_per_document=load.signed_bytes,
+        temporary_bytes=max(of_disk.values()),
+        disk_bytes=load.source_bytes + int(n * sample.table_bytes),
+        seconds=sum(seconds.values()),
+        stages=[
+            {
+                "stage": stage,
+                "memory_bytes": of_memory[stage],
+                "temporary_bytes": of_disk[stage],
+                "seconds": seconds[stage],
+            }
+            for stage in costs.STAGES
+        ],
+        on_executors=_on_executors(load, rates, resources),
+        cheaper_bands=_cheaper(band_cost, cheaper),
+        other_jobs=_other_jobs(load, sample),
+        passed_over=passed,
+    )
 
 
-def _is_power_of_two(number: int) -> bool:
-    return number & (number - 1) == 0
+def _on_executors(load: costs.Load, rates: Rates, resources: Resources) -> dict[str, Any] | None:
+    if resources.executors is None:
+        return None
+    cores = resources.executor_cores
+    seconds = seconds_on_executors(load, rates, resources.memory, resources.executors, cores)
+    return {
+        "executors": resources.executors,
+        "executor_cores": cores,
+        "exchanged_bytes": costs.signed_bytes(load)
+        + costs.keys_bytes(load)
+        + int(costs.texts_bytes(load) * load.text_ratio),
+        "seconds": sum(seconds.values()),
+        "stages": [{"stage": stage, "seconds": each} for stage, each in seconds.items()],
+    }
 
 
-def _sample_signatures(block: RowBlock, plan: ReadingPlan, count: int) -> Uint32s:
-    """Sign some documents of a block, drawn at random, leaving out empty ones."""
-    select = np.zeros(len(block), np.bool_)
-    # At random, because copies often stand side by side, where even steps would pass them over.
-    generator = np.random.default_rng(len(block))
-    select[generator.choice(len(block), min(count, len(block)), replace=False)] = True
-    parsed = block.parse(plan.columns, select=select, skip_bad=plan.skip_bad)
-    tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
-    if plan.weighted:
-        sets = weighted_sets(tokens, plan.shingles, plan.weighted)
-        signed = weighted_signatures(sets, WeightedMinHashScheme(_SAMPLE_FUNCTIONS))
-        return signed[sets.totals > 0]
-    lists = shingle_lists(tokens, plan.shingles)
-    scheme = MinHashScheme(_SAMPLE_FUNCTIONS)
-    return minhash_signatures(lists, scheme)[np.diff(lists.offsets) > 0]
+def _cheaper(planned: BandCost, cheaper: BandCost | None) -> dict[str, Any] | None:
+    if cheaper is None:
+        return None
+    return asdict(cheaper) | {"instead_of_work_seconds": planned.work_seconds}
 
 
-def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
-    """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
-    if not plan.needs_frequencies:
-        return plan
-    counted = count_documents(block_frequencies(block, plan) for block in sampled)
-    return with_frequencies(plan, counted)
-
-
-def _count_pairs(sample: Uint32s, banding: Banding, threshold: float) -> tuple[float, float]:
-    """Count the pairs of a sample: those at the threshold, and expected candidates below it."""
-    agreements: Int64s = np.zeros(_SAMPLE_FUNCTIONS + 1, np.int64)
-    for i in range(len(sample) - 1):
-        agreeing = (sample[i + 1 :] == sample[i]).sum(axis=1)
-        agreements += np.bincount(agreeing, minlength=len(agreements))
-    jaccard: Floats = np.arange(len(agreements)) / _SAMPLE_FUNCTIONS
-    probability = np.array([banding.candidate_probability(float(s)) for s in jaccard])
-    reached = jaccard >= threshold
-    return float(agreements[reached].sum()), float((agreements * probability)[~reached].sum())
+def _other_jobs(load: costs.Load, sample: Sample) -> dict[str, int]:
+    """Return the memory of jobs over the same documents that keep everything in memory."""
+    n_tokens = sample.n_tokens * load.documents // max(1, sample.n_sampled)
+    exact = costs.process_bytes(1) + _EXACT * load.shingles
+    return {
+        "dedup --method exact": exact + int(costs.array_bytes(load) * load.documents),
+        "pairs": exact + _ROW * load.documents,
+        "sketch": costs.process_bytes(1) + load.documents * (_SIGNATURE * _SKETCH_FUNCTIONS + _ROW),
+        "align": costs.process_bytes(1) + min(_INDEX * n_tokens, _MOST_INDEX),
+    }

@@ -21,7 +21,7 @@ SAMPLE_TEXTS = 2000
 
 # Seconds of one core: an element ranked and listed; a record met under a prefix token; an element
 # signed by one hash function; a band key sorted. Rounded from the benchmarks of kernels and joins.
-_RANK, _MEET, _SIGN, _SORT = 45e-9, 27e-9, 0.08e-9, 40e-9
+_RANK, _MEET, SIGN_SECONDS, SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
 
 # Exact where that takes no more than so many times the work of sketches, or hardly any at all.
 _PATIENCE = 2.0
@@ -83,7 +83,9 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
     n_contents = len(documents)
     n_elements = count_elements(contents, plan)
     banding = plan.banding
-    minhash = n_elements * banding.num_perm * _SIGN + n_contents * banding.bands * _SORT
+    minhash = (
+        n_elements * banding.num_perm * SIGN_SECONDS + n_contents * banding.bands * SORT_SECONDS
+    )
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
         return MethodChoice("minhash", None, minhash)
     n_sample = min(n_contents, SAMPLE_TEXTS)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from neardup.storage.workspace import Workspace
 
 # Memory of a document whose key in a band is sorted, and the share that all workers take for that.
-_BYTES = 60
-_SHARE = 0.4
+SORTING_BYTES = 60
+SORTING_SHARE = 0.4
 
 # The share of the memory that all partitions take that are worked on at the same time.
-_PARTITION_SHARE = 0.4
+PARTITION_SHARE = 0.4
 
 # What they are called in the work folder.
 _TASK = "components"
@@ -84,7 +84,9 @@ def find_components(
     """
     documents, n_documents = np.flatnonzero(contents.is_content), len(contents.firsts)
     n_bands = batches.n_bands
-    n_passes = workspace.passes(n_documents * _BYTES * min(runner.workers, n_bands), _SHARE)
+    n_passes = workspace.passes(
+        n_documents * SORTING_BYTES * min(runner.workers, n_bands), SORTING_SHARE
+    )
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     work = product(range(n_bands), range(n_passes))
     edges = partial(_band_edges, batches, documents, n_passes, n_ignored)
@@ -178,7 +180,7 @@ def room_of_partition(workspace: Workspace, n_at_once: int) -> int | None:
 
     None if all stays in memory in any case.
     """
-    return None if workspace.work is None else workspace.share(_PARTITION_SHARE) // n_at_once
+    return None if workspace.work is None else workspace.share(PARTITION_SHARE) // n_at_once
 
 
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from neardup.storage.workspace import Workspace
 
 # Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
-_KEYS_SHARE = 0.25
-_WAITING_SHARE = 0.2
+KEYS_SHARE = 0.25
+WAITING_SHARE = 0.2
+
+# What files take at least, by which disks are found too small before the work: of all columns of
+# candidates, some of which stay behind, and of text, which is compressed.
+_LEAST_OF_KEYS = 0.7
+_LEAST_OF_TEXT = 0.4
 
 # Text of the documents of one file of a work folder; a run that was killed loses so much.
 _FILE_BYTES = 1_000_000_000
@@ -50,13 +55,15 @@ def exchange_keys(
     """Bring keys and filters of all candidates to their partitions."""
     import pyarrow as pa
 
-    bytes_of_all = sum(batch.nbytes for _, batch in batches) if batches.is_in_memory else None
-    in_memory = bytes_of_all is not None and workspace.fits(bytes_of_all, _KEYS_SHARE)
-    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE)
+    bytes_of_all = sum(batch.nbytes for _, batch in batches)
+    in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, KEYS_SHARE)
+    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=WAITING_SHARE)
     if shuffle.done():
         return shuffle
     if not in_memory:
         partitions.keep(workspace)
+        share = len(partitions.documents) / max(1, len(contents.firsts))
+        workspace.require_disk(int(_LEAST_OF_KEYS * share * bytes_of_all))
     places = contents.places_of(partitions.documents)
     with shuffle:
         for start, keys, filters in batches.bands():
@@ -106,7 +113,7 @@ def exchange_texts(
         workspace,
         len(partitions),
         in_memory=False,
-        share=_WAITING_SHARE,
+        share=WAITING_SHARE,
         compression="lz4",
         weight_of_file=_FILE_BYTES,
     )
@@ -123,12 +130,21 @@ def exchange_texts(
 
     partitions.keep(workspace)
     done = Counter(shuffle.done())
+    if not done:
+        workspace.require_disk(int(_LEAST_OF_TEXT * _text_bytes(contents, places >= 0)))
     with shuffle:
         for key, (batch, of_rows) in read_texts(
             contents.catalogues, wanted, reading, runner, to_batch, done
         ):
             shuffle.add(batch, of_rows, key, batch.nbytes)
     return shuffle
+
+
+def _text_bytes(contents: NumberedContents, is_wanted: Bools) -> float:
+    """Estimate the bytes of the texts of some documents, of a mean length of token."""
+    wanted = contents.n_tokens_of(np.flatnonzero(is_wanted)).sum()
+    every = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in contents.catalogues)
+    return float(wanted / max(1, every) * sum(each.text_bytes for each in contents.catalogues))
 
 
 def read_sets(

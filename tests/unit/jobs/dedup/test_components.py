@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from neardup.jobs.dedup.components import (
+
+from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.stages.components import (
     Partitions,
     find_components,
     pack_components,
     partition_bytes,
 )
-from neardup.jobs.dedup.exchange import exchange_keys, read_candidates
-
-from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.stages.exchange import exchange_keys, read_candidates
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.storage.spilled import SpilledBatches

@@ -1,0 +1,120 @@
+"""What ``neardup plan`` prints of a forecast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neardup.cli.wording import counted, list_passed_over
+from neardup.runtime.progress import size
+
+if TYPE_CHECKING:
+    from neardup.jobs.dedup.forecast import JobForecast
+
+# What is worth its memory or disk in a stage.
+_CONTENTS = {
+    "read": "digests, band keys, filters, ids",
+    "bucket": "keys of candidates, brought together",
+    "sieve": "a partition's keys and filters a thread",
+    "compare": "texts that filters leave, read again",
+    "choose": "a partition's shingle sets a thread",
+    "write": "who gives way to whom; rows copied",
+}
+
+
+def describe_forecast(estimate: JobForecast) -> str:
+    """Return the forecast as lines of text."""
+    return "\n".join(
+        [
+            "",
+            f"{counted(estimate.documents, 'document')}, "
+            f"{size(estimate.text_bytes)} of text; "
+            f"judged by {estimate.sample_documents:,} of them:",
+            f"  similar pairs     about {estimate.pairs_similar:,.0f}",
+            f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
+            "vain",
+            f"  to compare        about {estimate.candidates:,} share a bucket, "
+            f"{estimate.compared_documents:,} are left by filters",
+            f"  memory            {size(estimate.memory_bytes)}; {_memory(estimate)}",
+            f"  disk              about {size(estimate.disk_bytes)} for the output, "
+            f"{_temporary(estimate)}",
+            f"  time              {_time(estimate.seconds)}, once kernels are compiled",
+            *_on_executors(estimate.on_executors),
+            *_cheaper(estimate),
+            "",
+            *_stages(estimate),
+            "",
+            *_others(estimate.other_jobs),
+            *list_passed_over(estimate.passed_over),
+        ]
+    )
+
+
+def _memory(estimate: JobForecast) -> str:
+    most = size(estimate.memory_at_most_bytes)
+    if estimate.fits_in_memory:
+        return f"{most} if every document has a near-duplicate"
+    return (
+        f"--memory {size(estimate.memory_limit_bytes)} is too little to keep everything there, "
+        f"which takes {size(estimate.memory_needed_bytes)}"
+    )
+
+
+def _temporary(estimate: JobForecast) -> str:
+    if not estimate.temporary_bytes:
+        return "none for temporary files"
+    return f"{size(estimate.temporary_bytes)} for temporary files"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"about {seconds:,.1f} s"
+    return f"about {seconds / 60:,.0f} min" if seconds < 7200 else f"about {seconds / 3600:,.1f} h"
+
+
+def _on_executors(spark: dict[str, Any] | None) -> list[str]:
+    if spark is None:
+        return []
+    executors, cores = spark["executors"], spark["executor_cores"]
+    return [
+        f"  time on Spark     {_time(spark['seconds'])} on {counted(executors, 'executor')} of "
+        f"{counted(cores, 'core')}, which exchange {size(spark['exchanged_bytes'])}"
+    ]
+
+
+def _cheaper(estimate: JobForecast) -> list[str]:
+    """Say which option would make the job less work, and how much."""
+    found = estimate.cheaper_bands
+    if found is None:
+        return []
+    return [
+        f"  cheaper           --num-perm {found['num_perm']}: "
+        f"{counted(found['bands'], 'band')} of {counted(found['rows'], 'row')}, "
+        f"{found['work_seconds']:,.0f} instead of {found['instead_of_work_seconds']:,.0f} s of one "
+        f"core for sketches and false candidates, of which {found['pairs_false']:,.0f} remain"
+    ]
+
+
+def _stages(estimate: JobForecast) -> list[str]:
+    rows = [("stage", "memory", "files", "time", "what takes it")]
+    rows += [
+        (
+            each["stage"],
+            size(each["memory_bytes"]),
+            size(each["temporary_bytes"]),
+            _time(each["seconds"]).removeprefix("about "),
+            _CONTENTS[each["stage"]],
+        )
+        for each in estimate.stages
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    return [
+        f"  {row[0]:<{widths[0]}}  "
+        + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3))
+        + f"  {row[4]}"
+        for row in rows
+    ]
+
+
+def _others(jobs: dict[str, int]) -> list[str]:
+    listed = ", ".join(f"{job} {size(n_bytes)}" for job, n_bytes in jobs.items())
+    return [f"  in memory alone   {listed}"]

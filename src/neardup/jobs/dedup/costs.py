@@ -1,0 +1,227 @@
+"""What a deduplication takes: memory and disk of each stage, from counts of what goes through it.
+
+Stages have the names that the summary has in ``seconds``. ``docs/how-it-works.md`` lists the same
+figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from neardup.jobs.dedup.choose import SETS_SHARE
+from neardup.jobs.stages.components import PARTITION_SHARE, SORTING_BYTES, SORTING_SHARE
+from neardup.jobs.stages.exchange import KEYS_SHARE, WAITING_SHARE
+from neardup.reading.copies import COPIES_BYTES, COPIES_SHARE
+from neardup.reading.sign_pass import FILE_TEXT_BYTES, SIGNED_SHARE
+
+STAGES = ("read", "bucket", "sieve", "compare", "choose", "write")
+# Those that read blocks of the files.
+_READS = ("read", "compare", "write")
+
+# Interpreter, libraries, kernels and character tables; and a thread with two blocks of 8 MB,
+# decompressed, and what is made of them. Resident bytes measured on Linux.
+_PROCESS = 190_000_000
+_WORKER = 90_000_000
+
+# Bytes a document of arrays that are in memory whatever the budget. What stays for all stages:
+_NUMBERS, _N_TOKENS, _LENGTHS, _FIRSTS, _RANKS = 8, 8, 8, 8, 8
+# What one stage has beside that, at its peak: hashes of ids; parents, and numbers of contents;
+# places of candidates; two numbers a content, and what is assigned to documents; and what tables
+# are made of.
+_ID_HASHES, _PARENTS, _PLACES, _ASSIGNED, _TABLES = 16, 16, 8, 57, 61
+
+# Bytes of a candidate: its number, component and the sorting of both; and while it is compared.
+_CANDIDATE = 48
+
+
+@dataclass(frozen=True)
+class Load:
+    """What goes through the stages, counted or expected.
+
+    ``signed_bytes``, ``row_bytes`` and ``order_bytes`` are means of a document: all columns that it
+    is signed to; what of them goes to a partition if it is a candidate; its value for the order.
+    ``text_ratio`` is how much is left of text that is compressed. ``candidates`` share a bucket
+    with another document, ``live`` ones are those that filters leave.
+    """
+
+    documents: int
+    source_bytes: int
+    text_bytes: int
+    shingles: int
+    signed_bytes: float
+    row_bytes: float
+    text_ratio: float
+    candidates: int
+    live: int
+    bands: int
+    order_bytes: float = 0.0
+    shingle_bytes: int = 8
+    has_ids: bool = False
+    has_lengths: bool = False
+    is_ranked: bool = False
+
+    def of_candidates(self, candidates: int, live: int) -> Load:
+        """Return the same with other numbers of candidates."""
+        return replace(self, candidates=candidates, live=live)
+
+    @property
+    def live_share(self) -> float:
+        """The share of the documents whose texts are compared."""
+        return self.live / self.documents if self.documents else 0.0
+
+
+def process_bytes(workers: int) -> int:
+    """Return what a process takes that works on blocks of any collection."""
+    return _PROCESS + workers * _WORKER
+
+
+def held_bytes(load: Load) -> float:
+    """Return the bytes a document of arrays that stay in memory from the copies to the choice."""
+    return _catalogue_bytes(load) + _FIRSTS + _RANKS * load.is_ranked
+
+
+def array_bytes(load: Load) -> float:
+    """Return the bytes a document of arrays that no budget changes, in the stage of most."""
+    return max(arrays_of_stages(load).values())
+
+
+def signed_bytes(load: Load) -> int:
+    """Return the bytes of all signed documents: keys, filters, digests, ids."""
+    return int(load.documents * load.signed_bytes)
+
+
+def keys_bytes(load: Load) -> int:
+    """Return the bytes of keys and filters on their way to partitions."""
+    return int(load.candidates * load.row_bytes)
+
+
+def texts_bytes(load: Load) -> int:
+    """Return the bytes of the texts that are compared, before they are compressed."""
+    return int(load.text_bytes * load.live_share)
+
+
+def sets_bytes(load: Load) -> int:
+    """Return the bytes of the shingle sets that are compared."""
+    return int(load.shingle_bytes * load.shingles * load.live_share)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Which rows stay in memory; the others go to files."""
+
+    signed: bool
+    keys: bool
+    sets: bool
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether nothing goes to files."""
+        return self.signed and self.keys and self.sets
+
+
+def choose_storage(load: Load, memory: int) -> Storage:
+    """Return where rows are put by a run that may take so much memory."""
+    signed = signed_bytes(load)
+    in_memory = signed <= SIGNED_SHARE * memory
+    return Storage(
+        signed=in_memory,
+        keys=in_memory and signed <= KEYS_SHARE * memory,
+        sets=sets_bytes(load) <= SETS_SHARE * memory,
+    )
+
+
+def memory_for_all(load: Load) -> int:
+    """Return the least budget with which nothing goes to files."""
+    return int(
+        max(signed_bytes(load) / min(KEYS_SHARE, SIGNED_SHARE), sets_bytes(load) / SETS_SHARE)
+    )
+
+
+def sorting_passes(load: Load, memory: int, workers: int) -> int:
+    """Return how often the keys of a band are gone through, a range after the other."""
+    needed = load.documents * SORTING_BYTES * min(workers, load.bands)
+    return (
+        1 if choose_storage(load, memory).is_memory else int(needed // (SORTING_SHARE * memory)) + 1
+    )
+
+
+def memory_of_stages(load: Load, memory: int, workers: int) -> dict[str, int]:
+    """Return the resident bytes of the whole process at the peak of each stage."""
+    stored = choose_storage(load, memory)
+    n, always = load.documents, arrays_of_stages(load)
+    signed = signed_bytes(load) if stored.signed else 0
+    signing = min(signed_bytes(load), int(SIGNED_SHARE * memory))
+    # Pages of a file that is mapped stay resident while it is read.
+    n_mapped = 0 if stored.signed else min(n, _documents_of_file(load))
+    mapped = n_mapped * load.row_bytes
+    keys = keys_bytes(load) if stored.keys else 0
+    waiting = 0 if stored.keys else min(keys_bytes(load), int(WAITING_SHARE * memory))
+    sets = sets_bytes(load)
+    partitions = min(sets + keys_bytes(load), int(PARTITION_SHARE * memory))
+    candidates = _CANDIDATE * load.candidates
+    sorting = n * SORTING_BYTES * min(workers, load.bands)
+    looking = n * (COPIES_BYTES + 24 * load.is_ranked)
+    beyond = {
+        "read": max(
+            signing,
+            signed + n * always["ids"],
+            signed + n * always["copies"] + min(looking, COPIES_SHARE * memory),
+        )
+        + n_mapped * max(0.0, load.signed_bytes - load.row_bytes),
+        "bucket": signed
+        + n * always["bucket"]
+        + max(min(sorting, SORTING_SHARE * memory), mapped + keys + waiting + candidates),
+        "sieve": signed
+        + n * held_bytes(load)
+        + keys
+        + candidates
+        + min(keys_bytes(load), int(PARTITION_SHARE * memory)),
+        "compare": signed
+        + n * always["compare"]
+        + keys
+        + candidates
+        + (sets if stored.sets else 2 * min(texts_bytes(load), int(WAITING_SHARE * memory))),
+        "choose": signed
+        + n * held_bytes(load)
+        + keys
+        + candidates
+        + (sets if stored.sets else partitions),
+        "write": signed + n * max(always["assign"], always["write"]),
+    }
+    return {
+        stage: process_bytes(workers if stage in _READS else 0) + int(beyond[stage])
+        for stage in STAGES
+    }
+
+
+def disk_of_stages(load: Load, memory: int) -> dict[str, int]:
+    """Return the bytes of temporary files at the end of each stage."""
+    stored = choose_storage(load, memory)
+    read = 0 if stored.signed else signed_bytes(load)
+    bucket = read + (0 if stored.keys else keys_bytes(load))
+    sieve = bucket + (24 * load.candidates if bucket else 0)
+    compare = sieve + (0 if stored.sets else int(texts_bytes(load) * load.text_ratio))
+    return dict(zip(STAGES, (read, bucket, sieve, compare, compare, compare), strict=True))
+
+
+def _catalogue_bytes(load: Load) -> float:
+    return _NUMBERS + _N_TOKENS + _LENGTHS * load.has_lengths + load.order_bytes
+
+
+def arrays_of_stages(load: Load) -> dict[str, float]:
+    """Return the bytes a document of arrays that no budget changes, at the peaks of the work."""
+    catalogue, held = _catalogue_bytes(load), held_bytes(load)
+    return {
+        # Twice, because blocks are joined.
+        "ids": 2 * catalogue + _ID_HASHES * load.has_ids,
+        "copies": held,
+        "bucket": held + _PARENTS,
+        "compare": held + _PLACES,
+        "assign": held + _ASSIGNED,
+        "write": catalogue + _TABLES,
+    }
+
+
+def _documents_of_file(load: Load) -> int:
+    """Return how many signed documents are in a file of a work folder."""
+    return int(FILE_TEXT_BYTES / max(1.0, load.text_bytes / max(1, load.documents)))

@@ -1,0 +1,96 @@
+"""Free disk is looked at before the work that needs it, by what is known then."""
+
+from __future__ import annotations
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+from neardup.errors import WriteError
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.resolve import resolve_inputs
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.dedup.run import deduplicate_sources
+from neardup.outputs.room import check_room
+from neardup.outputs.targets import Url
+from neardup.runtime.runner import Runner
+from neardup.storage.work import WorkFolder
+from neardup.storage.workspace import Workspace
+
+N = 2000
+
+
+@pytest.fixture
+def needed(monkeypatch):
+    """Every number of bytes that is required of a disk in turn."""
+    asked = []
+
+    def require(self, n_bytes):
+        asked.append(n_bytes)
+        real(self, n_bytes)
+
+    real = Workspace.require_disk
+    monkeypatch.setattr(Workspace, "require_disk", require)
+    return asked
+
+
+def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspace]:
+    """Deduplicate pairs of texts; return the sizes of the files of the work folder by stage."""
+    lines = [
+        f'{{"text": "{" ".join(f"w{i // 2}-{j}" for j in range(40))} {i}"}}\n' for i in range(N)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 50_000)
+    options = DedupOptions(text_column="text")
+    plan = plan_deduplication(options)
+    sources = resolve_inputs(str(tmp_path / "a.jsonl"), options)
+    sizes: dict[str, int] = {}
+    with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
+        deduplicate_sources(sources, [], plan, Runner(1), workspace)
+        if workspace.work.folder.exists():
+            for path in workspace.work.folder.iterdir():
+                name = path.name.partition("-")[0]
+                sizes[name] = sizes.get(name, 0) + path.stat().st_size
+    return sizes, workspace
+
+
+def test_disk__required_before_each_exchange(tmp_path, monkeypatch, needed):
+    """What is to come of all documents, of keys, of texts: no more than they then take."""
+    sizes, _ = run(tmp_path, monkeypatch, memory=200_000)
+    signing, keys, texts = needed
+    # Some was written when the rest was known.
+    assert 0.5 * sizes["sign"] < signing < sizes["sign"]
+    assert 0.5 * sizes["keys"] < keys < sizes["keys"]
+    assert 0.4 * sizes["texts"] < texts < 1.5 * sizes["texts"]
+
+
+def test_disk__not_required_in_memory(tmp_path, monkeypatch, needed):
+    assert run(tmp_path, monkeypatch, memory=10**9)[0] == {}
+    assert needed == []
+
+
+def test_disk__too_small(tmp_path, monkeypatch):
+    """The run ends when it first puts something into a file, and nothing is left."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(WriteError, match=r"has 1\.0 kB free, and temporary files need \d+ kB"):
+        run(tmp_path, monkeypatch, memory=200_000)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_disk__size_of_input_not_known(tmp_path, monkeypatch, needed):
+    """As of URLs: nobody knows how much there is to sign; what follows is known all the same."""
+    monkeypatch.setattr("neardup.files.rawsource.file_size", lambda _: None)
+    run(tmp_path, monkeypatch, memory=200_000)
+    assert len(needed) == 2
+
+
+def test_room__of_an_output(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5_000_000))
+    check_room(tmp_path / "out", [2_000_000, 3_000_000])
+    message = r"out will take about 5\.1 MB, as its inputs do, and .* has 5\.0 MB free; free some"
+    with pytest.raises(WriteError, match=message):
+        check_room(tmp_path / "new" / "out", [2_100_000, 3_000_000])
+    check_room(tmp_path / "out", [10**12, None])
+    check_room(tmp_path / "out", [])
+    check_room(Url("s3://bucket/out"), [10**12])
