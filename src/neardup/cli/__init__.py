@@ -14,6 +14,7 @@ import click
 from neardup.cli.display import discard_standard_output
 from neardup.errors import NeardupError
 from neardup.storage.journal import Journal, keep_journal
+from neardup.storage.work_errors import GOES_ON
 from neardup.version import __version__
 
 # New objects after which garbage is collected.
@@ -116,27 +117,24 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
-        click.echo(f"error: {_one_line(str(error))}", err=True)
-        _say_unfinished(journal)
+        click.echo(f"error: {_one_line(str(error))}{_way_on(journal, str(error))}", err=True)
         return 1
     except MemoryError:
         click.echo(
             f"error: out of memory{_fate(journal)}. A higher threshold, fewer edits or a "
-            "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs",
+            "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs"
+            f"{_way_on(journal)}",
             err=True,
         )
-        _say_unfinished(journal)
         return 1
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo(f"interrupted{_fate(journal)}", err=True)
-        _say_unfinished(journal)
+        click.echo(f"interrupted{_fate(journal)}{_way_on(journal)}", err=True)
         return 130
     except _TerminatedError:
-        click.echo(f"terminated{_fate(journal)}", err=True)
-        _say_unfinished(journal)
+        click.echo(f"terminated{_fate(journal)}{_way_on(journal)}", err=True)
         return 143
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done.
@@ -155,14 +153,14 @@ def _fate(journal: Journal) -> str:
     return f" after {' and '.join(written)} was written; it is complete"
 
 
-def _say_unfinished(journal: Journal) -> None:
-    """Say how a run that ended early goes on, if it does."""
-    if journal.unfinished is not None:
-        click.echo(
-            f"what was done is kept in {journal.unfinished}: the same command goes on where this "
-            "one stopped; --fresh starts over",
-            err=True,
-        )
+def _way_on(journal: Journal, message: str = "") -> str:
+    """Say how a run that ended early goes on, if it does and the message does not say so."""
+    if journal.unfinished is None or GOES_ON in message:
+        return ""
+    return (
+        f"; what was done is kept in {journal.unfinished}: the same command goes on there, "
+        "--fresh starts over"
+    )
 
 
 class _TerminatedError(BaseException):

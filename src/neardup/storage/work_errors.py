@@ -11,6 +11,9 @@ from pathlib import Path
 from neardup.errors import NeardupError, WriteError
 from neardup.runtime.progress import size
 
+# What a message says where a later run goes on.
+GOES_ON = "it goes on where it stopped"
+
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 # What the system may say of a write without naming the file.
 _UNNAMED = _FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
@@ -62,5 +65,5 @@ def _advice(error: OSError, is_lasting: bool) -> str:
     if error.errno not in _FULL:
         return "name another folder for temporary files with work (--work)"
     if is_lasting:
-        return "free some disk, then run the same command again: it goes on where it stopped"
+        return f"free some disk, then run the same command again: {GOES_ON}"
     return "free some disk, or name a folder on a larger one with work (--work)"

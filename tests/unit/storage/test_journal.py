@@ -9,7 +9,7 @@ import pytest
 from neardup.outputs.folder import new_folder
 from neardup.storage import scratch
 from neardup.storage.folder import changing, create_index
-from neardup.storage.journal import keep_journal, note
+from neardup.storage.journal import keep_journal, note, note_unfinished
 from neardup.storage.manifest import Manifest, load_manifest, store_manifest
 from tests.steps import at_lines
 
@@ -105,3 +105,11 @@ def test_journal__calls_an_index_by_its_folder(tmp_path, monkeypatch):
     with keep_journal() as journal:
         create_index(Path("index"), Manifest({}))
     assert journal.written() == ["index"]
+
+
+def test_journal__what_goes_on(tmp_path):
+    with keep_journal() as journal:
+        assert journal.unfinished is None
+        note_unfinished(tmp_path)
+        assert journal.unfinished == tmp_path
+    note_unfinished(tmp_path / "nobody keeps one")

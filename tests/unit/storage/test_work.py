@@ -281,6 +281,20 @@ def test_stale(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_stale__some_are_removed(tmp_path):
+    run(tmp_path, finishes=False)
+    with open_work(tmp_path, KEY | {"inputs": []}) as changed:
+        do(changed, "task-1")
+        changed.close()
+    work = open_work(tmp_path, KEY | {"options": {}})
+    of_use = [path for path in work.stale if work.is_of_use(path)]
+    useless = [path for path in work.stale if not work.is_of_use(path)]
+    assert (len(of_use), useless) == (1, [changed.folder])
+    assert work.remove_stale(useless) == useless
+    assert work.stale == of_use
+    assert list(tmp_path.iterdir()) == of_use
+
+
 def test_stale__others_are_left_alone(tmp_path):
     for name in (".out2.neardup-work-0123456789ab", ".out.neardup-work-short", "out"):
         (tmp_path / name).mkdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.storage.work_key import difference, digest_of
+from neardup.storage.work_key import difference, digest_of, only_options_differ
 
 
 def files(*names: str, size: int = 1) -> list[dict[str, object]]:
@@ -47,6 +47,23 @@ def test_difference(changes, words):
     assert found.startswith(words)
     assert bool(found) == bool(words)
     assert (digest_of(OLD) == digest_of(new)) == (not words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "alike"),
+    [
+        ({}, True),
+        ({"options": {"threshold": "0.7"}}, True),
+        ({"versions": {"numpy": "3"}}, False),
+        ({"inputs": files("a", "b", size=2)}, False),
+        ({"inputs": files("b", "a")}, False),
+        ({"against": files("c")}, False),
+        ({"against": []}, False),
+    ],
+)
+def test_only_options_differ(changes, alike):
+    assert only_options_differ(OLD, OLD | changes) == alike
+    assert only_options_differ(OLD | changes, OLD) == alike
 
 
 def test_digest__of_the_meaning():
