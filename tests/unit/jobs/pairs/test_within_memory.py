@@ -1,0 +1,151 @@
+"""Method minhash finds the same pairs, and counts the same, whatever memory it may use."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import neardup
+from neardup.files.resolve import resolve_inputs
+from neardup.jobs.pairs import bucketed, record_join, rows
+from neardup.jobs.pairs.options import PairOptions
+from neardup.jobs.pairs.plan import plan_pairs
+from neardup.jobs.pairs.run import find_pairs_in_sources
+from neardup.runtime.runner import Runner
+from neardup.storage.work import WorkFolder
+from neardup.storage.workspace import IN_MEMORY, Workspace
+
+# Nearly every two texts share a bucket of a single row, so that components are large.
+LARGE = {"bands": 24, "rows": 1, "threshold": "0.5"}
+# Components are clusters.
+SMALL = {"threshold": "0.6"}
+
+
+def edited(rng, words):
+    words = list(words)
+    words[rng.randrange(len(words))] = f"e{rng.randrange(10**6)}"
+    return words
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Clusters of edited texts, exact copies, other orders of the same words, and texts alone."""
+    rng = random.Random(7)
+    found = [""]
+    for cluster in range(12):
+        words = [f"c{cluster}-{rng.randrange(60)}" for _ in range(rng.randrange(8, 30))]
+        words += rng.sample([f"shared{i}" for i in range(6)], 4)
+        for _ in range(rng.randrange(1, 8)):
+            words = edited(rng, words)
+            found.append(" ".join(words))
+        found += [found[-1]] * (cluster % 3)
+        found.append(" ".join(reversed(words)))
+        found += [" ".join(f"alone{cluster}-{i}" for i in range(9))] * (1 + cluster % 2)
+    rng.shuffle(found)
+    return found
+
+
+def find(left, right, workspace, **options):
+    options = PairOptions(method="minhash", tokenizer="whitespace", ngram=1, **options)
+    sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
+    right_sources = sources[1] if right is not None else None
+    plan = plan_pairs(options)
+    with Runner(2) as runner:
+        return find_pairs_in_sources(sources[0], right_sources, plan, runner, workspace)
+
+
+def parts_of(result):
+    counts = {key: value for key, value in result.summary.items() if key != "seconds"}
+    return result.pairs.to_pylist(), counts, vars(result.counts)
+
+
+@pytest.mark.parametrize("memory", [10_000, 10**9])
+@pytest.mark.parametrize(
+    "options",
+    [
+        LARGE,
+        SMALL,
+        LARGE | {"measure": "containment"},
+        SMALL | {"measure": "max-containment"},
+        LARGE | {"measure": "cosine"},
+        SMALL | {"measure": "dice"},
+    ],
+)
+def test_pairs__same_at_any_memory(texts, tmp_path, monkeypatch, options, memory):
+    monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
+    for right in (None, texts[::3]):
+        with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
+            spilled = find(texts, right, workspace, **options)
+            assert (workspace.work.n_done > 0) == (memory < 10**9)
+            assert parts_of(spilled) == parts_of(find(texts, right, IN_MEMORY, **options))
+        assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
+    """With so many buckets of one row nothing is missed, as the exact join confirms."""
+    options = {"measure": measure, "threshold": "0.5"}
+    exact = neardup.find_pairs(texts, tokenizer="whitespace", ngram=1, **options)
+    assert len(exact) > 100
+    with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
+        spilled = find(texts, None, workspace, **LARGE | options)
+        assert spilled.pairs.to_pylist() == exact.pairs.to_pylist()
+
+
+def test_pairs__component_beyond_memory_in_blocks(texts, tmp_path, monkeypatch):
+    """Blocks are as many as it takes, and count what they compare once."""
+    blocks = []
+    cut = record_join._cut
+    monkeypatch.setattr(record_join, "_cut", lambda *a: blocks.append(cut(*a)) or blocks[-1])
+    with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
+        spilled = find(texts, None, workspace, **LARGE)
+        assert max(map(len, blocks)) > 3
+        assert spilled.counts == find(texts, None, IN_MEMORY, **LARGE).counts
+
+
+def test_pairs__limit_at_any_memory(texts, tmp_path):
+    n_pairs = len(find(texts, None, IN_MEMORY, **SMALL))
+    for memory in (2000, 20_000):
+        with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
+            assert len(find(texts, None, workspace, limit=n_pairs, **SMALL)) == n_pairs
+        with (
+            pytest.raises(neardup.ResultLimitError),
+            Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace,
+        ):
+            find(texts, None, workspace, limit=n_pairs - 1, **SMALL)
+
+
+def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
+    """Partitions that are joined are not joined again."""
+    join = bucketed._join_partition
+    joined = []
+
+    def join_some(found, members, partition, *rest):
+        if len(joined) == 3:
+            raise KeyboardInterrupt
+        joined.append(partition)
+        return join(found, members, partition, *rest)
+
+    def run():
+        work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
+        with Workspace(2000, work) as workspace:
+            return parts_of(find(texts, None, workspace, **SMALL))
+
+    monkeypatch.setattr(bucketed, "_join_partition", join_some)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    before = joined.copy()
+    joined.clear()
+    monkeypatch.setattr(bucketed, "_join_partition", lambda *a: joined.append(a[2]) or join(*a))
+    again = run()
+    assert before + joined == list(range(len(before) + len(joined)))
+    assert again == parts_of(find(texts, None, IN_MEMORY, **SMALL))
+    assert not any(tmp_path.iterdir())
+
+
+def test_pairs__nothing_in_common(tmp_path):
+    with Workspace(200, WorkFolder.temporary(tmp_path)) as workspace:
+        result = find(["a b c", "d e f", ""], None, workspace, **SMALL)
+        assert result.pairs.to_pylist() == []
+        assert result.summary["filters"] == {"verified": 0, "results": 0}
