@@ -105,3 +105,13 @@ def test_write_json_lines__values_come_back(table):
     # JSON escapes what would end a line.
     lines = stream.getvalue().decode().split("\n")[:-1]
     assert [repr(json.loads(line)) for line in lines] == [repr(row) for row in table.to_pylist()]
+
+
+@given(TABLES, st.integers(1, 4))
+def test_write__rows_as_they_come(table, n_rows):
+    """Of a reader the same text, however its rows are cut."""
+    for write in (write_csv, write_json_lines):
+        whole, cut = io.BytesIO(), io.BytesIO()
+        write(table, whole)
+        write(pa.RecordBatchReader.from_batches(table.schema, table.to_batches(n_rows)), cut)
+        assert whole.getvalue() == cut.getvalue()
