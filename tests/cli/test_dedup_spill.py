@@ -33,8 +33,6 @@ OPTIONS = [
     "--measure containment --threshold 0.9 --against others.jsonl",
     "--measure cosine --occurrences numbered",
     "--id-column= --format parquet",
-    "--method exact",
-    "--audit 30",
 ]
 
 

@@ -144,7 +144,7 @@ def read_batches(
     ReadError
         If the file cannot be read, or holds something else.
     """
-    place, end = start, path.stat().st_size if stop is None else stop
+    place, end = start, _size_of(path) if stop is None else stop
     while place < end:
         # Mapped anew for each batch: what was looked at leaves the memory with it.
         batches, place = _read_at(path, place, is_wanted)
@@ -171,8 +171,19 @@ def _read_at(
             with pa.ipc.open_stream(file) as stream:
                 return list(stream), file.tell()
     except (OSError, pa.ArrowInvalid) as error:
-        message = f"a file of a run under way cannot be read: {error}"
-        raise ReadError(message, path=str(path)) from error
+        raise _cannot_be_read(path, error) from error
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise _cannot_be_read(path, error) from error
+
+
+def _cannot_be_read(path: Path, error: Exception) -> ReadError:
+    message = f"a file of a run under way cannot be read: {error}"
+    return ReadError(message, path=str(path))
 
 
 @contextmanager

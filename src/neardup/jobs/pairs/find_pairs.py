@@ -65,7 +65,7 @@ def find_pairs(
     seed: int | None = None,
     limit: int | None = None,
     memory: int | str | None = None,
-    work: Path | str | None = None,
+    work: str | Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> PairResult:

@@ -17,7 +17,7 @@ from neardup.jobs.stages.components import (
     Partitions,
     find_components,
     pack_components,
-    partition_bytes,
+    room_of_partition,
 )
 from neardup.jobs.stages.exchange import exchange_keys, read_candidates
 from neardup.reading.signed_batches import SignedBatches
@@ -99,10 +99,11 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     ):
         for each in (IN_MEMORY, workspace):
             batches = make_batches(keys, cut, each)
-            roots = find_components(batches, contents, plan, each, runner)
+            roots = find_components(batches, contents, each, runner, n_ignored)
             assert first_of_each(roots) == first_of_each(expected)
-            partitions = pack_components(roots, contents, plan, each, runner)
-            check_partitions(partitions, expected, contents, each, runner)
+            room = room_of_partition(each, workers)
+            partitions = pack_components(roots, contents, plan.reading, room)
+            check_partitions(partitions, expected, contents, room)
             check_exchange(batches, keys, contents, partitions, each)
 
 
@@ -113,7 +114,7 @@ def first_of_each(labels):
     return [first[label] for label in np.array(labels).tolist()]
 
 
-def check_partitions(partitions, expected, contents, workspace, runner):
+def check_partitions(partitions, expected, contents, room):
     """Every component of two or more is in one partition, in keep order, within the capacity."""
     documents = partitions.documents.tolist()
     assert sorted(documents) == [
@@ -133,10 +134,10 @@ def check_partitions(partitions, expected, contents, workspace, runner):
             [expected[d] for d in own], partitions.components[within].tolist(), strict=True
         ):
             assert of_components.setdefault(label, (number, component)) == (number, component)
-        if workspace.work is not None and len(labels) > 1:
+        if room is not None and len(labels) > 1:
             tokens = contents.n_tokens_of(np.array(own))
             bytes_of = 8 * np.maximum(tokens - 1, 1) + 8 * N_BANDS + 120
-            assert bytes_of.sum() <= partition_bytes(workspace, runner)
+            assert bytes_of.sum() <= room
     assert len(set(of_components.values())) == len(of_components)
     places = np.arange(len(documents))
     of_places = [k for k in range(len(partitions)) for _ in documents[partitions.places(k)]]
