@@ -102,7 +102,7 @@ def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
     stop(len(list_tasks(run, here)) - 1)
     for name in (
         "reading.sign_pass.sign_block",
-        "jobs.dedup.components.star_edges",
+        "jobs.stages.components.star_edges",
         "jobs.dedup.choose.sieve_components",
     ):
         monkeypatch.setattr(f"neardup.{name}", None)

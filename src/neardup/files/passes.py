@@ -18,7 +18,7 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 
 
-def _name_remedy(error: InvalidInputError) -> InvalidInputError:
+def name_remedy(error: InvalidInputError) -> InvalidInputError:
     """Return an error of reading documents; one of a bad row among good ones names the remedy."""
     # Where the first row is bad all may be, by a wrong column or format.
     if not error.is_bad_row or error.row in (None, 0, 1):
@@ -69,7 +69,7 @@ class ReadingPass:
             try:
                 return i, function(sources[i], block), stop
             except InvalidInputError as error:
-                raise _name_remedy(error) from None
+                raise name_remedy(error) from None
 
         end = self._stop
         for source in sources:

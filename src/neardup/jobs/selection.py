@@ -57,6 +57,12 @@ class Selection(Result):
         """Return the paths and URLs of all inputs, which no output may overwrite."""
         return [source.origin for source in self._documents.sources]
 
+    def write_documents(
+        self, folder: Destination, output_format: OutputFormat, runner: Runner
+    ) -> None:
+        """Write the rows to a folder that is being made."""
+        write_documents(self._documents, self._stays, folder, output_format, runner)
+
     @cached_property
     def kept(self) -> pa.Table:
         """The rows that stay, all columns, in input order; reads the input once more."""
@@ -108,7 +114,7 @@ class Selection(Result):
             new_output(folder, overwrite=overwrite) as new,
         ):
             with runner.stage("write") as note:
-                write_documents(self._documents, self._stays, new, format, runner)
+                self.write_documents(new, format, runner)
                 _write_tables(self.tables(), new)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)

@@ -75,11 +75,11 @@ def find_copies(
             part = Digests(digests.values[rows], np.ones(len(rows), np.bool_))
             contents.append(table.number(part).numbers)
             documents.append(start + rows)
-        _assign_firsts(np.concatenate(documents), np.concatenate(contents), ranks, firsts)
+        assign_firsts(np.concatenate(documents), np.concatenate(contents), ranks, firsts)
     return firsts
 
 
-def _assign_firsts(
+def assign_firsts(
     documents: Int64s, contents: Int64s, ranks: Int64s | None, firsts: Int64s
 ) -> None:
     """Note for some documents the first one in keep order of those of the same content."""

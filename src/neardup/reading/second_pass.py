@@ -288,5 +288,10 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
             break
         yield block, rows
     if first != stop:
-        message = "the file has changed since it was first read; run again when it is at rest"
-        raise ReadError(message, path=source.name)
+        raise file_has_changed(source.name)
+
+
+def file_has_changed(name: str) -> ReadError:
+    """Return the error for a source that no longer has the rows that it had."""
+    message = "the file has changed since it was first read; run again when it is at rest"
+    return ReadError(message, path=name)

@@ -66,12 +66,15 @@ class SignedBatches:
             yield start, keys, filters_of(batch)
 
 
-def to_batch(block: ListedBlock) -> pa.RecordBatch:
-    """Return a block's columns; keys stand band by band, because they are read so."""
+def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatch:
+    """Return a block's columns; keys stand band by band, because they are read so.
+
+    Without sketches it is only what stays known of each document: no digests, keys and filters.
+    """
     import pyarrow as pa
 
     columns: dict[str, Any] = {"numbers": block.numbers, "n_tokens": block.n_tokens}
-    if isinstance(block, SignedBlock):
+    if with_sketches and isinstance(block, SignedBlock):
         columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
         columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
         if block.filters is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.decide import Decision, decide, decide_in_chunks
+from neardup.jobs.dedup.decide import Decision, decide, decide_within
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.stages.components import (
     Partitions,
@@ -22,7 +22,6 @@ from neardup.jobs.stages.exchange import (
     read_candidates,
     read_sets,
 )
-from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.sieve import sieve_components
 from neardup.reading.signed_batches import SignedBatches
@@ -101,12 +100,15 @@ def choose_by_buckets(
                     return sets.take(rows[wanted])
                 return read_sets(texts, partition, wanted, n_tokens[wanted], plan.reading)
 
-            if texts is None or capacity is None or int(sizes.sum()) <= capacity:
-                lists = list_full_keys(band_keys, own_components)
-                own_sets = read_some(np.arange(len(places)))
-                return decide(documents, lists, own_sets, plan, n_fixed)
-            return decide_in_chunks(
-                documents, band_keys, own_components, sizes, read_some, plan, n_fixed, capacity
+            return decide_within(
+                documents,
+                band_keys,
+                own_components,
+                sizes,
+                read_some,
+                plan,
+                n_fixed,
+                None if texts is None else capacity,
             )
 
         def kept_decision(partition: int) -> Decision:

@@ -63,10 +63,16 @@ def sign_documents(
 def find_contents(signed: Signed, keep: KeepPolicy, workspace: Workspace) -> Contents:
     """Find each content's first document in keep order."""
     other, own = signed.catalogues
-    ranks = None
-    if keep.rule != "first":
-        order = keep.order(len(own), own.lengths, own.order)
-        ranks = np.arange(len(other) + len(own), dtype=np.int64)
-        ranks[len(other) + order] = np.arange(len(other), len(ranks))
+    ranks = rank_documents(own, other, keep)
     firsts = find_copies(signed.batches, len(other) + len(own), ranks, workspace)
     return Contents(own, other, firsts, ranks)
+
+
+def rank_documents(own: Catalogue, other: Catalogue, keep: KeepPolicy) -> Int64s | None:
+    """Return the places of all documents in keep order, None if that is their own."""
+    if keep.rule == "first":
+        return None
+    order = keep.order(len(own), own.lengths, own.order)
+    ranks: Int64s = np.arange(len(other) + len(own), dtype=np.int64)
+    ranks[len(other) + order] = np.arange(len(other), len(ranks))
+    return ranks

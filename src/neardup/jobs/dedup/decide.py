@@ -14,6 +14,7 @@ from neardup.clustering.shelf import SetReader
 from neardup.clustering.survivors import choose_survivors
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupPlan
+from neardup.matching.buckets import list_full_keys
 from neardup.storage.arrays import AnyArray
 from neardup.tables import (
     Bools,
@@ -111,7 +112,7 @@ def decide(
     return _decision(documents, chosen, joined)
 
 
-def decide_in_chunks(
+def decide_within(
     documents: Int64s,
     keys: Uint64s,
     components: Int64s,
@@ -119,9 +120,15 @@ def decide_in_chunks(
     read_sets: SetReader,
     plan: DedupPlan,
     n_fixed: int,
-    capacity: int,
+    capacity: int | None,
 ) -> Decision:
-    """Decide as ``decide`` what does not fit in memory; arguments as of ``choose_in_chunks``."""
+    """Decide as ``decide`` with so many elements in memory at once, None for all.
+
+    Arguments as of ``choose_in_chunks``.
+    """
+    if capacity is None or int(sizes.sum()) <= capacity:
+        own_sets = read_sets(np.arange(len(documents)))
+        return decide(documents, list_full_keys(keys, components), own_sets, plan, n_fixed)
     chosen = choose_in_chunks(
         keys,
         sizes,

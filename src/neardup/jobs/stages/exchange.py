@@ -53,8 +53,6 @@ def exchange_keys(
     batches: SignedBatches, contents: NumberedContents, partitions: Partitions, workspace: Workspace
 ) -> Shuffle:
     """Bring keys and filters of all candidates to their partitions."""
-    import pyarrow as pa
-
     bytes_of_all = sum(batch.nbytes for _, batch in batches)
     in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, KEYS_SHARE)
     shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=WAITING_SHARE)
@@ -70,16 +68,7 @@ def exchange_keys(
             own_places = places[start : start + keys.shape[1]]
             rows = np.flatnonzero(own_places >= 0)
             rows = rows[np.argsort(own_places[rows])]
-            columns = {
-                "place": own_places[rows],
-                "keys": pa.FixedSizeListArray.from_arrays(
-                    pa.array(keys[:, rows].T.ravel()), batches.n_bands
-                ),
-            }
-            if filters is not None:
-                columns["filter"] = filter_column(filters).take(pa.array(rows))
-                columns["filter_sizes"] = filters.sizes[rows]
-            batch = pa.RecordBatch.from_pydict(columns)
+            batch = candidate_rows(own_places[rows], rows, keys.T, filters)
             shuffle.add(batch, partitions.of_places(own_places[rows]))
     return shuffle
 
@@ -93,6 +82,28 @@ def read_candidates(keys: Shuffle, partition: int, n_bands: int) -> Candidates:
         return Candidates(np.empty((0, n_bands), np.uint64), None)
     batch = pa.concat_batches(batches)
     batch = batch.take(pa.array(np.argsort(numbers_of(batch, "place"))))
+    return candidates_of(batch, n_bands)
+
+
+def candidate_rows(
+    places: Int64s, rows: Int64s, keys: Uint64s, filters: Filters | None
+) -> pa.RecordBatch:
+    """Return places, keys and filters of some rows of a block; ``keys`` has all rows."""
+    import pyarrow as pa
+
+    values = pa.array(np.ascontiguousarray(keys[rows]).ravel())
+    columns = {
+        "place": places,
+        "keys": pa.FixedSizeListArray.from_arrays(values, keys.shape[1]),
+    }
+    if filters is not None:
+        columns["filter"] = filter_column(filters).take(pa.array(rows))
+        columns["filter_sizes"] = filters.sizes[rows]
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def candidates_of(batch: pa.RecordBatch, n_bands: int) -> Candidates:
+    """Return keys and filters of what ``candidate_rows`` has made, in the order of the rows."""
     values = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
     return Candidates(values, filters_of(batch))
 
