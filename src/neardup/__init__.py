@@ -27,6 +27,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import (
+    EngineError,
     IndexFormatError,
     IndexLockedError,
     InvalidInputError,
@@ -64,6 +65,7 @@ __all__ = [
     "ClusterResult",
     "CompareResult",
     "DeduplicationResult",
+    "EngineError",
     "EstimateResult",
     "IndexFormatError",
     "IndexLockedError",

@@ -12,6 +12,7 @@ NeardupError
   IndexLockedError      (RuntimeError)     an index is being written by somebody else
   ResultLimitError      (RuntimeError)     more results than the caller allowed
   MissingExtraError     (ImportError)      an optional dependency is not installed
+  EngineError           (RuntimeError)     Spark is not as it has to be, or could not finish
 
 Each message says what was expected, what came, and what to do. The command line prints it after
 ``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
@@ -147,6 +148,10 @@ class MissingExtraError(NeardupError, ImportError):
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an extra: pip install 'neardup[{extra}]'")
+
+
+class EngineError(NeardupError, RuntimeError):
+    """What runs a job elsewhere is not as it has to be, or could not finish it."""
 
 
 def _place(path: str | None, row: int | None) -> str:

@@ -130,7 +130,7 @@ def test_commands__same_options():
     )
     against = {"against", "against_text_column", "against_id_column"}
     only = {"output", "clusters", "method", "audit", *against}
-    only |= {"output_format", "overwrite", "work", "fresh"}
+    only |= {"output_format", "overwrite", "engine", "work", "fresh"}
     assert dedup.keys() - plan.keys() == only
     planned = {"documents", "input_size", "executors", "executor_cores"}
     assert plan.keys() - dedup.keys() == planned

@@ -76,6 +76,7 @@ def test_public_names__live_where_they_say():
 
 def test_public_names__errors_are_what_callers_expect():
     builtin = {
+        "EngineError": RuntimeError,
         "IndexFormatError": ValueError,
         "IndexLockedError": RuntimeError,
         "InvalidInputError": ValueError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ from neardup.cli.wording import (
 from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
+    from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.jobs.dedup.result import DeduplicationResult
+    from neardup.options.choices import Engine
     from neardup.outputs.targets import Target
 
 _EPILOG = """\b
@@ -48,6 +52,7 @@ def command(
     against: tuple[str, ...],
     output_format: Any,
     overwrite: bool,
+    engine: Engine,
     memory: str | None,
     work: Path | None,
     fresh: bool,
@@ -79,6 +84,8 @@ def command(
     plan = plan_deduplication(chosen)
     if not against:
         chosen.check_no_other("without against", "give against", "against")
+    if engine == "spark":
+        _check_spark(workers, plan, fresh=fresh)
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
@@ -88,16 +95,43 @@ def command(
     check_converted_names(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
-    key = key_of("dedup", chosen, plan.reading.shingles.describe(), inputs=sources, against=others)
+    key = None
+    if engine == "threads":
+        scheme = plan.reading.shingles.describe()
+        key = key_of("dedup", chosen, scheme, inputs=sources, against=others)
     workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
     with workspace, reported(workspace.work, quiet=quiet), display:
-        result = deduplicate_sources(sources, others, plan, runner, workspace)
+        run = deduplicate_sources if engine == "threads" else _on_spark()
+        result = run(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:
         say_json(result.summary)
     elif not quiet:
         say(_report(result.summary, output, is_against=bool(against)))
+
+
+def _check_spark(workers: int | None, plan: DedupPlan, *, fresh: bool) -> None:
+    """Raise for options that have no effect on Spark, or cannot be had there."""
+    from neardup.engines.spark.run import check_for_spark
+    from neardup.options.option import no_effect
+
+    check_for_spark(plan)
+    if workers is not None:
+        remedy = "set spark.executor.cores and spark.executor.instances"
+        raise no_effect("workers", "with engine spark", remedy, "engine")
+    if fresh:
+        raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+
+
+def _on_spark() -> Callable[..., DeduplicationResult]:
+    """Return what runs the stages on the session that there is, or begins one."""
+    from functools import partial
+
+    from neardup.engines.spark.run import deduplicate_on_spark
+    from neardup.engines.spark.session import cluster_of, current_session
+
+    return partial(deduplicate_on_spark, cluster_of(current_session()))
 
 
 def _report(summary: dict[str, Any], output: Target, *, is_against: bool) -> str:

@@ -7,8 +7,9 @@ of fsspec.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
@@ -158,6 +159,18 @@ class RemoteFile:
             self.abandon()
 
 
+@dataclass
+class WrittenFile:
+    """A file that another process has completed."""
+
+    path: str
+    size: int
+    is_complete = True
+
+    def abandon(self) -> None:
+        """Do nothing: it is complete."""
+
+
 class RemoteDestination(Destination):
     """A path of a remote file system.
 
@@ -171,7 +184,9 @@ class RemoteDestination(Destination):
         Gets all files that are created there and below.
     """
 
-    def __init__(self, system: Any, path: str, url: str, files: list[RemoteFile]) -> None:
+    def __init__(
+        self, system: Any, path: str, url: str, files: list[RemoteFile | WrittenFile]
+    ) -> None:
         self._system, self._path, self._url, self._files = system, path, url, files
 
     def __truediv__(self, name: str) -> RemoteDestination:
@@ -180,6 +195,18 @@ class RemoteDestination(Destination):
 
     def __str__(self) -> str:
         return self._url
+
+    def for_other_process(self) -> RemoteDestination:
+        """Return the same place, with files of its own."""
+        return RemoteDestination(self._system, self._path, self._url, [])
+
+    def written(self) -> list[WrittenFile]:
+        """Return the files that were created there and below."""
+        return [WrittenFile(file.path, file.size) for file in self._files]
+
+    def add_written(self, files: Iterable[WrittenFile]) -> None:
+        """Take over files that another process has written there."""
+        self._files.extend(files)
 
     def make_folder(self) -> None:
         """Do nothing: a folder is there when it has a file."""

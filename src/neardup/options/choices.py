@@ -26,6 +26,7 @@ Report = Literal["best", "maximal", "windows"]
 
 InputFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
 OnError = Literal["raise", "skip"]
+Engine = Literal["threads", "spark"]
 Missing = Literal["raise", "ignore"]
 OutputFormat = Literal["same", "jsonl", "parquet"]
 TableFormat = Literal["jsonl", "csv"]

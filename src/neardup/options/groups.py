@@ -34,7 +34,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("output", "output_format", "table_format", "show_all", "html"),
         *("no_text", "overwrite", "stats", "as_json"),
     ),
-    "Running": (*("workers", "memory", "work", "fresh", "executors", "executor_cores", "quiet"),),
+    "Running": (
+        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores", "quiet"),
+    ),
 }
 
 

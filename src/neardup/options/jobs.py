@@ -173,6 +173,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_DEDUP,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
+        table.ENGINE,
         *_WITHIN_MEMORY,
         table.FRESH,
         *_RUN_COMMAND,

@@ -9,6 +9,7 @@ from neardup.options.choices import (
     Algorithm,
     Clusters,
     DocumentMeasure,
+    Engine,
     Fingerprint,
     InputFormat,
     InverseFrequency,
@@ -398,6 +399,13 @@ OUTPUT_FORMAT = Option(
 )
 OVERWRITE = Option("overwrite", Flag(), "Replace the output file if it exists.", default=False)
 STATS = Option("stats", Flag(), "Print what each filter did.", default=False)
+ENGINE = Option(
+    "engine",
+    Choice(Engine),
+    "What does the work: threads of this process, or a Spark session; its executors have to reach "
+    "inputs and output under the same paths or URLs.",
+    "threads",
+)
 WORKERS = Option("workers", Whole(1), "Threads.", usual="one a core")
 MEMORY = Option(
     "memory",

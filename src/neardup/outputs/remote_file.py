@@ -13,6 +13,7 @@ from neardup.files.destinations import Destination
 from neardup.files.remote import (
     RemoteDestination,
     RemoteFile,
+    WrittenFile,
     has_folders,
     open_system,
     writing_to,
@@ -63,7 +64,7 @@ def new_remote_file(url: Url) -> Iterator[Destination]:
     system, path = open_system(url)
     is_moved = has_folders(path)
     written = _beside(system, path) if is_moved else path
-    files: list[RemoteFile] = []
+    files: list[RemoteFile | WrittenFile] = []
     try:
         yield RemoteDestination(system, written, url, files)
         if is_moved:

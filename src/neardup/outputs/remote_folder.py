@@ -23,6 +23,7 @@ from neardup.files.markers import ENTRIES, STARTED, SUCCESS, read_marker
 from neardup.files.remote import (
     RemoteDestination,
     RemoteFile,
+    WrittenFile,
     has_folders,
     open_system,
     to_its_end,
@@ -84,7 +85,7 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
     """
     folder = _RemoteFolder(url)
     folder.check(overwrite=overwrite)
-    files: list[RemoteFile] = []
+    files: list[RemoteFile | WrittenFile] = []
     try:
         folder.start()
         yield RemoteDestination(folder.system, folder.path, url, files)
@@ -165,7 +166,7 @@ class _RemoteFolder:
             self._put(STARTED, start)
             self._clear()
 
-    def finish(self, files: list[RemoteFile]) -> None:
+    def finish(self, files: list[RemoteFile | WrittenFile]) -> None:
         """Write the marker, with the names and sizes of all files."""
         with writing_to(self.url):
             if not self._is_ours():
@@ -179,7 +180,7 @@ class _RemoteFolder:
             listed = [{"name": name, "bytes": size} for name, size in sizes]
             self._put(SUCCESS, {"neardup": __version__, "files": listed})
 
-    def undo(self, files: list[RemoteFile]) -> str:
+    def undo(self, files: list[RemoteFile | WrittenFile]) -> str:
         """Remove what was written; return what has become of it."""
         for file in files:
             file.abandon()

@@ -13,6 +13,7 @@ from neardup.jobs.dedup.decide import Assignment, Decision
 from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.selection import complete_summary
+from neardup.options.choices import Engine
 from neardup.results import describe_ids, skipped_rows, versions
 from neardup.runtime.runner import Runner
 
@@ -26,6 +27,9 @@ def summarise(
     choice: MethodChoice | None,
     audit: Audit | None,
     runner: Runner,
+    *,
+    engine: Engine = "threads",
+    workers: int | None = None,
 ) -> dict[str, Any]:
     """Put together what ``summary.json`` says of a run; writing adds its time."""
     own, other = contents.own, contents.other
@@ -58,7 +62,8 @@ def summarise(
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,
         "scheme": plan.reading.shingles.describe(),
-        "workers": runner.workers,
+        "engine": engine,
+        "workers": runner.workers if workers is None else workers,
     }
     if method == "minhash":
         summary["recall"] = float(plan.recall)

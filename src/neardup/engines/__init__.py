@@ -1,0 +1,1 @@
+"""Engines that run the stages of a job elsewhere than in threads of this process."""

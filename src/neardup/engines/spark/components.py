@@ -1,0 +1,106 @@
+"""The stage components: contents meet others of the same band key; the driver joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from neardup.engines.spark.cluster import Cluster
+from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
+from neardup.engines.spark.sign import SignedTasks
+from neardup.jobs.dedup.contents import Contents
+from neardup.jobs.dedup.plan import DedupPlan
+from neardup.kernels.union_find import find_roots, union_edges
+from neardup.matching.buckets import star_edges
+from neardup.reading.copies import part_of
+from neardup.tables import Int64s
+
+# Memory of a row, a key of a document, while a partition is worked on.
+_BYTES = 100
+# The fewest partitions for each slot, so that slots end together.
+_PARTITIONS_A_SLOT = 2
+
+
+def find_components(
+    signed: SignedTasks, contents: Contents, plan: DedupPlan, cluster: Cluster
+) -> Int64s:
+    """Find for each document the first one of its component, itself if it is no content."""
+    n_documents = len(contents.firsts)
+    n_rows = n_documents * plan.banding.bands
+    least = _PARTITIONS_A_SLOT * cluster.slots
+    n_partitions = max(least, -(-n_rows * _BYTES // cluster.task_bytes))
+    n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
+    is_content = contents.is_content
+    payloads = [
+        (start, np.packbits(is_content[start:stop]))
+        for start, stop in zip(signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True)
+    ]
+    sending = partial(_send, n_partitions)
+    rows = cluster.work(sending, cluster.attach(payloads, signed.rows))
+    meeting = partial(_meet, n_ignored)
+    edges = cluster.work(meeting, cluster.place(rows, n_partitions))
+    parents: Int64s = np.arange(n_documents, dtype=np.int64)
+    for _, data in cluster.bring_once(edges):
+        batch = from_bytes(data)
+        first, member = (column.to_numpy() for column in batch.columns)
+        union_edges(parents, first, member)
+    find_roots(parents)
+    return parents
+
+
+def _send(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Send the keys of contents, by parts of the range of keys."""
+    import pyarrow as pa
+
+    first, packed = next(rows)
+    is_content = np.unpackbits(packed).astype(np.bool_)
+    outbox = Outbox()
+    done = 0
+    for _, _, _, signed in rows:
+        n, n_bands = signed.keys.shape
+        documents = np.flatnonzero(is_content[done : done + n])
+        keys = signed.keys[documents].ravel()
+        columns = {
+            "band": np.tile(np.arange(n_bands, dtype=np.uint16), len(documents)),
+            "document": np.repeat(documents + first + done, n_bands),
+            "key": keys,
+        }
+        partitions = part_of(keys, n_partitions).astype(np.int64)
+        yield from outbox.add(pa.RecordBatch.from_pydict(columns), partitions)
+        done += n
+    yield from outbox.rest()
+
+
+def _meet(n_ignored: int, rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
+    """Connect documents of the same key in a band; give a forest that connects the same ones.
+
+    Documents below ``n_ignored`` need not meet each other.
+    """
+    import pyarrow as pa
+
+    batches = [from_bytes(data) for _, data in rows]
+    if not batches:
+        return
+    batch = pa.concat_batches(batches)
+    bands, numbers, keys = (column.to_numpy() for column in batch.columns)
+    documents, places = np.unique(numbers, return_inverse=True)
+    ignored = documents < n_ignored
+    parents: Int64s = np.arange(len(documents), dtype=np.int64)
+    order = np.argsort(bands, kind="stable")
+    bounds = np.searchsorted(bands[order], np.arange(int(bands.max()) + 2))
+    for start, stop in pairwise(bounds.tolist()):
+        # By document, so that the first of each key is the first of all, whatever came first.
+        of_band = order[start:stop]
+        of_band = of_band[np.argsort(places[of_band])]
+        own = places[of_band]
+        are_ignored = ignored[own] if n_ignored else None
+        firsts, members = star_edges(keys[of_band], are_ignored=are_ignored)
+        union_edges(parents, own[firsts], own[members])
+    find_roots(parents)
+    joined = np.flatnonzero(parents != np.arange(len(parents)))
+    edges = {"first": documents[parents[joined]], "member": documents[joined]}
+    yield None, to_bytes(pa.RecordBatch.from_pydict(edges))

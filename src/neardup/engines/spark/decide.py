@@ -1,0 +1,265 @@
+"""The stages exchange, sieve and decide: candidates go to their partitions, and are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.engines.spark.cluster import Cluster
+from neardup.engines.spark.failures import Failure
+from neardup.engines.spark.host import local_workspace
+from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
+from neardup.engines.spark.sign import SignedTasks
+from neardup.engines.spark.tasks import Task
+from neardup.errors import NeardupError, ReadError
+from neardup.jobs.dedup.choose import sieve_candidates
+from neardup.jobs.dedup.decide import Decision, decide_within
+from neardup.jobs.stages.components import Partitions
+from neardup.jobs.stages.exchange import candidate_rows, candidates_of, read_sets
+from neardup.reading.second_pass import file_has_changed
+from neardup.storage.shuffle import Shuffle
+from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.rdd import RDD
+
+    from neardup.files.rows import ColumnNames
+    from neardup.jobs.dedup.contents import Contents
+    from neardup.jobs.dedup.plan import DedupPlan
+
+# Share of a task's memory in which texts wait to be written to its local disk.
+_WAITING_SHARE = 0.2
+# Share that the sets take which are compared.
+_SETS_SHARE = 0.4
+
+
+def exchange_keys(
+    signed: SignedTasks, contents: Contents, partitions: Partitions, cluster: Cluster
+) -> RDD[Any]:
+    """Bring keys and filters of candidates to their partitions, each with its component."""
+    places = contents.places_of(partitions.documents)
+    payloads = []
+    for start, stop in zip(signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True):
+        own = places[start:stop]
+        rows = np.flatnonzero(own >= 0)
+        are_fixed = rows + start < len(contents.other)
+        payloads.append((rows, own[rows], partitions.components[own[rows]], are_fixed))
+    sending = partial(_send_keys, partitions.bounds)
+    rows_sent = cluster.work(sending, cluster.attach(payloads, signed.rows))
+    return cluster.place(rows_sent, len(partitions))
+
+
+def _send_keys(bounds: Int64s, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    import pyarrow as pa
+
+    wanted, places, components, are_fixed = next(rows)
+    outbox = Outbox()
+    done = 0
+    for _, _, _, signed in rows:
+        start, stop = np.searchsorted(wanted, [done, done + len(signed.numbers)])
+        own = places[start:stop]
+        batch = candidate_rows(own, wanted[start:stop] - done, signed.keys, signed.filters)
+        batch = batch.append_column("component", pa.array(components[start:stop]))
+        batch = batch.append_column("is_fixed", pa.array(are_fixed[start:stop]))
+        yield from outbox.add(batch, np.searchsorted(bounds, own, side="right") - 1)
+        done += len(signed.numbers)
+    yield from outbox.rest()
+
+
+def sieve(exchanged: RDD[Any], partitions: Partitions, plan: DedupPlan, cluster: Cluster) -> Int64s:
+    """Return the new component of each candidate, -1 for one that is similar to no other."""
+    components: Int64s = np.full(len(partitions.documents), -1, np.int64)
+    working = partial(_sieve, partitions.bounds, plan)
+    for _, data in cluster.bring_once(cluster.work(working, exchanged)):
+        batch = from_bytes(data)
+        components[batch.column("place").to_numpy()] = batch.column("component").to_numpy()
+    return components
+
+
+def _sieve(
+    bounds: Int64s, plan: DedupPlan, rows: Iterator[tuple[int, bytes]]
+) -> Iterator[tuple[None, bytes]]:
+    """Give places and new components of the live documents of a partition."""
+    import pyarrow as pa
+
+    received = list(rows)
+    if not received:
+        return
+    partition = received[0][0]
+    batches = [from_bytes(data) for _, data in received]
+    del received
+    batch = _by_place(batches)
+    firsts = sieve_candidates(
+        batch.column("component").to_numpy(),
+        candidates_of(batch, plan.banding.bands),
+        batch.column("is_fixed").to_numpy(zero_copy_only=False),
+        plan,
+    )
+    live = np.flatnonzero(firsts >= 0)
+    start = int(bounds[partition])
+    found = {"place": live + start, "component": firsts[live] + start}
+    yield None, to_bytes(pa.RecordBatch.from_pydict(found))
+
+
+def _by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Put the rows of a partition into the order of their places, however they came."""
+    import pyarrow as pa
+
+    batch = pa.concat_batches(batches)
+    return batch.take(pa.array(np.argsort(batch.column("place").to_numpy())))
+
+
+def decide_on_executors(
+    exchanged: RDD[Any],
+    signed: SignedTasks,
+    contents: Contents,
+    partitions: Partitions,
+    components: Int64s,
+    plan: DedupPlan,
+    cluster: Cluster,
+) -> Iterator[Decision]:
+    """Read live documents again, and decide each partition."""
+    texts = _exchange_texts(signed, contents, partitions, components, plan, cluster)
+    working = partial(_decide, partitions.bounds, len(contents.other), plan, cluster.task_bytes)
+    for _, data in cluster.bring_once(cluster.work(working, exchanged.union(texts))):
+        batch = from_bytes(data)
+        yield Decision.from_arrays(
+            {name: batch.column(name).flatten().to_numpy() for name in batch.schema.names}
+        )
+
+
+def _exchange_texts(
+    signed: SignedTasks,
+    contents: Contents,
+    partitions: Partitions,
+    components: Int64s,
+    plan: DedupPlan,
+    cluster: Cluster,
+) -> RDD[Any]:
+    """Read the texts of live documents again and bring them to their partitions."""
+    documents = partitions.documents[components >= 0]
+    places = contents.places_of(partitions.documents)
+    is_live = np.zeros(len(contents.firsts), np.bool_)
+    is_live[documents] = True
+    payloads = []
+    columns = [catalogue.columns.only_text() for catalogue in contents.catalogues]
+    for task, start, stop in zip(
+        signed.tasks, signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True
+    ):
+        rows = np.flatnonzero(is_live[start:stop])
+        own = places[rows + start]
+        facts = (rows, own, components[own], contents.n_tokens_of(rows + start), rows + start)
+        payloads.append((task, stop - start, facts))
+    sending = partial(_send_texts, partitions.bounds, columns, plan.reading.skip_bad)
+    rows_sent = cluster.work(sending, cluster.lay_out(list(enumerate(payloads))))
+    return cluster.place(rows_sent, len(partitions))
+
+
+def _send_texts(
+    bounds: Int64s,
+    columns: Sequence[ColumnNames],
+    skip_bad: bool,
+    payloads: Iterator[tuple[int, tuple[Task, int, tuple[Int64s, ...]]]],
+) -> Iterator[tuple[int, bytes | Failure]]:
+    import pyarrow as pa
+
+    outbox = Outbox()
+    for number, (task, n_documents, (wanted, *facts)) in payloads:
+        piece = None
+        if not len(wanted):
+            continue
+        try:
+            done = 0
+            for piece in task:
+                for block in piece.blocks():
+                    start, stop = np.searchsorted(wanted, [done, done + len(block)])
+                    select = np.zeros(len(block), np.bool_)
+                    select[wanted[start:stop] - done] = True
+                    done += len(block)
+                    if start == stop:
+                        continue
+                    parsed = block.parse(
+                        columns[piece.collection], select=select, skip_bad=skip_bad
+                    )
+                    texts = Texts.from_arrow(parsed.text).to_arrow()
+                    place, component, n_tokens, document = (fact[start:stop] for fact in facts)
+                    batch = pa.RecordBatch.from_pydict(
+                        {
+                            "place": place,
+                            "component": component,
+                            "n_tokens": n_tokens,
+                            "document": document,
+                            "text": texts,
+                        }
+                    )
+                    partitions = np.searchsorted(bounds, place, side="right") - 1
+                    yield from outbox.add(batch, partitions)
+            if done != n_documents and piece is not None:
+                raise file_has_changed(piece.location)
+            yield from outbox.rest()
+        except NeardupError as error:
+            failure = Failure.of(number, piece, error)
+            # To all, because none has all of its texts then.
+            yield from ((partition, failure) for partition in range(len(bounds) - 1))
+
+
+def _decide(
+    bounds: Int64s,
+    n_other: int,
+    plan: DedupPlan,
+    memory: int,
+    rows: Iterator[tuple[int, bytes | Failure]],
+) -> Iterator[tuple[None, bytes] | Failure]:
+    """Decide a partition, of which keys and texts come in any order."""
+    import pyarrow as pa
+
+    keys, known = [], []
+    failures = []
+    partitions = set()
+    with local_workspace(memory) as workspace:
+        texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
+        with texts:
+            for partition, data in rows:
+                partitions.add(partition)
+                if isinstance(data, Failure):
+                    failures.append(data)
+                    continue
+                batch = from_bytes(data)
+                if "text" not in batch.schema.names:
+                    keys.append(batch.select(["place", "keys"]))
+                    continue
+                known.append(batch.select(["place", "component", "n_tokens", "document"]))
+                here = np.zeros(len(batch), np.int64)
+                texts.add(batch.select(["place", "text"]), here, weight=batch.nbytes)
+        if failures or not known:
+            yield from failures
+            return
+        [number] = partitions
+        facts = _by_place(known).columns
+        places, components, n_tokens, documents = (column.to_numpy() for column in facts)
+        candidates = candidates_of(_by_place(keys), plan.banding.bands)
+        band_keys = candidates.keys[places - int(bounds[number])]
+
+        def read_some(wanted: Int64s) -> ShingleSets | WeightedSets:
+            return read_sets(texts, 0, places[wanted], n_tokens[wanted], plan.reading)
+
+        n_fixed = int(np.count_nonzero(documents < n_other))
+        element = 16 if plan.reading.weighted else 8
+        capacity = int(memory * _SETS_SHARE) // element
+        try:
+            decision = decide_within(
+                documents, band_keys, components, n_tokens, read_some, plan, n_fixed, capacity
+            )
+        except ReadError as error:
+            yield Failure.of(number, None, error)
+            return
+    arrays = decision.as_arrays()
+    columns = {
+        name: pa.array([array], pa.large_list(pa.from_numpy_dtype(array.dtype)))
+        for name, array in arrays.items()
+    }
+    yield None, to_bytes(pa.RecordBatch.from_pydict(columns))

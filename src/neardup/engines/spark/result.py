@@ -1,0 +1,27 @@
+"""The result of a deduplication whose rows executors write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neardup.engines.spark.cluster import Cluster
+from neardup.engines.spark.write import write_on_executors
+from neardup.jobs.dedup.result import DeduplicationResult
+
+if TYPE_CHECKING:
+    from neardup.files.destinations import Destination
+    from neardup.options.choices import OutputFormat
+    from neardup.runtime.runner import Runner
+
+
+class SparkResult(DeduplicationResult):
+    """As ``DeduplicationResult``; the session has to run while the result is written."""
+
+    cluster: Cluster
+
+    def write_documents(
+        self, folder: Destination, output_format: OutputFormat, runner: Runner
+    ) -> None:
+        """Have executors write the rows to a folder that they reach under the same path or URL."""
+        write_on_executors(self._documents, self._stays, folder, output_format, self.cluster)
+        runner.report("write", len(self._stays), len(self._stays))

@@ -1,0 +1,166 @@
+"""Deduplication on Spark: the stages in order, as ``jobs.dedup.run`` has them in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.engines.spark.cluster import Cluster
+from neardup.engines.spark.components import find_components
+from neardup.engines.spark.copies import find_contents
+from neardup.engines.spark.decide import decide_on_executors, exchange_keys, sieve
+from neardup.engines.spark.result import SparkResult
+from neardup.engines.spark.sign import SignedTasks, sign_on_executors
+from neardup.errors import EngineError, InvalidParameterError
+from neardup.files.input_options import check_effect
+from neardup.jobs.dedup.decide import Decision, assign
+from neardup.jobs.dedup.summary import summarise
+from neardup.jobs.stages.components import pack_components
+from neardup.reading.frequencies import count_shingles, with_frequencies
+from neardup.runtime.job_kernels import KERNELS_OF
+from neardup.runtime.runner import Runner
+from neardup.storage.workspace import Workspace
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
+    from neardup.jobs.dedup.contents import Contents
+    from neardup.jobs.dedup.plan import DedupPlan
+
+# Share of a task's memory for what is compared at the same time.
+_PARTITION_SHARE = 0.4
+
+# Partitions a slot at least; fewer than for a thread, because a task costs more.
+_PARTITIONS_A_SLOT = 4
+
+
+def check_for_spark(plan: DedupPlan) -> None:
+    """Raise for options that need all documents in one place.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the option.
+    """
+    for name, is_given in (
+        ("method", plan.options.method != "minhash"),
+        ("audit", plan.options.audit is not None),
+    ):
+        if is_given:
+            message = (
+                f"{name} needs all documents in one memory, and cannot be had with engine spark; "
+                "leave it out, or choose engine threads"
+            )
+            raise InvalidParameterError(message, name, "engine")
+
+
+def deduplicate_on_spark(
+    cluster: Cluster,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: DedupPlan,
+    runner: Runner,
+    workspace: Workspace,
+) -> SparkResult:
+    """Run all stages but the writing, which the result does.
+
+    ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document.
+    """
+    check_for_spark(plan)
+    check_effect(plan.options, sources, against)
+    runner.prepare(KERNELS_OF["dedup"])
+    with spark_errors():
+        if plan.reading.needs_frequencies:
+            with runner.stage("count"):
+                collections = [
+                    (against, plan.options.other_columns),
+                    (sources, plan.options.columns),
+                ]
+                frequencies = count_shingles(collections, plan.reading, runner)
+            plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
+        with runner.stage("read") as note:
+            others = plan.reading.for_other(plan.options.other_columns)
+            signed = sign_on_executors(
+                [(against, others), (sources, plan.reading)], cluster, workspace
+            )
+            contents = find_contents(signed, plan.keep, cluster)
+            note(documents=len(contents.firsts), distinct_texts=contents.count())
+        try:
+            decision = _choose(signed, contents, plan, cluster, runner)
+        finally:
+            signed.rows.unpersist()
+    assignment = assign(contents, decision)
+    summary = summarise(
+        contents,
+        decision,
+        assignment,
+        plan,
+        "minhash",
+        None,
+        None,
+        runner,
+        engine="spark",
+        workers=cluster.slots,
+    )
+    result = SparkResult(contents.own, contents.other, assignment, summary)
+    result.cluster = cluster
+    return result
+
+
+def _choose(
+    signed: SignedTasks, contents: Contents, plan: DedupPlan, cluster: Cluster, runner: Runner
+) -> Decision:
+    """Decide contents that share a bucket."""
+    with runner.stage("bucket") as note:
+        roots = find_components(signed, contents, plan, cluster)
+        room = int(cluster.task_bytes * _PARTITION_SHARE)
+        n_least = max(1, _PARTITIONS_A_SLOT * cluster.slots)
+        partitions = pack_components(roots, contents, plan.reading, room, n_least)
+        note(candidates=len(partitions.documents))
+    if not len(partitions):
+        return Decision.of_all([])
+    with runner.stage("sieve") as note:
+        exchanged = exchange_keys(signed, contents, partitions, cluster)
+        components = sieve(exchanged, partitions, plan, cluster)
+        note(candidates=int(np.count_nonzero(components >= 0)))
+    with runner.stage("choose") as note:
+        decision = Decision.of_all(
+            decide_on_executors(exchanged, signed, contents, partitions, components, plan, cluster)
+        )
+        note(compared=decision.n_compared, similar=decision.n_verified)
+    return decision
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turn what Spark raises when a job cannot be finished into one line.
+
+    Raises
+    ------
+    EngineError
+        With Spark's reason.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        raise EngineError(_reason(error)) from error
+
+
+def _reason(error: Any) -> str:
+    text = str(getattr(error, "java_exception", None) or error)
+    if "No module named 'neardup'" in text:
+        return (
+            "the executors' Python has no neardup; install it there, or send an environment along "
+            "with --archives"
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # A worker's trace ends with what it has raised.
+    raised = [line for line in lines if "Error" in line and not line.startswith("at ")]
+    said = raised[-1] if raised else lines[0]
+    return f"Spark could not finish: {said[:300]}; the executors' logs say more"

@@ -1,0 +1,159 @@
+"""Deduplication on a Spark session: the stages of ``neardup.deduplicate``, on its executors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.engines.spark.run import deduplicate_on_spark
+from neardup.engines.spark.session import cluster_of
+from neardup.files.resolve import resolve_inputs
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.workspaces import open_workspace
+from neardup.options.choices import (
+    Clusters,
+    DocumentMeasure,
+    InputFormat,
+    InverseFrequency,
+    Occurrences,
+    OnError,
+    TermFrequency,
+    UnicodeForm,
+)
+from neardup.runtime.progress import Progress
+from neardup.runtime.runner import Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from neardup.text.tokenizers import TokenFunction
+
+
+def deduplicate(
+    session: SparkSession,
+    data: Any,
+    *,
+    against: Any = None,
+    against_text_column: str | Sequence[str] | None = None,
+    against_id_column: str | None = None,
+    measure: DocumentMeasure = "jaccard",
+    threshold: str | float | Decimal | Fraction = 0.8,
+    recall: str | float | Decimal | Fraction | None = None,
+    tokenizer: str | Path | TokenFunction = "words",
+    ngram: int | None = None,
+    occurrences: Occurrences = "set",
+    casefold: bool | None = None,
+    unicode_form: UnicodeForm | None = None,
+    strip_accents: bool = False,
+    fold_digits: bool = False,
+    num_perm: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    keep: str = "first",
+    clusters: Clusters = "survivors",
+    tf: TermFrequency | None = None,
+    idf: InverseFrequency | None = None,
+    text_column: str | Sequence[str] = "text",
+    id_column: str | None = None,
+    input_format: InputFormat = "auto",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    lines: bool = False,
+    on_error: OnError = "raise",
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    progress: Progress | None = None,
+) -> DeduplicationResult:
+    """Find near-duplicate documents as ``neardup.deduplicate``, on the executors of a session.
+
+    The result is the same, byte by byte. It needs the session until it has been written, which
+    executors do as well, to a folder that all of them reach under the same path.
+
+    Parameters
+    ----------
+    session
+        A ``SparkSession``; its executors need the same version of neardup.
+    data
+        A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all executors
+        reach under the same paths.
+    against
+        More documents, as for ``data``. They all stay; what is similar to one of them goes.
+    against_text_column, against_id_column, measure, threshold, recall, tokenizer, ngram
+        As for ``neardup.deduplicate``, and so are all others up to ``on_error``. A function as
+        ``tokenizer`` has to be one that Spark can send to its executors.
+    occurrences, casefold, unicode_form, strip_accents, fold_digits, num_perm, bands, rows, seed
+        Likewise.
+    keep, clusters, tf, idf, text_column, id_column, input_format, encoding, delimiter, lines
+        Likewise.
+    on_error
+        Likewise.
+    memory
+        Most memory that the driver uses for what it keeps of documents, in bytes or as a size such
+        as ``4GB``; None is 60 % of what is free. What does not fit goes to files.
+    work
+        Folder for these files, on the driver; None is where the system has temporary files.
+    progress
+        As for ``neardup.deduplicate``.
+
+    Returns
+    -------
+    The result: ``removed``, ``clusters`` (Arrow tables), ``summary`` and ``write()``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, or a session without a ``SparkContext``.
+    InvalidInputError
+        For a bad row or a repeated id, and for data in memory.
+    ReadError
+        For a file that cannot be read.
+    EngineError
+        If Spark cannot finish.
+
+    Notes
+    -----
+    The driver keeps some 60 bytes a document, and ids in files; see the page on Spark.
+    """
+    options = DedupOptions(
+        measure=measure,
+        threshold=threshold,
+        recall=recall,
+        tokenizer=tokenizer,
+        ngram=ngram,
+        occurrences=occurrences,
+        casefold=casefold,
+        unicode_form=unicode_form,
+        strip_accents=strip_accents,
+        fold_digits=fold_digits,
+        num_perm=num_perm,
+        bands=bands,
+        rows=rows,
+        seed=seed,
+        keep=keep,
+        clusters=clusters,
+        tf=tf,
+        idf=idf,
+        against_text_column=against_text_column,
+        against_id_column=against_id_column,
+        text_column=text_column,
+        id_column=id_column,
+        input_format=input_format,
+        encoding=encoding,
+        delimiter=delimiter,
+        lines=lines,
+        on_error=on_error,
+    )
+    plan = plan_deduplication(options)
+    if against is None:
+        options.check_no_other("without against", "give against", "against")
+    cluster = cluster_of(session)
+    with Runner(None, progress) as runner:
+        sources = resolve_inputs(data, options)
+        others = resolve_inputs(against, options) if against is not None else []
+        workspace = open_workspace(memory, work)
+        return deduplicate_on_spark(cluster, sources, others, plan, runner, workspace)

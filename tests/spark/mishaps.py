@@ -1,0 +1,78 @@
+"""What may happen to a task: it dies, alone or with its executor, or its rows come in any order.
+
+Stages are replaced by these, around the stage itself; executors find them by name.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+# Functions of the engine that tasks run, in the order of the stages.
+STAGES = (
+    *("sign._sign", "copies._send", "copies._meet", "components._send", "components._meet"),
+    *("decide._send_keys", "decide._sieve", "decide._send_texts", "decide._decide"),
+    "write._write",
+)
+# Those to which Spark brings rows, in an order that is up to it.
+MEETING = ("copies._meet", "components._meet", "decide._sieve", "decide._decide")
+
+
+def replace_stage(
+    monkeypatch: Any, stage: str, wrapper: Callable[..., Any], *arguments: Any
+) -> None:
+    """Put a wrapper, with some arguments, around a stage."""
+    module, name = stage.split(".")
+    path = f"neardup.engines.spark.{module}.{name}"
+    __import__(f"neardup.engines.spark.{module}")
+    stage_function = _found(path)
+    monkeypatch.setattr(path, partial(wrapper, path, stage_function, *arguments))
+
+
+def _found(path: str) -> Any:
+    import importlib
+
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def dies_once(
+    _: str, function: Callable[..., Any], marks: str, victim: str, *arguments: Any
+) -> Iterator[Any]:
+    """Kill the worker, or its executor, after the first rows of one task, and only then."""
+    for number, row in enumerate(function(*arguments)):
+        yield row
+        if number == 0 and _is_first(marks):
+            _kill(victim)
+    # Stages without rows die as well.
+    if _is_first(marks):
+        _kill(victim)
+
+
+def shuffled(_: str, function: Callable[..., Any], seed: int, *arguments: Any) -> Iterator[Any]:
+    """Hand the rows of a partition over in another order."""
+    *others, rows = arguments
+    rows = list(rows)
+    random.Random(seed).shuffle(rows)
+    return function(*others, iter(rows))
+
+
+def _is_first(marks: str) -> bool:
+    try:
+        Path(marks).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _kill(victim: str) -> None:
+    if victim == "worker":
+        os.kill(os.getpid(), signal.SIGKILL)
+    # Workers are children of a process that is a child of the executor.
+    executor = int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(executor, signal.SIGKILL)

@@ -1,0 +1,140 @@
+"""Errors on executors come out as those of threads; what cannot be had is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import neardup
+import neardup.spark
+from neardup.errors import (
+    EngineError,
+    InvalidInputError,
+    NeardupError,
+    ReadError,
+    WriteError,
+)
+from tests.spark.runs import assert_same, run_threads
+
+
+def message_of(function, *arguments, **options) -> tuple[type, str]:
+    with pytest.raises(NeardupError) as caught:
+        function(*arguments, **options)
+    return type(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"id": "x", "text": 5}', "no JSON", '{"id": "x"}', '{"id": "1-3", "text": "again"}'],
+)
+def test_bad_row(session, collection, tmp_path, monkeypatch, small_tasks, line):
+    """The same error, with the file as it was named and the row."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    lines = (collection / "own/a.jsonl").read_text().splitlines()
+    lines[400] = line
+    (tmp_path / "data/a.jsonl").write_text("\n".join(lines))
+    if "again" not in line:
+        # Ids are compared when all rows have been read.
+        (tmp_path / "data/b.jsonl").write_text("no JSON either")
+    expected = message_of(neardup.deduplicate, "data")
+    assert expected[0] is InvalidInputError
+    assert "a.jsonl, row 401" in expected[1]
+    assert message_of(neardup.spark.deduplicate, session, "data") == expected
+
+
+def test_damaged_file(session, tmp_path, small_tasks, collection):
+    data = (collection / "own/b.jsonl.gz").read_bytes()
+    (tmp_path / "b.jsonl.gz").write_bytes(data[: len(data) // 2])
+    expected = message_of(neardup.deduplicate, str(tmp_path))
+    assert expected[0] is ReadError
+    assert message_of(neardup.spark.deduplicate, session, str(tmp_path)) == expected
+
+
+def test_changed_file(session, collection, tmp_path, monkeypatch):
+    """Between the first and the second time that it is read."""
+    from neardup.engines.spark import run
+
+    path = tmp_path / "a.jsonl"
+    lines = (collection / "own/a.jsonl").read_text().splitlines(keepends=True)
+    path.write_text("".join(lines))
+    find = run.find_components
+
+    def find_and_change(*arguments):
+        path.write_text("".join(lines[:-10]))
+        return find(*arguments)
+
+    monkeypatch.setattr(run, "find_components", find_and_change)
+    kind, message = message_of(neardup.spark.deduplicate, session, str(path))
+    assert kind is ReadError
+    assert message.startswith(f"{path}: the file has changed")
+
+
+def test_other_version(session, collection, monkeypatch):
+    monkeypatch.setattr("neardup.engines.spark.cluster.__version__", "0.0.1")
+    kind, message = message_of(neardup.spark.deduplicate, session, str(collection / "own"))
+    assert kind is EngineError
+    assert "install the same version everywhere" in message
+
+
+@pytest.mark.parametrize("data", [["a text", "another"], [{"text": "a"}]])
+def test_data_in_memory(session, data):
+    with pytest.raises(InvalidInputError, match="name paths or URLs"):
+        neardup.spark.deduplicate(session, data)
+
+
+def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
+    """Executors that write elsewhere would leave an output without rows."""
+    from neardup.engines.spark import write
+
+    result = neardup.spark.deduplicate(session, str(collection / "own"))
+    monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")
+    kind, message = message_of(result.write, tmp_path / "out")
+    assert kind is WriteError
+    assert "choose a folder that all of them share" in message
+    assert not (tmp_path / "out").exists()
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "neardup", "dedup", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_command(spark_home, collection, tmp_path):
+    """The command begins a session of its own where there is none."""
+    data = str(collection / "own")
+    run_threads(data, tmp_path / "threads")
+    done = command(data, "-o", str(tmp_path / "out"), "--engine", "spark", "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["engine"] == "spark"
+    written = json.loads((tmp_path / "out/summary.json").read_text())
+    assert written.pop("configuration", {}) == summary.pop("configuration", {})
+    (tmp_path / "out/summary.json").write_text(json.dumps(written))
+    assert_same(tmp_path / "out", tmp_path / "threads")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--method", "exact"], "--method"),
+        (["--method", "auto"], "--method"),
+        (["--audit", "5"], "--audit"),
+        (["--workers", "2"], "--workers"),
+        (["--fresh"], "--fresh"),
+    ],
+)
+def test_command__refuses(collection, tmp_path, words, named):
+    out = str(tmp_path / "out")
+    done = command(str(collection / "own"), "-o", out, "--engine", "spark", *words)
+    assert done.returncode == 2 or done.returncode == 1
+    assert done.stderr.startswith("error: " + named) or named in done.stderr
+    assert "--engine" in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 3

@@ -1,0 +1,126 @@
+"""Spark writes the same files as threads, whatever the options and however rows travel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup
+import neardup.spark
+from tests.spark.runs import assert_same, run_spark, run_threads
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "longest": {"keep": "longest", "threshold": 0.7},
+    "by number": {"keep": "max:score"},
+    "by origin": {"keep": "priority:origin=book,mail"},
+    "components": {"clusters": "components", "threshold": 0.6},
+    "containment": {"measure": "containment", "keep": "longest"},
+    "numbered": {"occurrences": "numbered", "ngram": 2},
+    "weighted": {"measure": "weighted-jaccard", "threshold": 0.7},
+    "without ids": {"id_column": ""},
+    "other id": {"id_column": "id", "tokenizer": "characters", "threshold": 0.9},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options(session, collection, tmp_path, small_tasks, name):
+    data = str(collection / "own")
+    expected = run_threads(data, tmp_path / "threads", **OPTIONS[name])
+    assert_same(run_spark(session, data, tmp_path / "spark", **OPTIONS[name]), expected)
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+def test_against(session, collection, tmp_path, small_tasks, clusters):
+    data, options = str(collection / "own"), {"clusters": clusters, "keep": "shortest"}
+    options |= {"against": str(collection / "other")}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    summary = json.loads((expected / "summary.json").read_text())
+    assert summary["removed_for_against"]
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+def test_as_many_partitions_as_tasks(session, collection, tmp_path):
+    """Spark must not take rows for placed because the numbers are the same."""
+    data, options = str(collection / "own"), {"against": str(collection / "other")}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 7, 40])
+def test_partitions_of_the_session(session, collection, tmp_path, n_partitions):
+    data = str(collection / "own")
+    expected = run_threads(data, tmp_path / "threads")
+    session.conf.set("spark.sql.shuffle.partitions", n_partitions)
+    try:
+        assert_same(run_spark(session, data, tmp_path / "spark"), expected)
+    finally:
+        session.conf.unset("spark.sql.shuffle.partitions")
+
+
+def test_bad_rows_are_skipped(session, collection, tmp_path, small_tasks):
+    data = tmp_path / "data"
+    data.mkdir()
+    lines = (collection / "own/a.jsonl").read_text().splitlines()
+    for number in (3, 250, 599):
+        lines[number] = '{"id": "bad", "text": 5}'
+    (data / "a.jsonl").write_text("\n".join(lines) + "\n")
+    (data / "b.jsonl").write_text('{"text": null}\n')
+    expected = run_threads(str(data), tmp_path / "threads", on_error="skip")
+    summary = json.loads((expected / "summary.json").read_text())
+    assert summary["skipped_rows"] == 4
+    assert_same(run_spark(session, str(data), tmp_path / "spark", on_error="skip"), expected)
+
+
+@pytest.mark.parametrize("text", ["", '{"text": ""}\n', '{"text": "one of a kind"}\n'])
+def test_next_to_nothing(session, tmp_path, text):
+    (tmp_path / "data.jsonl").write_text(text)
+    data = str(tmp_path / "data.jsonl")
+    expected = run_threads(data, tmp_path / "threads")
+    assert_same(run_spark(session, data, tmp_path / "spark"), expected)
+
+
+def test_relative_path(session, collection, tmp_path, monkeypatch):
+    monkeypatch.chdir(collection)
+    expected = run_threads("own", tmp_path / "threads")
+    assert_same(run_spark(session, "own", Path("found")), expected)
+
+
+def test_converted(session, collection, tmp_path):
+    data = str(collection / "own")
+    neardup.deduplicate(data).write(tmp_path / "threads", format="parquet")
+    neardup.spark.deduplicate(session, data).write(tmp_path / "spark", format="parquet")
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+
+
+def test_output_at_a_url(session, collection, tmp_path, small_tasks):
+    """Executors write there, and the marker has their files."""
+    data = str(collection / "own")
+    url = f"local://{tmp_path}"
+    neardup.deduplicate(data).write(f"{url}/threads")
+    neardup.spark.deduplicate(session, data).write(f"{url}/spark")
+    listed = [
+        json.loads((tmp_path / name / "_SUCCESS").read_text())["files"]
+        for name in ("spark", "threads")
+    ]
+    for files in listed:
+        # It has the seconds of the run.
+        [summary] = [file for file in files if file["name"] == "summary.json"]
+        files.remove(summary)
+    assert listed[0] == listed[1]
+    for name in ("spark", "threads"):
+        (tmp_path / name / "_SUCCESS").unlink()
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+
+
+def test_component_over_the_memory_of_a_task(session, collection, tmp_path, monkeypatch):
+    """What does not fit is decided in chunks, from files."""
+    from neardup.engines.spark import session as sessions
+
+    monkeypatch.setattr(sessions, "_task_bytes", lambda _: 40_000)
+    data, options = str(collection / "own"), {"clusters": "components", "threshold": 0.5}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)

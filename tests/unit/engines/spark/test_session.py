@@ -1,0 +1,88 @@
+"""What is missing for Spark is named before any work; memory is read as Spark writes it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from neardup.engines.spark import session
+from neardup.engines.spark.session import check_java, cluster_of, current_session
+from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
+
+
+def make_java(folder, says: str):
+    """Write a program that says its version on standard error, as Java does."""
+    (folder / "bin").mkdir(parents=True)
+    program = folder / "bin/java"
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="runs a shell script")
+@pytest.mark.parametrize(
+    ("says", "problem"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', None),
+        ('openjdk version "21" 2023-09-19', None),
+        ('openjdk version "11.0.2" 2019-01-15', "is 11"),
+        ('java version "1.8.0_202"', "is 8"),
+        ("nonsense", "is of no known version"),
+    ],
+)
+def test_check_java(tmp_path, monkeypatch, says, problem):
+    monkeypatch.setenv("JAVA_HOME", str(make_java(tmp_path / "jdk", says)))
+    if problem is None:
+        check_java()
+        return
+    with pytest.raises(EngineError, match=f"needs Java 17 or later, .* {problem}; .*JAVA_HOME"):
+        check_java()
+
+
+def test_check_java__none(tmp_path, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineError, match="needs Java 17 or later, and finds none"):
+        check_java()
+
+
+def test_current_session__without_pyspark(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'neardup\[spark\]'"):
+        current_session()
+
+
+@pytest.mark.parametrize("found", [None, "local", object()])
+def test_cluster_of__no_session(found):
+    with pytest.raises(InvalidParameterError, match="session must be a SparkSession") as caught:
+        cluster_of(found)
+    assert caught.value.parameters == ("session",)
+
+
+@pytest.mark.parametrize(
+    ("master", "settings", "expected"),
+    [
+        ("yarn", {}, 1 << 29),
+        ("yarn", {"spark.executor.memory": "8g", "spark.executor.cores": "4"}, 1 << 30),
+        ("yarn", {"spark.executor.pyspark.memory": "3g", "spark.executor.cores": "3"}, 1 << 30),
+        ("yarn", {"spark.executor.memory": "2048"}, 1 << 30),
+        ("local-cluster[2,1,1024]", {"spark.executor.memory": "1024m"}, 1 << 29),
+        ("local[4]", {"spark.driver.memory": "4g"}, 1 << 29),
+    ],
+)
+def test_cluster_of__memory_of_a_task(master, settings, expected):
+    context = SimpleNamespace(
+        master=master, defaultParallelism=4, getConf=lambda: SimpleNamespace(get=settings.get)
+    )
+    cluster = cluster_of(SimpleNamespace(_sc=context))
+    assert (cluster.slots, cluster.task_bytes) == (4, expected)
+
+
+def test_bytes_of__units():
+    sizes = ["512", "512m", "512mb", "1g", "2T", "64k"]
+    found = [session._bytes_of(size) >> 10 for size in sizes]
+    assert found == [512 << 10, 512 << 10, 512 << 10, 1 << 20, 2 << 30, 64]

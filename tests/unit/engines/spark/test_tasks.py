@@ -1,0 +1,96 @@
+"""Tasks read all blocks of all sources, each once and in order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neardup.engines.spark import tasks
+from neardup.engines.spark.tasks import cut_tasks
+from neardup.errors import InvalidInputError
+from neardup.files.resolve import resolve_inputs, resolve_paths
+
+
+def write(path: Path, n_rows: int) -> int:
+    """Write rows of about 30 bytes, and return their number."""
+    path.write_text("".join(json.dumps({"text": f"row number {i}"}) + "\n" for i in range(n_rows)))
+    return n_rows
+
+
+def sources_of(folder: Path, sizes: list[int]) -> list:
+    for number, n_rows in enumerate(sizes):
+        write(folder / f"{number:02d}.jsonl", n_rows)
+    sources = list(resolve_paths([str(folder)]))
+    for source in sources:
+        source.block_bytes = 500
+    return sources
+
+
+def rows_of(collections: list[list], found: list) -> list[tuple[int, int, int]]:
+    """List collection, source and row of all rows, as tasks read them."""
+    return [
+        (piece.collection, piece.number, int(row))
+        for task in found
+        for piece in task
+        for block in piece.blocks()
+        for row in block.numbers
+    ]
+
+
+@pytest.mark.parametrize("slots", [1, 2, 5, 100])
+@pytest.mark.parametrize("least", [300, 1500, 10**6])
+def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
+    monkeypatch.setattr(tasks, "_LEAST_BYTES", least)
+    sizes = [[3, 0, 700, 1, 1, 1, 40], [200, 5]]
+    collections = []
+    for number, own in enumerate(sizes):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        collections.append(sources_of(folder, own))
+    found = cut_tasks(collections, slots)
+    expected = [
+        (collection, number, row)
+        for collection, own in enumerate(sizes)
+        for number, n_rows in enumerate(own)
+        for row in range(1, n_rows + 1)
+    ]
+    assert rows_of(collections, found) == expected
+    # No task has documents of both, which are numbered apart.
+    assert all(len({piece.collection for piece in task}) == 1 for task in found)
+
+
+def test_cut_tasks__long_source_in_stretches(tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "_LEAST_BYTES", 1000)
+    [source] = sources_of(tmp_path, [2000])
+    found = cut_tasks([[source]], 4)
+    assert len(found) == 4
+    n_rows = [len(rows_of([[source]], [task])) for task in found]
+    assert sum(n_rows) == 2000
+    assert min(n_rows) > 400
+    [whole] = cut_tasks([[source]], 4, are_whole=True)
+    assert len(whole) == 1
+
+
+def test_cut_tasks__short_sources_together(tmp_path):
+    sources = sources_of(tmp_path, [1] * 50)
+    assert [len(task) for task in cut_tasks([sources], 2)] == [50]
+    for source in sources:
+        source.size = None
+    assert [len(task) for task in cut_tasks([sources], 2)] == [1] * 50
+
+
+def test_cut_tasks__files_have_whole_paths(tmp_path, monkeypatch):
+    write(tmp_path / "a.jsonl", 3)
+    monkeypatch.chdir(tmp_path)
+    [[piece]] = cut_tasks([resolve_paths(["a.jsonl"])], 1)
+    assert piece.location == "a.jsonl"
+    assert piece.source.origin == str(tmp_path / "a.jsonl")
+    monkeypatch.chdir("/")
+    assert len(rows_of([], [(piece,)])) == 3
+
+
+def test_cut_tasks__refuses_data_in_memory():
+    with pytest.raises(InvalidInputError, match="not data in memory; name paths or URLs"):
+        cut_tasks([resolve_inputs(["a text"])], 1)
