@@ -10,6 +10,7 @@ from tests.spark.mishaps import MEETING, STAGES, dies_once, replace_stage, shuff
 from tests.spark.runs import assert_same, run_spark, run_threads
 
 OPTIONS = {"keep": "longest", "threshold": 0.6, "clusters": "components"}
+pytestmark = pytest.mark.kills
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 
