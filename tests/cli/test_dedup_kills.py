@@ -22,7 +22,10 @@ SHARED = ROOT.parent / "shared/data"
 # 25 take four minutes: a hundred kills in all.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "5"))
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+pytestmark = [
+    pytest.mark.kills,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals"),
+]
 
 KINDS = {
     "chain": (["--workers", "2"], lambda: make_rows(1, 60, chain=25)),
@@ -113,7 +116,6 @@ def kill_and_finish(folder, options, expected, rng, n_kills):
     return n_gone_on
 
 
-@pytest.mark.kills
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed__at_random_moments(tmp_path, prepared, kind):
     options, expected = prepared(kind)
@@ -122,7 +124,6 @@ def test_killed__at_random_moments(tmp_path, prepared, kind):
     assert n_gone_on > 5 or N_KILLS < 25
 
 
-@pytest.mark.kills
 @pytest.mark.parametrize("name", ["debian-descriptions/descriptions", "rfc-revisions/docs"])
 def test_killed__real_texts(tmp_path, name):
     path = SHARED / f"{name}.jsonl.xz"
@@ -146,7 +147,6 @@ def test_killed__and_goes_on(tmp_path, prepared):
     assert files_of(tmp_path / "out") == expected
 
 
-@pytest.mark.kills
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted__says_how_it_goes_on(tmp_path, prepared, sent):
     options, expected = prepared("chain")
@@ -167,9 +167,9 @@ def test_interrupted__says_how_it_goes_on(tmp_path, prepared, sent):
 
 
 @pytest.mark.parametrize(
-    "largest", [1000, 3000, pytest.param(5000, marks=pytest.mark.kills),
-                pytest.param(8000, marks=pytest.mark.kills),
-                pytest.param(20_000, marks=pytest.mark.kills)],
+    "largest", [1000, 3000, 5000,
+                8000,
+                20_000],
 )  # fmt: skip
 def test_disk_full__one_line_and_goes_on(tmp_path, prepared, largest):
     """Files may not grow beyond a size: what fits there is done, and then comes the error."""

@@ -199,6 +199,7 @@ def damage(path, how):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("how", ["flipped", "short", "gone"])
 @pytest.mark.parametrize(
     "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve.*", "texts-*", "decide-*",

@@ -50,14 +50,19 @@ def dedup(run, here):
     return dedup_within
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+# What the quick tests look at; the others are marked slow.
+QUICK = {(options, 30_000, 2) for options in OPTIONS[::4]}
+
+
 @pytest.mark.parametrize(
-    ("memory", "workers"),
+    ("options", "memory", "workers"),
     [
-        (30_000, 2),
-        pytest.param(100_000, 5, marks=pytest.mark.slow),
-        pytest.param(9_000, 1, marks=pytest.mark.slow),
-        pytest.param(300_000, 1, marks=pytest.mark.slow),
+        pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow)
+        for case in (
+            (options, memory, workers)
+            for memory, workers in ((30_000, 2), (100_000, 5), (9_000, 1), (300_000, 1))
+            for options in OPTIONS
+        )
     ],
 )
 def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options, memory, workers):
@@ -77,16 +82,16 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     monkeypatch.setattr(
         SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
     )
-    from neardup.jobs.dedup import choose
+    from neardup.jobs.dedup import choose, decide
     from neardup.reading import copies
 
     seen = {}
-    for module, name in ((choose, "exchange_texts"), (choose, "decide_in_chunks")):
+    for module, name in ((choose, "exchange_texts"), (decide, "choose_in_chunks")):
         function = getattr(module, name)
 
-        def noted(*arguments, name=name, function=function):
+        def noted(*arguments, name=name, function=function, **named):
             seen[name] = arguments
-            return function(*arguments)
+            return function(*arguments, **named)
 
         monkeypatch.setattr(module, name, noted)
     part_of = copies.part_of
@@ -94,7 +99,7 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     monkeypatch.setattr(copies, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
     dedup(9000, "a.jsonl", "--workers", 2)
     assert len(tasks) > 3
-    assert set(seen) == {"exchange_texts", "decide_in_chunks"}
+    assert set(seen) == {"exchange_texts", "choose_in_chunks"}
     assert len(seen["exchange_texts"][1]) > 1
     assert max(passes) > 1
 

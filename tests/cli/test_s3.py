@@ -189,6 +189,7 @@ class Failing:
         patch.setattr(s3fs.core, "_error_wrapper", fail)
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
 @pytest.mark.parametrize("good", [1, 3, 5, 7])
 def test_s3__no_call_to_put_may_fail(run, s3, bucket, names, monkeypatch, good, overwrite):
@@ -259,6 +260,7 @@ def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkey
     assert names(f"{bucket}/out") == sorted([*NAMES, "_SUCCESS"])
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize("good", [2, 4, 7])
 def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
     import neardup.files.remote as remote
