@@ -72,8 +72,8 @@ def account_of_earlier(work: WorkFolder) -> list[str]:
     for path in work.stale:
         changed = work.what_changed(path)
         lines.append(
-            f"a run that was stopped left {path}: {changed}; this run starts at the beginning, "
-            "and removes that when it is done"
+            f"a run that was stopped left {path}: {changed}; this run "
+            f"{'' if work.n_done else 'starts at the beginning, and '}removes that when it is done"
         )
     return lines
 
