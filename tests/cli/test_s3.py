@@ -12,6 +12,8 @@ import fsspec
 import pyarrow.parquet as pq
 import pytest
 
+pytestmark = pytest.mark.slow
+
 server = pytest.importorskip("moto.server")
 s3fs = pytest.importorskip("s3fs")
 

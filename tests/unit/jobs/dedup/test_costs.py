@@ -29,6 +29,8 @@ from neardup.runtime.runner import Runner
 from neardup.storage.work import WorkFolder
 from neardup.storage.workspace import IN_MEMORY, Workspace
 
+pytestmark = pytest.mark.slow
+
 N = 8_000
 R = TypeVar("R")
 RUNNER = Runner(1)
