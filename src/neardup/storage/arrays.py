@@ -62,16 +62,41 @@ def check_file(path: Path, record: FileRecord) -> None:
     try:
         found = record_of_file(path)
     except FileNotFoundError:
-        message = f"the file is missing; {RESTORE}"
-        raise IndexFormatError(message, path=str(path)) from None
+        raise _missing(path) from None
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error
     if found.size != record.size:
-        message = f"{record.size:,} bytes expected, found {found.size:,}; {RESTORE}"
-        raise IndexFormatError(message, path=str(path))
+        raise _other_size(path, record, found.size)
     if found != record:
         message = f"the file is damaged (checksum {found.checksum}, not {record.checksum})"
         raise IndexFormatError(f"{message}; {RESTORE}", path=str(path))
+
+
+def check_size(path: Path, record: FileRecord) -> None:
+    """Compare the size of a file with its record, without reading it.
+
+    Raises
+    ------
+    IndexFormatError, ReadError
+        As ``check_file``.
+    """
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from error
+    if size != record.size:
+        raise _other_size(path, record, size)
+
+
+def _missing(path: Path) -> IndexFormatError:
+    return IndexFormatError(f"the file is missing; {RESTORE}", path=str(path))
+
+
+def _other_size(path: Path, record: FileRecord, size: int) -> IndexFormatError:
+    message = f"{record.size:,} bytes expected, found {size:,}; {RESTORE}"
+    return IndexFormatError(message, path=str(path))
 
 
 def map_file(path: Path, record: FileRecord) -> pa.Buffer:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy.typing as npt
 
@@ -58,11 +59,12 @@ class CheckedFiles:
     """Opens the files of an index; those that it has open already are not read again.
 
     Files never change under their names, so that a file is known by its record. Those that the
-    manifest opened last does not name are forgotten. For one thread at a time.
+    manifest opened last does not name are forgotten. For one thread at a time. Arrays named
+    ``unread`` are checked by those who read them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, unread: AbstractSet[str] = frozenset()) -> None:
+        self._folder, self._unread = folder, unread
         self._segments: dict[str, Segment] = {}
         self._removed: dict[RemovedRecord, Uint32s] = {}
         self._extras: dict[tuple[str, FileRecord], AnyArray] = {}
@@ -88,7 +90,8 @@ class CheckedFiles:
         record = replace(record, removed=None)
         known = self._segments.get(record.name)
         if known is None or known.record != record:
-            known = self._segments[record.name] = open_segment(self._folder, record, runner)
+            known = open_segment(self._folder, record, runner, self._unread)
+            self._segments[record.name] = known
         return known
 
     def _open_removed(self, record: SegmentRecord) -> Uint32s:
@@ -120,9 +123,12 @@ class Handle(ABC, Generic[V]):
     what it is, whatever becomes of the folder.
     """
 
+    unread: ClassVar[AbstractSet[str]] = frozenset()
+    """Arrays that are not read when they are opened: the view checks what it touches of them."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._files = CheckedFiles(folder)
+        self._files = CheckedFiles(folder, self.unread)
         self._lock = threading.RLock()
         self._seen: tuple[Manifest, V] | None = None
 
@@ -184,6 +190,17 @@ class Handle(ABC, Generic[V]):
         # With the lock, so that a thread that has just looked at what was before cannot be late.
         with self._lock:
             self._seen = None
+
+    def reopen(self, runner: Runner) -> OpenFiles:
+        """Open what the index holds now, in a block of ``changing`` that has changed it.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``view``.
+        """
+        with self._lock:
+            return self._files.open(load_manifest(self.folder), runner)
 
     def _look(self, runner: Runner) -> tuple[Manifest, V]:
         def open_view(manifest: Manifest) -> tuple[Manifest, V]:

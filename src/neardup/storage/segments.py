@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from neardup.storage.arrays import (
     AnyArray,
     check_array,
     check_file,
+    check_size,
     map_array,
     map_file,
 )
@@ -79,8 +81,15 @@ class Segment:
         return table
 
 
-def open_segment(folder: Path, record: SegmentRecord, runner: Runner) -> Segment:
+def open_segment(
+    folder: Path,
+    record: SegmentRecord,
+    runner: Runner,
+    unread: AbstractSet[str] = frozenset(),
+) -> Segment:
     """Check every byte of a segment in several threads, then map its files into memory.
+
+    Of the arrays named ``unread`` only the size is checked: their reader checks what it touches.
 
     Raises
     ------
@@ -95,7 +104,8 @@ def open_segment(folder: Path, record: SegmentRecord, runner: Runner) -> Segment
     tables: dict[str, pa.Table] = {}
 
     def check(name: str) -> str:
-        check_file(path / name, record.files[name])
+        is_unread = name.removesuffix(".npy") in unread
+        (check_size if is_unread else check_file)(path / name, record.files[name])
         return name
 
     # The largest first, so that no thread is left alone with one at the end.
