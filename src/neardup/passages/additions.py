@@ -10,13 +10,14 @@ import numpy as np
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Source
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
-from neardup.passages.frequencies import store_frequencies
-from neardup.passages.generations import SEGMENT_TOKENS, free_name, gather, store_next
+from neardup.passages.gathering import SEGMENT_TOKENS, gather
 from neardup.passages.handle import PassageHandle
 from neardup.passages.new_ids import NewIds
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment_writer import write_segment
 from neardup.runtime.runner import Runner
+from neardup.storage.generations import free_name, store_next
+from neardup.text.stored_frequencies import store_frequencies
 from neardup.text.weighting import DocumentFrequencies, count_documents
 
 

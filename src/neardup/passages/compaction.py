@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.generations import SEGMENT_TOKENS, free_name, gather, store_next
+from neardup.passages.gathering import SEGMENT_TOKENS, gather
 from neardup.passages.handle import PassageHandle
 from neardup.passages.index import segment_bytes
 from neardup.passages.segment import PassageSegment
 from neardup.passages.segment_writer import write_segment
 from neardup.runtime.runner import Runner
+from neardup.storage.generations import free_name, store_next
 from neardup.storage.manifest import SegmentRecord
 from neardup.tables import Bools, TokenSpans, Uint32s
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neardup.passages.frequencies import open_frequencies
 from neardup.passages.index import OpenIndex
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
@@ -13,6 +12,7 @@ from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.manifest import Manifest
 from neardup.storage.segments import Segment
+from neardup.text.stored_frequencies import open_frequencies
 from neardup.text.tokenizers import TokenFunction
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
-from neardup.passages.generations import store_next
 from neardup.passages.handle import PassageHandle
 from neardup.passages.segment import DOCUMENT_SCHEMA
 from neardup.runtime.runner import Runner
-from neardup.storage.extras import write_removed
-from neardup.storage.manifest import Manifest, SegmentRecord
-from neardup.tables import Uint32s
+from neardup.storage.generations import store_next
+from neardup.storage.losses import check_all_found, without
 
 
 @dataclass(frozen=True)
@@ -50,30 +46,10 @@ def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Ru
             rows = np.setdiff1d(rows, before)
             found += column.take(pa.array(rows)).chunks
             lost.append((record, before, rows.astype(np.uint32)))
-        _check_all_found(wanted, pa.chunked_array(found, pa.large_string()))
+        check_all_found(wanted, pa.chunked_array(found, pa.large_string()))
         if len(wanted):
-            records = [_without(handle.folder, manifest, *of_segment) for of_segment in lost]
+            records = [without(handle.folder, manifest, *of_segment) for of_segment in lost]
             store_next(handle.folder, manifest, records, manifest.files)
     n_before = sum(record.n_documents for record in manifest.segments)
     n_lost = sum(map(len, files.removed))
     return Removal(len(wanted), n_before - n_lost - len(wanted))
-
-
-def _without(
-    folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
-) -> SegmentRecord:
-    if not len(rows):
-        return record
-    name = f"{record.name}-{manifest.generation + 1:06d}"
-    everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
-    return replace(record, removed=write_removed(folder, name, everything))
-
-
-def _check_all_found(wanted: pa.Array, have: pa.ChunkedArray) -> None:
-    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
-    if len(missing):
-        others = {1: "", 2: " and another one"}.get(
-            len(missing), f" and {len(missing) - 1:,} others"
-        )
-        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
-        raise InvalidInputError(message)
