@@ -29,6 +29,7 @@ Int = int | np.int64
 
 _ROWS, _CONST, _CONST_ROWS = Layout(2), Layout(readonly=True), Layout(2, readonly=True)
 
+Bools = Annotated[npt.NDArray[np.bool_], Layout()]
 Bytes = Annotated[npt.NDArray[np.uint8], Layout()]
 Int32s = Annotated[npt.NDArray[np.int32], Layout()]
 Int64s = Annotated[npt.NDArray[np.int64], Layout()]

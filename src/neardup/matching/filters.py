@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from neardup.kernels import filters as kernel
+from neardup.kernels import pair_filters
 from neardup.matching.measures import Measure
-from neardup.tables import Filters, Int64s, ShingleLists, Uint64s
+from neardup.tables import Bools, Filters, Int64s, ShingleLists, Uint64s
 
 # Runs have to agree on both: other numbers drop other pairs, if never a similar one.
 _BITS_PER_SHINGLE = 2
@@ -47,3 +48,12 @@ def join_filters(parts: Sequence[Filters]) -> Filters:
         np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
         np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)]),
     )
+
+
+def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Bools:
+    """Return which pairs of documents may be similar, the first to the second, by their filters."""
+    may_be: Bools = np.empty(len(left), np.bool_)
+    pair_filters.sieve_pairs(
+        filters.words, filters.offsets, filters.sizes, left, right, measure.in_kernels, may_be
+    )
+    return may_be

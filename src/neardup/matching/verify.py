@@ -22,12 +22,31 @@ def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
 
 
 def overlaps_at_threshold(
-    sets: ShingleSets, left: Int64s, right: Int64s, measure: Measure
+    sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
 ) -> Int64s:
     """Count the common elements of each pair of non-empty sets that reaches the threshold.
 
-    -1 for the other pairs. ``left[k]`` is the set that would go, ``right[k]`` the one that stays.
+    Of weighted sets it sums up their common weights. -1 for the other pairs. ``left[k]`` is the
+    set that would go, ``right[k]`` the one that stays.
     """
+    if isinstance(sets, WeightedSets):
+        from neardup.kernels import weighted_overlap
+
+        overlaps: Int64s = np.empty(len(left), np.int64)
+        _, p, q = measure.in_kernels
+        weighted_overlap.common_weights(
+            sets.values,
+            sets.weights,
+            sets.starts,
+            sets.sizes,
+            sets.totals,
+            left,
+            right,
+            p,
+            q,
+            overlaps,
+        )
+        return overlaps
     return _score(sets, left, right, measure.in_kernels)[0]
 
 
