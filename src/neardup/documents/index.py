@@ -1,0 +1,164 @@
+"""An index of documents as its readers see it: segments, and what was taken out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents import blocks
+from neardup.documents.blocks import Block
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.searchable import Searchable
+from neardup.documents.segment import DocumentSegment
+from neardup.files.ids import as_text, common_id_type
+from neardup.storage.ids import hash_ids
+from neardup.storage.manifest import Manifest
+from neardup.tables import Bools, Int64s, Uint32s
+
+
+@dataclass(frozen=True)
+class OpenDocuments:
+    """All that a reader needs of an index, as it was at one moment; for any number of threads.
+
+    ``removed`` holds, for each segment, the rows that are no longer there. Documents are numbered
+    through all segments, in the order in which they were added, removed ones included.
+    """
+
+    manifest: Manifest
+    scheme: DocumentScheme
+    segments: tuple[Searchable, ...]
+    removed: tuple[Uint32s, ...]
+
+    @cached_property
+    def first_documents(self) -> Int64s:
+        """The number of each segment's first document, and that of all documents (n + 1)."""
+        sizes = [len(segment) for segment in self.segments]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def n_documents(self) -> int:
+        """Documents that can be found."""
+        return int(self.first_documents[-1]) - sum(map(len, self.removed))
+
+    @cached_property
+    def id_type(self) -> pa.DataType:
+        """The type that the ids of all documents have together."""
+        return common_id_type(segment.id_type for segment in self.segments if len(segment))
+
+    def with_tail(self, tail: Searchable) -> OpenDocuments:
+        """Return the index with documents that are not written yet behind the others."""
+        nothing: Uint32s = np.empty(0, np.uint32)
+        return replace(self, segments=(*self.segments, tail), removed=(*self.removed, nothing))
+
+    def are_kept(self, segment: int, rows: Int64s) -> Bools:
+        """Return which of some rows of a segment are still there."""
+        removed = self.removed[segment]
+        if not len(removed):
+            return np.ones(len(rows), np.bool_)
+        places = np.minimum(np.searchsorted(removed, rows), len(removed) - 1)
+        kept: Bools = removed[places] != rows
+        return kept
+
+    def live_rows(self, segment: int) -> Int64s:
+        """Return the rows of a segment that are still there."""
+        rows = np.arange(len(self.segments[segment]), dtype=np.int64)
+        live: Int64s = np.delete(rows, self.removed[segment])
+        return live
+
+    def documents_of_ids(self, ids: pa.Array) -> Int64s:
+        """Return the number of the document of each id, -1 where there is none."""
+        names = as_text(ids)
+        hashes = hash_ids(names)
+        documents: Int64s = np.full(len(ids), -1, np.int64)
+        for number, segment in enumerate(self.segments):
+            queries, rows = segment.rows_of_ids(names, hashes)
+            kept = self.are_kept(number, rows)
+            documents[queries[kept]] = rows[kept] + self.first_documents[number]
+        return documents
+
+    def place_of(self, document: int) -> tuple[int, int]:
+        """Return the segment of a document, and its row there."""
+        segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
+        return segment, document - int(self.first_documents[segment])
+
+    def ids_of(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, in any order and more than once."""
+        distinct, places = np.unique(documents, return_inverse=True)
+        parts = [pa.array([], self.id_type)]
+        parts += (
+            segment.ids_of(rows).cast(self.id_type) for segment, rows in self._by_segment(distinct)
+        )
+        return pa.concat_arrays(parts).take(pa.array(places))
+
+    def read_rows(self, documents: Int64s) -> pa.Table:
+        """Return id, text and the user's columns of some documents, which ascend.
+
+        A text is null where the index keeps none.
+        """
+        tables = []
+        for segment, rows in self._by_segment(documents):
+            for row in rows.tolist():
+                tables.append(read_row(*segment.block_of(row), self.id_type, self.scheme.columns))
+        schema = [("id", self.id_type), ("text", pa.large_string())]
+        if not tables:
+            return pa.schema(schema).empty_table()
+        return pa.concat_tables(tables, promote_options="permissive")
+
+    def _by_segment(self, documents: Int64s) -> list[tuple[Searchable, Int64s]]:
+        bounds = np.searchsorted(documents, self.first_documents)
+        return [
+            (segment, documents[start:stop] - first)
+            for segment, first, start, stop in zip(
+                self.segments, self.first_documents[:-1], bounds[:-1], bounds[1:], strict=True
+            )
+            if stop > start
+        ]
+
+
+def read_row(block: Block, row: int, id_type: pa.DataType, columns: Sequence[str]) -> pa.Table:
+    """Return one row of a block as a table."""
+    is_text = block.columns[blocks.STATES].data[row] == blocks.OF_TEXT
+    text = block.cell(blocks.TEXTS, row).tobytes().decode() if is_text else None
+    table = pa.table(
+        {
+            "id": pa.array([block.id(row)], pa.large_string()).cast(id_type),
+            "text": pa.array([text], pa.large_string()),
+        }
+    )
+    more = block.user_columns
+    for name in columns:
+        value = pa.nulls(1) if more is None else more[name].slice(row, 1)
+        table = table.append_column(name, value)
+    return table
+
+
+def describe_documents(folder: object, index: OpenDocuments) -> dict[str, Any]:
+    """Return what an index holds, in plain values."""
+    records = index.manifest.segments
+    n_bytes = sum(file.size for record in records for file in record.files.values())
+    of_texts = sum(record.files["blocks.npy"].size for record in records)
+    extra = sum(file.size for file in index.manifest.files.values())
+    gone = sum(
+        len(segment.gone)
+        for segment in index.segments
+        if isinstance(segment, DocumentSegment) and segment.gone is not None
+    )
+    return {
+        "folder": str(folder),
+        "kind": "documents",
+        "documents": index.n_documents,
+        "removed_documents": sum(map(len, index.removed)),
+        "gone_documents": gone,
+        "tokens": sum(record.n_tokens for record in records),
+        "segments": len(records),
+        "bytes": n_bytes + extra,
+        "bytes_of_texts": of_texts,
+        "scheme": dict(index.manifest.scheme),
+        "generation": index.manifest.generation,
+        "created_with": index.manifest.created_with,
+    }

@@ -1,0 +1,227 @@
+"""Which documents of an index are similar to texts, each compared exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.index import OpenDocuments
+from neardup.documents.queries import Queries
+from neardup.documents.searchable import Searchable, join_sets
+from neardup.matching.filters import join_filters, sieve_pairs
+from neardup.matching.measures import Measure
+from neardup.matching.verify import overlaps_at_threshold
+from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
+
+# Pairs that are compared at once, which bounds the memory for sets.
+_PAIRS_AT_ONCE = 1 << 14
+
+# Similarities of weighted sets that are as close are compared again, exactly.
+_CLOSE = 1e-12
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Pairs of a query and a document that are similar, in the order of both.
+
+    ``overlaps`` are the common shingles or weights, ``sizes`` the totals of the documents.
+    """
+
+    queries: Int64s
+    documents: Int64s
+    overlaps: Int64s
+    sizes: Int64s
+    similarities: Floats
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def take(self, places: Int64s) -> Hits:
+        """Return some of them."""
+        return Hits(*(array[places] for array in vars(self).values()))
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Hits]) -> Hits:
+        """Put hits together."""
+        none = np.empty(0, np.int64)
+        nothing = cls(none, none, none, none, np.empty(0))
+        return cls(
+            *(
+                np.concatenate([getattr(part, name) for part in (nothing, *parts)])
+                for name in vars(nothing)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What each of n texts goes for, of an index; see ``find_answers``.
+
+    ``documents`` has -1 for a text that is similar to none. Nothing but this document may take one
+    of those that ``are_settled``.
+    """
+
+    documents: Int64s
+    overlaps: Int64s
+    sizes: Int64s
+    similarities: Floats
+    are_settled: Bools
+    are_copies: Bools
+
+
+def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
+    """Find all documents to which texts are similar and with which they share a band.
+
+    Of directed measures the text is the first and the document the second. Every hit is compared
+    exactly; one at the threshold of the index is found with its recall or more.
+
+    Raises
+    ------
+    IndexFormatError
+        If what was touched is damaged.
+    """
+    parts: list[Hits] = []
+    keys: Uint32s = (queries.keys >> np.uint64(32)).astype(np.uint32)
+    for number, segment in enumerate(index.segments):
+        of_queries, rows = segment.candidates(keys, queries.is_filled)
+        if len(index.removed[number]):
+            kept = index.are_kept(number, rows)
+            of_queries, rows = of_queries[kept], rows[kept]
+        if len(rows):
+            first = int(index.first_documents[number])
+            parts += _compare(segment, queries, of_queries, rows, measure, first)
+    hits = Hits.of_all(parts)
+    if len(index.segments) > 1:
+        hits = hits.take(np.lexsort((hits.documents, hits.queries)))
+    return hits
+
+
+def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Answers:
+    """Find the document that each text would go for.
+
+    The first document that is an exact copy of it; else what a copy of it went for earlier, if
+    that is still there; else the most similar document, the first on a tie.
+
+    Raises
+    ------
+    IndexFormatError
+        As ``find_hits``.
+    """
+    n = len(queries)
+    answers = Answers(
+        np.full(n, -1, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.full(n, np.nan),
+        np.zeros(n, np.bool_),
+        np.zeros(n, np.bool_),
+    )
+    _settle_copies(index, queries, answers)
+    _settle_gone(index, queries, measure, answers)
+    hits = best_hits(find_hits(index, queries, measure), queries, measure)
+    hits = hits.take(np.flatnonzero(~answers.are_settled[hits.queries]))
+    for name in ("documents", "overlaps", "sizes", "similarities"):
+        getattr(answers, name)[hits.queries] = getattr(hits, name)
+    return answers
+
+
+def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
+    """Return the most similar document of each query that has any, the first on a tie."""
+    hits = hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
+    starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
+    if measure.is_weighted:
+        stops = np.append(starts[1:], len(hits))
+        is_close = np.zeros(len(hits), np.bool_)
+        is_close[:-1] = (np.diff(hits.queries) == 0) & (-np.diff(hits.similarities) < _CLOSE)
+        for place in np.flatnonzero(is_close[starts]).tolist():
+            start, stop = int(starts[place]), int(stops[place])
+            starts[place] = start + _first_of_best(hits, start, stop, queries, measure)
+    return hits.take(starts)
+
+
+def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure: Measure) -> int:
+    """Compare similarities that floats may not tell apart."""
+    assert isinstance(queries.sets, WeightedSets)
+    within = np.arange(start, stop)
+    totals = queries.sets.totals[hits.queries[within]]
+    above, below = measure.fractions(hits.overlaps[within], totals, hits.sizes[within])
+    exact = [Fraction(int(p), int(q)) for p, q in zip(above, below, strict=True)]
+    best = max(exact)
+    ties = [place for place, value in enumerate(exact) if value == best]
+    return min(ties, key=lambda place: int(hits.documents[start + place]))
+
+
+def _settle_copies(index: OpenDocuments, queries: Queries, answers: Answers) -> None:
+    for number, segment in enumerate(index.segments):
+        wanted = queries.is_filled & ~answers.are_settled
+        if not wanted.any():
+            return
+        found, rows = segment.rows_of_digests(queries.digests, wanted)
+        kept = index.are_kept(number, rows)
+        found, rows = found[kept], rows[kept]
+        # The first row of each query.
+        first = np.flatnonzero(np.diff(found, prepend=-1))
+        found, rows = found[first], rows[first]
+        answers.documents[found] = rows + index.first_documents[number]
+        answers.similarities[found] = 1.0
+        answers.are_settled[found] = answers.are_copies[found] = True
+
+
+def _settle_gone(
+    index: OpenDocuments, queries: Queries, measure: Measure, answers: Answers
+) -> None:
+    for number, segment in enumerate(index.segments):
+        wanted = queries.is_filled & ~answers.are_settled
+        if not wanted.any():
+            return
+        gone = segment.find_gone(queries.digests, wanted)
+        keepers = index.documents_of_ids(pa.array([kept for _, kept, _ in gone], pa.large_string()))
+        end = index.first_documents[number + 1]
+        for (query, _, similarity), keeper in zip(gone, keepers.tolist(), strict=True):
+            # A document of the same id that came later is another one.
+            is_there = 0 <= keeper < end and similarity >= float(measure.threshold)
+            if is_there and not answers.are_settled[query]:
+                answers.documents[query] = keeper
+                answers.similarities[query] = similarity
+                answers.are_settled[query] = True
+
+
+def _compare(
+    segment: Searchable,
+    queries: Queries,
+    of_queries: Int64s,
+    rows: Int64s,
+    measure: Measure,
+    first_document: int,
+) -> Iterator[Hits]:
+    """Compare queries with candidates of a segment; pairs are in the order of queries and rows."""
+    if queries.filters is not None:
+        of_queries, rows = _sieve(segment, queries, of_queries, rows, measure)
+    for start in range(0, len(rows), _PAIRS_AT_ONCE):
+        left = of_queries[start : start + _PAIRS_AT_ONCE]
+        distinct, places = np.unique(rows[start : start + _PAIRS_AT_ONCE], return_inverse=True)
+        found = segment.sets_of(distinct)
+        assert queries.sets is not None
+        sets = join_sets(queries.sets, found)
+        overlaps = overlaps_at_threshold(sets, left, len(queries) + places, measure)
+        hit = np.flatnonzero(overlaps > 0)
+        left, right, overlaps = left[hit], places[hit], overlaps[hit]
+        totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
+        sizes = totals[len(queries) + right]
+        similarities = measure.similarities(overlaps, totals[left], sizes)
+        yield Hits(left, distinct[right] + first_document, overlaps, sizes, similarities)
+
+
+def _sieve(
+    segment: Searchable, queries: Queries, of_queries: Int64s, rows: Int64s, measure: Measure
+) -> tuple[Int64s, Int64s]:
+    """Drop the pairs that filters prove to be below the threshold."""
+    assert queries.filters is not None
+    distinct, places = np.unique(rows, return_inverse=True)
+    filters = join_filters([queries.filters, segment.filters_of(distinct)])
+    may_be = sieve_pairs(filters, of_queries, len(queries) + places, measure)
+    return of_queries[may_be], rows[may_be]

@@ -1,0 +1,120 @@
+"""Texts as they are looked up in an index, and as they are put into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.documents.scheme import DocumentScheme
+from neardup.kernels import shingles as kernel
+from neardup.matching.filters import make_filters
+from neardup.sketches.minhash import band_keys, minhash_signatures
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.tables import (
+    Bools,
+    Filters,
+    Int64s,
+    ShingleLists,
+    ShingleSets,
+    Texts,
+    TokenLists,
+    Uint64s,
+    WeightedSets,
+)
+from neardup.text.shingles import digest_token_lists, shingle_lists, sorting_room
+from neardup.text.weighted_sets import weighted_sets
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What an index needs to know of n texts.
+
+    ``digests`` has shape (n, 2), ``keys`` (n, n_bands). ``filters`` is None for weighted sets, and
+    ``sets`` where nothing is to be compared.
+    """
+
+    n_tokens: Int64s
+    digests: Uint64s
+    keys: Uint64s
+    filters: Filters | None
+    sets: ShingleSets | WeightedSets | None
+
+    def __len__(self) -> int:
+        return len(self.n_tokens)
+
+    @property
+    def is_filled(self) -> Bools:
+        """Which texts have tokens."""
+        is_filled: Bools = self.n_tokens > 0
+        return is_filled
+
+
+def make_queries(
+    token_lists: TokenLists, scheme: DocumentScheme, *, with_sets: bool = True
+) -> Queries:
+    """Work out what an index needs to know of some texts, given as their tokens.
+
+    Notes
+    -----
+    Time that of hashing the shingles and signing them; with sets that of sorting them, too.
+    """
+    digests = digest_token_lists(token_lists)
+    n_tokens: Int64s = np.diff(token_lists.offsets)
+    if scheme.weighted is not None:
+        weighted = weighted_sets(token_lists, scheme.shingles, scheme.weighted)
+        return _weighted_queries(n_tokens, digests, weighted, scheme)
+    lists = shingle_lists(token_lists, scheme.shingles)
+    sets = sort_lists(lists) if with_sets else None
+    return _queries(n_tokens, digests, lists, sets, scheme)
+
+
+def queries_of_sets(
+    n_tokens: Int64s, digests: Uint64s, lists: ShingleLists, scheme: DocumentScheme
+) -> Queries:
+    """Work out the same for sets whose elements are given themselves, not their tokens."""
+    return _queries(n_tokens, digests, lists, sort_lists(lists), scheme)
+
+
+def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
+    """Return what the measure compares of texts."""
+    tokens = scheme.shingles.tokenizer.hash_tokens(texts)
+    if scheme.weighted is not None:
+        return weighted_sets(tokens, scheme.shingles, scheme.weighted)
+    lists = shingle_lists(tokens, scheme.shingles)
+    return _sorted_in_place(lists)
+
+
+def sort_lists(lists: ShingleLists) -> ShingleSets:
+    """Return the distinct elements of each list, ascending."""
+    return _sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
+
+
+def _sorted_in_place(lists: ShingleLists) -> ShingleSets:
+    sizes: Int64s = np.empty(len(lists), np.int64)
+    kernel.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
+    return ShingleSets(lists.values, lists.offsets[:-1], sizes)
+
+
+def _queries(
+    n_tokens: Int64s,
+    digests: Uint64s,
+    lists: ShingleLists,
+    sets: ShingleSets | None,
+    scheme: DocumentScheme,
+) -> Queries:
+    signatures = minhash_signatures(lists, scheme.minhash)
+    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
+    return Queries(n_tokens, digests, keys, make_filters(lists, scheme.measure), sets)
+
+
+def _weighted_queries(
+    n_tokens: Int64s, digests: Uint64s, sets: WeightedSets, scheme: DocumentScheme
+) -> Queries:
+    assert isinstance(scheme.minhash, WeightedMinHashScheme)
+    signatures = weighted_signatures(sets, scheme.minhash)
+    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
+    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
+    weightless = sets.totals == 0
+    keys[weightless] = digests[weightless, :1]
+    return Queries(n_tokens, digests, keys, None, sets)

@@ -1,0 +1,176 @@
+"""What decides an index of documents: how texts become sets, and how similar ones are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.files.rows import ColumnNames
+from neardup.matching.bands import Banding
+from neardup.matching.measures import Measure, Number, make_measure
+from neardup.reading.plan import ReadingPlan
+from neardup.sketches.minhash import MinHashScheme
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.text.shingles import ShingleScheme, make_shingle_scheme
+from neardup.text.tokenizers import TokenFunction
+from neardup.text.tokenizers.files import file_in_name
+from neardup.text.weighted_sets import WeightedScheme
+from neardup.text.weighting import DocumentFrequencies, Weighting
+
+KIND = "documents"
+
+
+@dataclass(frozen=True)
+class DocumentScheme:
+    """How documents are found: two indexes of one scheme give the same answers.
+
+    Parameters
+    ----------
+    shingles
+        What a text is cut into.
+    measure
+        The measure, with the least threshold that can be asked for.
+    recall
+        Least probability with which a document at that threshold is found.
+    banding, minhash
+        The bands that follow from it, and the hash functions.
+    weighted
+        What shingles weigh, for weighted Jaccard similarity. Its frequencies are those of the
+        first addition, and None before it.
+    with_text
+        Whether texts are kept; else only the hashes of their shingles are.
+    columns
+        Columns of the user's that are kept with each document.
+    """
+
+    shingles: ShingleScheme
+    measure: Measure
+    recall: Fraction
+    banding: Banding
+    minhash: MinHashScheme
+    weighted: WeightedScheme | None = None
+    with_text: bool = True
+    columns: tuple[str, ...] = ()
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether documents have to be counted before the first can be added."""
+        weighted = self.weighted
+        return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether documents have filters, which weighted sets have not."""
+        return self.weighted is None
+
+    def with_frequencies(self, frequencies: DocumentFrequencies | None) -> DocumentScheme:
+        """Return the scheme with the frequencies that decide what shingles weigh."""
+        if self.weighted is None or frequencies is None:
+            return self
+        return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
+
+    def measure_at(self, threshold: Number | None) -> Measure:
+        """Return the measure at a threshold that is asked for; None is the least.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is no threshold, or below that of the index.
+        """
+        if threshold is None:
+            return self.measure
+        measure = type(self.measure).parse(threshold)
+        if measure.threshold < self.measure.threshold:
+            least = float(self.measure.threshold)
+            message = (
+                f"threshold must be at least {least:g}, for which the index was made, got "
+                f"{float(measure.threshold):g}; build an index with a lower one"
+            )
+            raise InvalidParameterError(message, "threshold")
+        return measure
+
+    def reading_plan(self, columns: ColumnNames, *, skip_bad: bool = False) -> ReadingPlan:
+        """Return the plan of reading that signs documents as the index does."""
+        return ReadingPlan(
+            columns,
+            self.shingles,
+            minhash=self.minhash,
+            banding=self.banding,
+            skip_bad=skip_bad,
+            weighted=self.weighted,
+            filters_for=self.measure if self.has_filters else None,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the answers, as plain values."""
+        return {
+            "kind": KIND,
+            "measure": self.measure.name,
+            "threshold": str(self.measure.threshold),
+            "recall": str(self.recall),
+            "bands": self.banding.bands,
+            "rows": self.banding.rows,
+            "seed": self.minhash.seed,
+            **self.shingles.describe(),
+            **(self.weighted.weighting.describe() if self.weighted else {}),
+            "with_text": self.with_text,
+            "columns": list(self.columns),
+        }
+
+
+def restore_document_scheme(
+    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
+) -> DocumentScheme:
+    """Make the scheme that ``describe`` told of.
+
+    Parameters
+    ----------
+    description
+        What ``describe`` returned.
+    tokenizer
+        The ``tokenizer.json`` or the function that was used, if one was.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a tokenizer is missing.
+    SketchMismatchError
+        If this scheme would give other sets: another tokenizer, or another Unicode version.
+    """
+    name = str(description.get("tokenizer"))
+    file = file_in_name(name)
+    if tokenizer is None and file is not None:
+        message = f"tokenizer must be given: this index was made with the file {file}"
+        raise InvalidParameterError(message)
+    known = ("ngram", "occurrences", "casefold", "unicode_form", "strip_accents", "fold_digits")
+    shingles = make_shingle_scheme(
+        name if tokenizer is None else tokenizer,
+        **{key: description[key] for key in known if key in description},
+    )
+    banding = Banding(int(description["bands"]), int(description["rows"]))
+    measure = make_measure(str(description["measure"]), Fraction(description["threshold"]))
+    weighted, kind = None, MinHashScheme
+    if measure.is_weighted:
+        weighted = WeightedScheme(Weighting(description["tf"], description["idf"]))
+        kind = WeightedMinHashScheme
+    scheme = DocumentScheme(
+        shingles,
+        measure,
+        Fraction(description["recall"]),
+        banding,
+        kind(banding.num_perm, int(description["seed"])),
+        weighted,
+        bool(description["with_text"]),
+        tuple(description["columns"]),
+    )
+    found = scheme.describe()
+    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
+    if differing:
+        raise SketchMismatchError(
+            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
+        )
+    return scheme

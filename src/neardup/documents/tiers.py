@@ -1,0 +1,53 @@
+"""Which segments are put together after an addition, so that there are never many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neardup.documents.compaction import merge_segments
+from neardup.documents.handle import DocumentHandle
+from neardup.runtime.runner import Runner
+
+# So many neighbouring segments of a size become one of the next. Each document is written again
+# as often as it goes up; a look-up goes through one less at most for each size.
+FANOUT = 8
+_LEAST = 1024
+
+
+def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
+    """Put segments together, in a block of ``handle.changing``, as long as there are too many.
+
+    Raises
+    ------
+    WriteError, IndexFormatError
+        As ``merge_segments``; the index is as it was before that step.
+    """
+    while True:
+        files = handle.reopen(runner)
+        sizes = [record.n_documents for record in files.manifest.segments]
+        n = count_to_merge(sizes)
+        if not n:
+            return
+        merge_segments(handle, files, len(sizes) - n, len(sizes), runner)
+
+
+def count_to_merge(sizes: Sequence[int]) -> int:
+    """Count the last segments that are to become one, by their numbers of documents; 0 for none.
+
+    Only neighbours, because documents keep their order.
+    """
+    tiers = [_tier(size) for size in sizes]
+    for tier in sorted(set(tiers)):
+        n = 0
+        while n < len(tiers) and tiers[-1 - n] <= tier:
+            n += 1
+        if n >= FANOUT:
+            return n
+    return 0
+
+
+def _tier(size: int) -> int:
+    tier = 0
+    while size > _LEAST * FANOUT**tier:
+        tier += 1
+    return tier
