@@ -8,6 +8,8 @@ The public names, and where they live:
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
 - ``align`` (jobs.passages): all passages that two collections share.
+- ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text; ``Match`` is what a
+  query returns, ``DocumentSearchResult`` what many do.
 - ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
   ``PassageResult`` is what it and ``align`` return.
 - ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from neardup.jobs.compare.result import CompareResult
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
+    from neardup.jobs.documents.document_index import DocumentIndex
+    from neardup.jobs.documents.result import DocumentSearchResult, Match
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.result import PairResult
     from neardup.jobs.passages.align import align
@@ -65,12 +69,15 @@ __all__ = [
     "ClusterResult",
     "CompareResult",
     "DeduplicationResult",
+    "DocumentIndex",
+    "DocumentSearchResult",
     "EngineError",
     "EstimateResult",
     "IndexFormatError",
     "IndexLockedError",
     "InvalidInputError",
     "InvalidParameterError",
+    "Match",
     "MissingExtraError",
     "NeardupError",
     "Normalisation",
@@ -99,6 +106,9 @@ _HOMES = {
     "Banding": "neardup.matching.bands",
     "CompareResult": "neardup.jobs.compare.result",
     "DeduplicationResult": "neardup.jobs.dedup.result",
+    "DocumentIndex": "neardup.jobs.documents.document_index",
+    "DocumentSearchResult": "neardup.jobs.documents.result",
+    "Match": "neardup.jobs.documents.result",
     "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.jobs.pairs.result",
     "PassageIndex": "neardup.jobs.passages.passage_index",

@@ -67,16 +67,17 @@ def make_batch(contents: Contents, queries: Queries, scheme: DocumentScheme) -> 
     lists = [(keys >> _32, filled) for keys in queries.keys[filled].T]
     lists.append((queries.digests[filled, 0] >> _32, filled))
     lists.append((hash_ids(as_text(ids)) >> _32, rows))
-    packed = _pack(ids, texts, contents.columns, queries)
+    packed = pack_rows(ids, texts, contents.columns, queries)
     return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
 
 
-def _pack(
+def pack_rows(
     ids: pa.Array,
     texts: pa.Array,
     columns: pa.Table | None,
     queries: Queries,
 ) -> PackedBlocks:
+    """Pack what is kept of some documents; of those without a text their sets."""
     is_null = texts.is_null().to_numpy(zero_copy_only=False)
     cells = [Texts.from_arrow(as_text(ids)), Texts.from_arrow(texts)]
     cells += _cells_of_sets(queries.sets, is_null)

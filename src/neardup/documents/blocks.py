@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup.tables import Bytes, Int64s, Texts
+
+S = TypeVar("S", bound=np.generic)
 
 # Reading one document means decompressing a block, in some 30 us.
 BLOCK_BYTES = 32_768
@@ -113,10 +115,17 @@ def unpack(data: Any, raw_size: int) -> Block:
 
 def take_cells(cells: Texts, rows: Int64s) -> Texts:
     """Return some cells of a column."""
-    starts, sizes = cells.offsets[rows], np.diff(cells.offsets)[rows]
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Texts(cells.data[places], offsets)
+    return Texts(*take_cells_of(cells.data, cells.offsets, rows))
+
+
+def take_cells_of(
+    data: npt.NDArray[S], offsets: Int64s, rows: Int64s
+) -> tuple[npt.NDArray[S], Int64s]:
+    """Return the values of some rows, and where each row starts among them."""
+    starts, sizes = offsets[rows], np.diff(offsets)[rows]
+    found: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.repeat(starts - found[:-1], sizes) + np.arange(found[-1])
+    return data[places], found
 
 
 def join_cells(parts: Sequence[Texts]) -> Texts:

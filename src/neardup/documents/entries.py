@@ -81,6 +81,25 @@ class EntryLists:
             found = found[is_new]
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
 
+    def count(self, number: int, hashes: Uint64s) -> int:
+        """Count the entries of a list that have the first 32 bits of one hash.
+
+        Raises
+        ------
+        IndexFormatError
+            As ``find``.
+        """
+        key = int(hashes[0]) >> 32
+        while True:
+            found = int(
+                kernel.count_key(
+                    key, number, self._lists, self.entries, self._bounds, self.pages.is_checked
+                )
+            )
+            if found >= 0:
+                return found
+            self.pages.check([-1 - found])
+
     def read(self, number: int) -> Uint64s:
         """Return a whole list, all of which is checked.
 

@@ -70,6 +70,17 @@ class OpenDocuments:
         live: Int64s = np.delete(rows, self.removed[segment])
         return live
 
+    def live(self, start: int, limit: int) -> Int64s:
+        """Return the numbers of some documents that are still there, counted from ``start``."""
+        parts: list[Int64s] = [np.empty(0, np.int64)]
+        for number, first in enumerate(self.first_documents[:-1].tolist()):
+            n_live = len(self.segments[number]) - len(self.removed[number])
+            if limit > 0 and start < n_live:
+                parts.append(self.live_rows(number)[start : start + limit] + first)
+                limit -= len(parts[-1])
+            start = max(0, start - n_live)
+        return np.concatenate(parts)
+
     def documents_of_ids(self, ids: pa.Array) -> Int64s:
         """Return the number of the document of each id, -1 where there is none."""
         names = as_text(ids)
@@ -80,6 +91,14 @@ class OpenDocuments:
             kept = self.are_kept(number, rows)
             documents[queries[kept]] = rows[kept] + self.first_documents[number]
         return documents
+
+    def has_id(self, ids: pa.Array) -> bool:
+        """Return whether there is a document of an id, which is the only one of an array."""
+        names = as_text(ids)
+        hashes = hash_ids(names)
+        return any(segment.may_have_id(hashes) for segment in self.segments) and bool(
+            (self.documents_of_ids(names) >= 0).any()
+        )
 
     def place_of(self, document: int) -> tuple[int, int]:
         """Return the segment of a document, and its row there."""

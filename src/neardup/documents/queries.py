@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.searchable import join_sets
 from neardup.kernels import shingles as kernel
-from neardup.matching.filters import make_filters
+from neardup.matching.filters import join_filters, make_filters
 from neardup.sketches.minhash import band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import (
@@ -49,6 +51,11 @@ class Queries:
         is_filled: Bools = self.n_tokens > 0
         return is_filled
 
+    def take(self, rows: Int64s) -> Queries:
+        """Return some of the texts, without their filters."""
+        sets = None if self.sets is None else self.sets.take(rows)
+        return Queries(self.n_tokens[rows], self.digests[rows], self.keys[rows], None, sets)
+
 
 def make_queries(
     token_lists: TokenLists, scheme: DocumentScheme, *, with_sets: bool = True
@@ -88,6 +95,22 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
 def sort_lists(lists: ShingleLists) -> ShingleSets:
     """Return the distinct elements of each list, ascending."""
     return _sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
+
+
+def join_queries(parts: Sequence[Queries]) -> Queries:
+    """Put texts one behind the other."""
+    filters = [part.filters for part in parts if part.filters is not None]
+    sets: ShingleSets | WeightedSets | None = None
+    for part in parts:
+        if part.sets is not None:
+            sets = part.sets if sets is None else join_sets(sets, part.sets)
+    return Queries(
+        np.concatenate([part.n_tokens for part in parts]),
+        np.concatenate([part.digests for part in parts]),
+        np.concatenate([part.keys for part in parts]),
+        join_filters(filters) if filters else None,
+        sets,
+    )
 
 
 def _sorted_in_place(lists: ShingleLists) -> ShingleSets:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from neardup.documents.batches import Contents, DocumentBatch, make_batch
-from neardup.documents.queries import Queries, make_queries
+from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.searchable import join_sets
 from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.matching.filters import join_filters
 from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Bools, Int64s, Texts
 
 # Names of columns that an index gives itself.
 _OWN = ("id", "text")
@@ -99,7 +96,7 @@ def queries_of_texts(texts: pa.Array, scheme: DocumentScheme, *, with_sets: bool
         make_queries(scheme.shingles.tokenizer.hash_tokens(part), scheme, with_sets=with_sets)
         for part in Texts.from_arrow(texts).slices(slice_bytes)
     ]
-    return parts[0] if len(parts) == 1 else _join(parts)
+    return parts[0] if len(parts) == 1 else join_queries(parts)
 
 
 def user_columns(
@@ -121,18 +118,3 @@ def user_columns(
             message = f"there is no column {name!r}, which the index keeps; there are {found}"
             raise InvalidInputError(message, path=source.name)
     return table.select(list(names))
-
-
-def _join(parts: Sequence[Queries]) -> Queries:
-    filters = [part.filters for part in parts if part.filters is not None]
-    sets: ShingleSets | WeightedSets | None = None
-    for part in parts:
-        if part.sets is not None:
-            sets = part.sets if sets is None else join_sets(sets, part.sets)
-    return Queries(
-        np.concatenate([part.n_tokens for part in parts]),
-        np.concatenate([part.digests for part in parts]),
-        np.concatenate([part.keys for part in parts]),
-        join_filters(filters) if filters else None,
-        sets,
-    )

@@ -139,3 +139,34 @@ def list_entries(
         for place in range(first_entries[i], stop_entries[i]):
             found[n] = query | (entries[place] & _LOW32)
             n += 1
+
+
+@kernel
+def count_key(
+    key: int,
+    number: int,
+    lists: Lists,
+    entries: ConstUint64s,
+    page_bounds: ConstInt64s,
+    is_checked: ConstBools,
+) -> Int:
+    """Count the entries of one key in one list; -1 - p for the first page p that is unchecked."""
+    starts, page_starts, fences = lists
+    if starts[number] == starts[number + 1]:
+        return np.int64(0)
+    low = np.uint64(key) << _32
+    stop = _lower_bound(fences, page_starts[number], page_starts[number + 1], low)
+    first = max(stop - 1, page_starts[number])
+    while stop < page_starts[number + 1] and fences[stop] <= low | _LOW32:
+        stop += 1
+    for page in range(first, stop):
+        if not is_checked[page]:
+            return -1 - page
+    if first == stop:
+        return np.int64(0)
+    end = page_bounds[stop]
+    place = _lower_bound(entries, page_bounds[first], end, low)
+    n = np.int64(0)
+    while place + n < end and entries[place + n] <= low | _LOW32:
+        n += 1
+    return n

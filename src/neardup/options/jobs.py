@@ -135,6 +135,26 @@ _ALIGN = (
     table.MAX_DOCUMENTS,
 )
 
+_LEAST = table.THRESHOLD.but(
+    help="Least similarity that can be asked for, in (0, 1]; an exact decimal."
+)
+SCHEME_OF_DOCUMENTS = (
+    table.MEASURE,
+    _LEAST,
+    *_BANDS,
+    table.TF,
+    table.IDF,
+    *_SHINGLES,
+    table.COLUMNS,
+    table.KEEP_TEXT,
+)
+_ASKED = table.THRESHOLD.but(
+    default=None,
+    help="Least similarity, in (0, 1], not below that of the index; an exact decimal.",
+    usual="that of the index",
+)
+_DOCUMENT_SEARCH = (_ASKED, table.MATCH_LIMIT)
+
 _SKETCH = (
     table.KIND,
     table.NUM_PERM.but(help="minhash, weighted: hash functions, 4 bytes each."),
@@ -298,6 +318,13 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
     "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
     "align": (*_AGAINST, *_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
+    "DocumentIndex.create": SCHEME_OF_DOCUMENTS,
+    "DocumentIndex.open": (_SAME_TOKENIZER, table.COMMIT_EVERY),
+    "DocumentIndex.add": (*_READING, *_RUN),
+    "DocumentIndex.query": _DOCUMENT_SEARCH,
+    "DocumentIndex.insert_if_new": (_ASKED,),
+    "DocumentIndex.search": (*_DOCUMENT_SEARCH, *_READING, *_RUN),
+    "DocumentIndex.compact": _RUN,
     "PassageIndex.create": SCHEME_OF_PASSAGES,
     "PassageIndex.open": (_SAME_TOKENIZER,),
     "PassageIndex.add": (*_READING, *_RUN),

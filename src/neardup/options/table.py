@@ -256,6 +256,17 @@ ALL_WINDOWS = Option(
     "All candidates as ranges of starts and ends, not compared exactly.",
     default=False,
 )
+COLUMNS = Option(
+    "columns",
+    Columns(),
+    "Keep this column of the input with each document; may be given several times.",
+    flags=("--keep-column",),
+    metavar="COLUMN",
+    is_repeatable=True,
+)
+KEEP_TEXT = Option("with_text", Flag(), "Keep the texts.", default=True)
+COMMIT_EVERY = Option("commit_every", Whole(1), "Commit after so many insertions.")
+MATCH_LIMIT = Option("limit", Whole(1), "Only the N most similar documents.", metavar="N")
 WITH_TEXT = Option("with_text", Flag(), "Add the passages' texts.", default=False)
 NO_TEXT = Option("no_text", Flag(), "Leave out the passages' texts.", default=False)
 IDS = Option(

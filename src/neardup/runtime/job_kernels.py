@@ -67,7 +67,30 @@ _MEASURES = (
     "agreement.count_equal",
 )
 
+_SIGNING = (
+    "minhash.minhash_signatures",
+    "folding.fold_texts",
+    "filters.fill_filters",
+    "tokens.hash_tokens",
+    "shingles.hash_shingles",
+    "tokens.digest_tokens",
+    "filters.count_words",
+    "strings.hash_strings",
+    "minhash.band_keys",
+)
+
 KERNELS_OF = {
+    "document index": _SIGNING,
+    "document search": (
+        "pair_filters.sieve_pairs",
+        "shingles.sort_sets",
+        "entries.find_pages",
+        "overlap.score_pairs",
+        "entries.find_ranges",
+        "entries.list_entries",
+        "overlap.score_overlaps",
+        *_SIGNING,
+    ),
     "dedup": (
         "survivors.choose_survivors",
         "sieve.sieve_components",

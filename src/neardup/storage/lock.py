@@ -39,7 +39,8 @@ def write_lock(folder: Path) -> Iterator[None]:
     """
     if not folder.is_dir():
         raise no_index(folder)
-    lock = FileLock(folder / LOCK)
+    # Whoever ends the block may be another thread than that which began it.
+    lock = FileLock(folder / LOCK, thread_local=False)
     try:
         with translated(folder):
             _acquire(lock, folder)

@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
@@ -20,6 +19,7 @@ from neardup.jobs.passages.result import (
     RemovalResult,
 )
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
+from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (
     InputFormat,
     InverseFrequency,
@@ -232,13 +232,7 @@ class PassageIndex:
         InvalidParameterError
             If ``ids`` is a single id, or nothing that has ids.
         """
-        if isinstance(ids, str | int):
-            message = f"ids must be a list of ids, got {ids!r}; write [{ids!r}]"
-            raise InvalidParameterError(message)
-        if not isinstance(ids, Iterable):
-            message = f"ids must be a list of ids, got {type(ids).__name__}"
-            raise InvalidParameterError(message)
-        return jobs.remove(self.handle, ids, Runner())
+        return jobs.remove(self.handle, as_list_of_ids(ids), Runner())
 
     def compact(
         self, *, workers: int | None = None, progress: Progress | None = None

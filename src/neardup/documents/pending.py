@@ -1,0 +1,267 @@
+"""Documents that were put into an index one at a time, and are not written yet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents import blocks
+from neardup.documents.additions import Adding
+from neardup.documents.batches import Contents, make_batch, pack_rows
+from neardup.documents.blocks import Block
+from neardup.documents.queries import Queries, join_queries
+from neardup.documents.reading import queries_of_texts
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.searchable import Searchable
+from neardup.errors import InvalidInputError
+from neardup.files.ids import common_id_type, join_ids
+from neardup.tables import (
+    Bools,
+    Filters,
+    Floats,
+    Int64s,
+    ShingleSets,
+    Uint32s,
+    Uint64s,
+    WeightedSets,
+)
+
+Id = str | int
+
+
+@dataclass
+class _Gone:
+    """Documents that went for others, since the last commit."""
+
+    ids: list[Id] = field(default_factory=list)
+    kept_ids: list[str] = field(default_factory=list)
+    digests: list[Uint64s] = field(default_factory=list)
+    similarities: list[float] = field(default_factory=list)
+    places: dict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+class Pending(Searchable):
+    """Documents in memory, which are found as those of a segment are; for one thread at a time."""
+
+    def __init__(self, scheme: DocumentScheme) -> None:
+        self._scheme = scheme
+        self._rows: dict[str, int] = {}
+        self._ids: list[Id] = []
+        self._texts: list[str | None] = []
+        self._columns: list[dict[str, Any]] = []
+        self._parts: list[Queries] = []
+        self._n_signed = 0
+        self._rows_of_keys: dict[int, list[int]] = defaultdict(list)
+        self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
+        self._n_listed = 0
+        self._gone = _Gone()
+
+    @property
+    def id_type(self) -> pa.DataType:
+        """The type of the ids."""
+        return common_id_type({ids_of_values(self._ids).type} if self._ids else ())
+
+    def __len__(self) -> int:
+        return self._n_signed
+
+    def __contains__(self, identifier: Id) -> bool:
+        """Whether a document has an id."""
+        return str(identifier) in self._rows
+
+    @property
+    def n_documents(self) -> int:
+        """Count the documents, signed or not."""
+        return len(self._ids)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self._ids or self._gone.ids)
+
+    def add(
+        self,
+        identifier: Id,
+        text: str | None,
+        columns: dict[str, Any],
+        queries: Queries | None = None,
+    ) -> None:
+        """Take a document, whose id is new.
+
+        ``queries`` are what is known of it already; a text is signed when that is needed.
+        """
+        if queries is not None:
+            self.sign()
+            self._parts.append(queries)
+            self._n_signed += 1
+        self._rows[str(identifier)] = len(self._ids)
+        self._ids.append(identifier)
+        self._texts.append(text)
+        self._columns.append(columns)
+
+    def went(self, identifier: Id, kept_id: str, digest: Uint64s, similarity: float) -> None:
+        """Note that a document went for another one."""
+        gone = self._gone
+        gone.places[digest.tobytes()].append(len(gone.ids))
+        gone.ids.append(identifier)
+        gone.kept_ids.append(kept_id)
+        gone.digests.append(digest)
+        gone.similarities.append(similarity)
+
+    def sign(self) -> None:
+        """Sign the documents that were not signed yet."""
+        waiting = self._texts[self._n_signed :]
+        if waiting:
+            self._parts.append(queries_of_texts(as_texts(waiting), self._scheme))
+            self._n_signed = len(self._texts)
+
+    def write(self, adding: Adding) -> None:
+        """Put all documents into the next state of the index."""
+        self.sign()
+        if self._ids:
+            contents = Contents(
+                ids_of_values(self._ids), as_texts(self._texts), self._user_columns(slice(None))
+            )
+            adding.add(make_batch(contents, self._queries(), self._scheme))
+        gone = self._gone
+        if gone.ids:
+            digests: Uint64s = np.stack(gone.digests)
+            similarities: Floats = np.array(gone.similarities)
+            kept = pa.array(gone.kept_ids, pa.large_string())
+            adding.went(ids_of_values(gone.ids), kept, digests, similarities)
+
+    def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
+        """Return queries and rows that share a band key."""
+        self._list()
+        found = []
+        for query in np.flatnonzero(is_wanted).tolist():
+            rows: set[int] = set()
+            for band, key in enumerate(keys[query].tolist()):
+                rows.update(self._rows_of_keys.get(band << 32 | key, ()))
+            found += [(query, row) for row in sorted(rows)]
+        return _pairs(found)
+
+    def rows_of_digests(self, digests: Uint64s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
+        """Return queries and rows of equal digests."""
+        self._list()
+        return _pairs(
+            [
+                (query, row)
+                for query in np.flatnonzero(is_wanted).tolist()
+                for row in self._rows_of_digests.get(digests[query].tobytes(), ())
+            ]
+        )
+
+    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return which ids which rows have."""
+        known = ((query, self._rows.get(name)) for query, name in enumerate(ids.to_pylist()))
+        return _pairs([(query, row) for query, row in known if row is not None])
+
+    def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
+        """Find gone documents of equal digests."""
+        gone = self._gone
+        return [
+            (query, gone.kept_ids[place], gone.similarities[place])
+            for query in np.flatnonzero(is_wanted).tolist()
+            for place in gone.places.get(digests[query].tobytes(), ())
+        ]
+
+    def filters_of(self, rows: Int64s) -> Filters:
+        """Return the filters of some rows."""
+        filters = self._queries().filters
+        assert filters is not None
+        cells = blocks.take_cells_of(filters.words, filters.offsets, rows)
+        return Filters(*cells, filters.sizes[rows])
+
+    def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
+        """Return what the measure compares of some rows."""
+        sets = self._queries().sets
+        assert sets is not None
+        return sets.take(rows)
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some rows."""
+        return pa.array([str(self._ids[row]) for row in rows.tolist()], pa.large_string())
+
+    def block_of(self, row: int) -> tuple[Block, int]:
+        """Return a block of one row."""
+        queries = self._queries().take(np.array([row]))
+        packed = pack_rows(
+            ids_of_values(self._ids[row : row + 1]),
+            as_texts(self._texts[row : row + 1]),
+            self._user_columns(slice(row, row + 1)),
+            queries,
+        )
+        return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
+
+    def _queries(self) -> Queries:
+        """Return all documents that are signed, which are put together for that."""
+        if len(self._parts) > 1:
+            self._parts = [join_queries(self._parts)]
+        return self._parts[0]
+
+    def _list(self) -> None:
+        """Have all signed documents found by their keys."""
+        self.sign()
+        if self._n_listed == self._n_signed:
+            return
+        first = 0
+        for part in self._parts:
+            start = max(0, self._n_listed - first)
+            keys = (part.keys[start:] >> np.uint64(32)).tolist()
+            for place, own in enumerate(keys):
+                row = first + start + place
+                if part.n_tokens[start + place] > 0:
+                    self._rows_of_digests[part.digests[start + place].tobytes()].append(row)
+                    for band, key in enumerate(own):
+                        self._rows_of_keys[band << 32 | key].append(row)
+            first += len(part)
+        self._n_listed = self._n_signed
+
+    def _user_columns(self, rows: slice) -> pa.Table | None:
+        names = self._scheme.columns
+        if not names:
+            return None
+        own = self._columns[rows]
+        return pa.table({name: pa.array([each.get(name) for each in own]) for name in names})
+
+
+def ids_of_values(values: Sequence[Id]) -> pa.Array:
+    """Return ids as an array, of int64 if all are whole numbers.
+
+    Raises
+    ------
+    InvalidInputError
+        If one is neither a string nor a whole number of 64 bits.
+    """
+    try:
+        if all(isinstance(value, int) for value in values):
+            return pa.array(values, pa.int64())
+        return join_ids([pa.array(list(map(str, values)), pa.large_string())])
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        message = f"an id must be a string or a whole number of 64 bits: {error}"
+        raise InvalidInputError(message) from None
+
+
+def as_texts(texts: Sequence[str | None]) -> pa.Array:
+    """Return texts as an array.
+
+    Raises
+    ------
+    InvalidInputError
+        If one cannot be written as UTF-8.
+    """
+    try:
+        return pa.array(texts, pa.large_string())
+    except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
+        message = f"a text must be a string of valid characters: {error}"
+        raise InvalidInputError(message) from None
+
+
+def _pairs(found: list[tuple[int, int]]) -> tuple[Int64s, Int64s]:
+    pairs: Int64s = np.array(found, np.int64).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -1,0 +1,99 @@
+"""What is done to an index of documents: build, add, remove, compact, describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from neardup.documents.additions import add_documents
+from neardup.documents.compaction import compact_documents
+from neardup.documents.handle import DocumentHandle, create_documents
+from neardup.documents.index import describe_documents
+from neardup.documents.removals import remove_documents
+from neardup.documents.scheme import DocumentScheme
+from neardup.files.inputs import passed_over
+from neardup.files.rows import Source
+from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.documents.result import DocumentAdditionResult, DocumentRemovalResult
+from neardup.jobs.passages.result import CompactionResult
+from neardup.runtime.job_kernels import KERNELS_OF
+from neardup.runtime.runner import Runner
+from neardup.text.tokenizers import TokenFunction
+
+
+def build(
+    folder: Path,
+    scheme: DocumentScheme,
+    sources: Sequence[Source],
+    reading: ReadingOptions,
+    runner: Runner,
+    *,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> DocumentAdditionResult:
+    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file.
+
+    Raises
+    ------
+    OutputExistsError
+        If the folder is in use.
+    InvalidInputError, ReadError, WriteError
+        As ``add``.
+    """
+    create_documents(folder, scheme)
+    return add(DocumentHandle(folder, tokenizer), sources, reading, runner)
+
+
+def add(
+    handle: DocumentHandle, sources: Sequence[Source], reading: ReadingOptions, runner: Runner
+) -> DocumentAdditionResult:
+    """Add documents, all of them or none.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, or an id that is in use.
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    seconds = runner.stopwatch()
+    runner.prepare(KERNELS_OF["document index"])
+    with runner.stage("read") as note:
+        addition = add_documents(
+            handle, sources, reading.columns, runner, skip_bad=reading.skip_bad
+        )
+        note(documents=addition.n_documents, tokens=addition.n_tokens)
+    return DocumentAdditionResult(
+        **vars(addition), passed_over=passed_over(sources), seconds=seconds()
+    )
+
+
+def remove(
+    handle: DocumentHandle, ids: Iterable[str | int], runner: Runner
+) -> DocumentRemovalResult:
+    """Take documents out, all of them or none.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of them is not in the index.
+    """
+    seconds = runner.stopwatch()
+    removal = remove_documents(handle, ids, runner)
+    return DocumentRemovalResult(**vars(removal), seconds=seconds())
+
+
+def compact(handle: DocumentHandle, runner: Runner) -> CompactionResult:
+    """Write an index anew as one segment, without what was removed."""
+    seconds = runner.stopwatch()
+    with runner.stage("compact") as note:
+        compaction = compact_documents(handle, runner)
+        note(segments=compaction.n_segments)
+    return CompactionResult(**vars(compaction), seconds=seconds())
+
+
+def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:
+    """Return what an index holds, in plain values."""
+    return describe_documents(handle.folder, handle.view(runner))

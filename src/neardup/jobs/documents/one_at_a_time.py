@@ -1,0 +1,214 @@
+"""Documents of an index one at a time: looked up, inserted, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, Self
+
+from neardup.documents.handle import DocumentHandle
+from neardup.documents.lookup import find_hits
+from neardup.documents.pending import Id, ids_of_values
+from neardup.documents.scheme import DocumentScheme
+from neardup.errors import InvalidParameterError
+from neardup.jobs.documents.one_text import make_query
+from neardup.jobs.documents.result import Match
+from neardup.jobs.documents.search import in_rank_order
+from neardup.jobs.documents.session import InsertSession
+from neardup.options import table
+from neardup.runtime.runner import Runner
+
+Threshold = str | float | Decimal | Fraction | None
+
+
+class OneAtATime:
+    """What an index of documents does with single documents."""
+
+    def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
+        self.handle = handle
+        self._session = InsertSession(handle, table.COMMIT_EVERY.checked(commit_every))
+
+    def insert(
+        self,
+        id: Id,  # noqa: A002 - the name of the column everywhere
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        **columns: Any,
+    ) -> None:
+        """Insert a document, which is found at once and durable after ``commit``.
+
+        Parameters
+        ----------
+        id
+            A string or a whole number that no document of the index has.
+        text
+            The document.
+        tokens
+            Its tokens instead, in order; or a set, each element of which is taken for a shingle.
+        **columns
+            Values of the columns that the index keeps.
+
+        Raises
+        ------
+        InvalidInputError
+            If the id is in use.
+        InvalidParameterError
+            If neither text nor tokens are given, or both, or a column that the index does not keep.
+        IndexLockedError
+            If another writer is at work.
+        """
+        self._check_columns(columns)
+        scheme = self._scheme
+        if text is not None and tokens is None and isinstance(text, str) and scheme.with_text:
+            # Signed together with others when that is needed.
+            self._session.insert(id, text, None, columns)
+            return
+        self._session.insert(id, text, make_query(text, tokens, scheme), columns)
+
+    def insert_if_new(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        threshold: Threshold = None,
+        **columns: Any,
+    ) -> Id | None:
+        """Insert a document unless one is there that it is similar to, in one step.
+
+        A sequence of these gives what ``deduplicate`` gives for the same documents in that order.
+
+        Parameters
+        ----------
+        id, text, tokens, **columns
+            As for ``insert``.
+        threshold
+            As for ``query``.
+
+        Returns
+        -------
+        The id of the most similar document, the first on a tie; of an exact copy that of the first
+        copy, or of what that one went for. None if the document was inserted.
+
+        Raises
+        ------
+        InvalidInputError, InvalidParameterError, IndexLockedError
+            As ``insert``.
+        """
+        self._check_columns(columns)
+        scheme = self._scheme
+        measure = scheme.measure_at(threshold)
+        query = make_query(text, tokens, scheme)
+        return self._session.insert_if_new(id, text, query, columns, measure)
+
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        threshold: Threshold = None,
+        limit: int | None = None,
+    ) -> list[Match]:
+        """Find the documents that are similar to a text.
+
+        Parameters
+        ----------
+        text, tokens
+            As for ``insert``.
+        threshold
+            Least similarity, not below that of the index, which None is; an exact decimal.
+        limit
+            Only so many, the most similar.
+
+        Returns
+        -------
+        Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
+        documents were added. Each was compared exactly.
+
+        Raises
+        ------
+        InvalidParameterError
+            For an option out of range.
+        IndexFormatError
+            If what was touched is damaged.
+        """
+        limit = table.MATCH_LIMIT.checked(limit)
+        with self._session.shared() as view:
+            measure = view.scheme.measure_at(threshold)
+            query = make_query(text, tokens, view.scheme)
+            hits = in_rank_order(find_hits(view, query, measure))
+            if not len(hits):
+                return []
+            ids = view.ids_of(hits.documents[:limit]).to_pylist()
+        return [Match(*pair) for pair in zip(ids, hits.similarities[:limit].tolist(), strict=True)]
+
+    def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
+        """Return the document of an id, None if there is none.
+
+        Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
+        """
+        with self._session.shared() as view:
+            document = view.documents_of_ids(ids_of_values([id]))
+            if document[0] < 0:
+                return None
+            row: dict[str, Any] = view.read_rows(document).to_pylist()[0]
+        return row
+
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents as ``get`` does, in the order in which they were added.
+
+        ``start`` counts the documents that are there, from 0.
+        """
+        table.MATCH_LIMIT.given(limit)
+        with self._session.shared() as view:
+            rows: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
+        return rows
+
+    def __contains__(self, id: Id) -> bool:  # noqa: A002
+        """Return whether there is a document of this id."""
+        with self._session.shared() as view:
+            return view.has_id(ids_of_values([id]))
+
+    def commit(self) -> int:
+        """Make durable what was inserted, and let others write; returns the number of documents.
+
+        Raises
+        ------
+        WriteError
+            If it cannot be written; it can be committed again then, and the index is as before.
+        """
+        return self._session.commit(Runner(1))
+
+    def close(self) -> None:
+        """Commit what was inserted."""
+        self.commit()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Commit what was inserted; forget it if an error ends the block."""
+        if kind is None:
+            self.commit()
+        else:
+            self._session.discard()
+
+    def _check_columns(self, columns: dict[str, Any]) -> None:
+        known = self._scheme.columns
+        for name in columns:
+            if name not in known:
+                kept = ", ".join(known) if known else "none"
+                message = f"the index keeps no column {name!r}; it keeps {kept}"
+                raise InvalidParameterError(message, name)
+
+    @property
+    def _scheme(self) -> DocumentScheme:
+        return self.handle.view(Runner(1)).scheme

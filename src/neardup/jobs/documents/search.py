@@ -1,0 +1,135 @@
+"""Search: queries read, looked up in an index of documents, and reported as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.index import OpenDocuments
+from neardup.documents.lookup import Hits, find_hits
+from neardup.documents.reading import queries_of_texts
+from neardup.files.ids import choose_id_column, common_id_type
+from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import RowBlock, Source
+from neardup.files.texts import TextBlock, read_text_block
+from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.documents.result import DocumentSearchResult
+from neardup.options.jobs import FUNCTIONS
+from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.runtime.job_kernels import KERNELS_OF
+from neardup.runtime.runner import Runner
+from neardup.tables import Int64s
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentSearchOptions(ReadingOptions):
+    """What decides the result of a search; see ``DocumentIndex.search`` for the meanings."""
+
+    known = FUNCTIONS["DocumentIndex.search"]
+
+    threshold: str | float | Decimal | Fraction | None = None
+    limit: int | None = None
+
+
+@dataclass
+class _Counts:
+    """What a search has met so far."""
+
+    n_queries: int = 0
+    n_empty: int = 0
+    n_found: int = 0
+    skipped: list[SkippedRow] = field(default_factory=list)
+
+
+def search_documents(
+    index: OpenDocuments,
+    sources: Sequence[Source],
+    options: DocumentSearchOptions,
+    runner: Runner,
+) -> DocumentSearchResult:
+    """Look up every document of some sources as a query.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range.
+    InvalidInputError, ReadError, IndexFormatError
+        For a bad row, a file that cannot be read, or an index that is damaged.
+    """
+    check_effect(options, sources)
+    measure = index.scheme.measure_at(options.threshold)
+    seconds = runner.stopwatch()
+    runner.prepare(KERNELS_OF["document search"])
+    columns = choose_id_column(options.columns, sources)
+    counts, id_types = _Counts(), set()
+    tables: list[pa.Table] = []
+
+    def look_up(source: Source, block: RowBlock) -> tuple[TextBlock, Int64s, Hits]:
+        rows = read_text_block(source, block, columns, skip_bad=options.skip_bad)
+        queries = queries_of_texts(rows.texts, index.scheme)
+        hits = in_rank_order(find_hits(index, queries, measure))
+        return rows, queries.n_tokens, hits.take(first_of_each(hits.queries, options.limit))
+
+    reading = ReadingPass("search", sources, runner)
+    with runner.stage("search") as note:
+        for _, (rows, n_tokens, hits) in reading.map(look_up, sources):
+            counts.n_queries += len(rows)
+            counts.n_empty += int((n_tokens == 0).sum())
+            counts.n_found += len(np.unique(hits.queries))
+            counts.skipped += rows.skipped
+            id_types |= {rows.ids.type} if len(rows) else set()
+            tables.append(_table(rows.ids, hits, index))
+        table = _join(tables, common_id_type(id_types), index)
+        note(queries=counts.n_queries, documents=len(table))
+    summary = {
+        "queries": counts.n_queries,
+        "found_queries": counts.n_found,
+        "matches": len(table),
+        "empty_queries": counts.n_empty,
+        "measure": measure.name,
+        "threshold": float(measure.threshold),
+        "predicted_recall": index.scheme.banding.candidate_probability(
+            float(measure.least_jaccard)
+        ),
+        "skipped_rows": list_skipped(counts.skipped),
+        "seconds": round(seconds(), 3),
+        "passed_over": passed_over(sources),
+    }
+    return DocumentSearchResult(table, summary | describe_ids(columns))
+
+
+def in_rank_order(hits: Hits) -> Hits:
+    """Return hits in the order of queries, the most similar first, on a tie the first added."""
+    return hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
+
+
+def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
+    """Return the places of the first rows of each query, at most so many; queries ascend."""
+    if limit is None:
+        return np.arange(len(queries))
+    starts = np.searchsorted(queries, queries)
+    return np.flatnonzero(np.arange(len(queries)) - starts < limit)
+
+
+def _table(ids: pa.Array, hits: Hits, index: OpenDocuments) -> pa.Table:
+    return pa.table(
+        {
+            "query_id": ids.take(pa.array(hits.queries)),
+            "doc_id": index.ids_of(hits.documents),
+            "similarity": hits.similarities,
+        }
+    )
+
+
+def _join(tables: Sequence[pa.Table], id_type: pa.DataType, index: OpenDocuments) -> pa.Table:
+    schema = pa.schema(
+        [("query_id", id_type), ("doc_id", index.id_type), ("similarity", pa.float64())]
+    )
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])

@@ -1,0 +1,186 @@
+"""Documents put into an index one at a time: in memory until they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from neardup.documents.additions import adding
+from neardup.documents.handle import DocumentHandle
+from neardup.documents.index import OpenDocuments
+from neardup.documents.lookup import find_answers
+from neardup.documents.pending import Id, Pending, ids_of_values
+from neardup.documents.queries import Queries
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.matching.measures import Measure
+from neardup.runtime.runner import Runner
+from neardup.storage.handle import OpenFiles
+
+
+class InsertSession:
+    """Holds the write lock of an index from the first insertion to the commit.
+
+    So nothing changes in between but by it, and what it asks and then inserts is one step for all
+    others. For any number of threads.
+
+    Parameters
+    ----------
+    handle
+        The index.
+    commit_every
+        Commit after so many documents; None leaves that to the user.
+    """
+
+    def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
+        self._handle, self._commit_every = handle, commit_every
+        self._lock = RLock()
+        self._stack: ExitStack | None = None
+        self._files: OpenFiles | None = None
+        self._base: OpenDocuments | None = None
+        self._pending: Pending | None = None
+
+    @property
+    def n_pending(self) -> int:
+        """Documents that are not committed yet."""
+        return 0 if self._pending is None else self._pending.n_documents
+
+    @contextmanager
+    def shared(self) -> Iterator[OpenDocuments]:
+        """Give the index with what was inserted behind it.
+
+        While something waits for the commit one thread at a time looks at it.
+        """
+        if self._pending is None:
+            yield self._handle.view(Runner(1))
+            return
+        with self._lock:
+            yield self._view()
+
+    def _view(self) -> OpenDocuments:
+        base, pending = self._base, self._pending
+        if base is None or pending is None:
+            return self._handle.view(Runner(1))
+        pending.sign()
+        return base.with_tail(pending) if len(pending) else base
+
+    def insert(
+        self, identifier: Id, text: str | None, queries: Queries | None, columns: dict[str, Any]
+    ) -> None:
+        """Take a document; it is found at once, and durable when it is committed.
+
+        Raises
+        ------
+        InvalidInputError
+            If its id is in use.
+        IndexLockedError
+            If another writer is at work.
+        """
+        with self._lock:
+            pending = self._begin()
+            self._check_new(identifier)
+            pending.add(identifier, text, columns, queries)
+            self._commit_if_many()
+
+    def insert_if_new(
+        self,
+        identifier: Id,
+        text: str | None,
+        queries: Queries,
+        columns: dict[str, Any],
+        measure: Measure,
+    ) -> Id | None:
+        """Take a document unless it is similar to one that is there; returns the id of that one.
+
+        Raises
+        ------
+        InvalidInputError, IndexLockedError
+            As ``insert``.
+        """
+        with self._lock:
+            pending = self._begin()
+            index = self._view()
+            answers = find_answers(index, queries, measure)
+            document = int(answers.documents[0])
+            if document < 0:
+                self._check_new(identifier)
+                pending.add(identifier, text, columns, queries)
+                self._commit_if_many()
+                return None
+            found: Id = index.ids_of(np.array([document]))[0].as_py()
+            # A document that comes again has not gone for another.
+            if str(found) != str(identifier):
+                similarity = float(answers.similarities[0])
+                pending.went(identifier, str(found), queries.digests[0], similarity)
+            return found
+
+    def commit(self, runner: Runner) -> int:
+        """Write what was inserted, and let go of the lock; returns the number of documents.
+
+        If it fails, they are still there, and can be committed again.
+
+        Raises
+        ------
+        WriteError
+            If they cannot be written; the index is as before.
+        """
+        with self._lock:
+            if self._stack is None:
+                return 0
+            assert self._files is not None
+            assert self._pending is not None
+            n_documents = self._pending.n_documents
+            if not self._pending.is_empty:
+                with adding(self._handle, self._files, runner) as new:
+                    self._pending.write(new)
+            self._end()
+            return n_documents
+
+    def discard(self) -> None:
+        """Forget what was not committed, and let go of the lock."""
+        with self._lock:
+            self._end()
+
+    def _begin(self) -> Pending:
+        """Take the lock, if it is not held yet."""
+        if self._pending is None:
+            stack = ExitStack()
+            files = stack.enter_context(self._handle.changing(Runner(1)))
+            try:
+                base = self._handle.read(files)
+                if base.scheme.needs_frequencies:
+                    message = (
+                        f"idf {base.scheme.weighted.weighting.idf} is counted over the documents "  # type: ignore[union-attr]
+                        "of the first addition; add some with `add` before you insert one"
+                    )
+                    raise InvalidParameterError(message, "idf")
+            except BaseException:
+                stack.close()
+                raise
+            self._stack, self._files, self._base = stack, files, base
+            self._pending = Pending(base.scheme)
+        return self._pending
+
+    def _end(self) -> None:
+        stack = self._stack
+        self._stack = self._files = self._base = self._pending = None
+        if stack is not None:
+            stack.close()
+
+    def _check_new(self, identifier: Id) -> None:
+        assert self._pending is not None
+        assert self._base is not None
+        ids = ids_of_values([identifier])
+        if identifier in self._pending or self._base.has_id(ids):
+            message = (
+                f"id {identifier!r} is in the index already; ids must differ. Remove the old "
+                "document first, or choose another id"
+            )
+            raise InvalidInputError(message)
+
+    def _commit_if_many(self) -> None:
+        if self._commit_every is not None and self.n_pending >= self._commit_every:
+            self.commit(Runner(1))
