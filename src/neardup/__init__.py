@@ -11,7 +11,8 @@ The public names, and where they live:
 - ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text; ``Match`` is what a
   query returns, ``DocumentSearchResult`` what many do.
 - ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
-  ``PassageResult`` is what it and ``align`` return.
+  ``PassageResult`` is what it and ``align`` return. ``open_index`` (jobs.indexes) opens an index of
+  either kind.
 - ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
   ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
   ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.jobs.documents.document_index import DocumentIndex
     from neardup.jobs.documents.result import DocumentSearchResult, Match
+    from neardup.jobs.indexes import open_index
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.result import PairResult
     from neardup.jobs.passages.align import align
@@ -99,6 +101,7 @@ __all__ = [
     "deduplicate",
     "estimate",
     "find_pairs",
+    "open_index",
     "sketch",
 ]
 
@@ -122,6 +125,7 @@ _HOMES = {
     "estimate": "neardup.jobs.sketch.estimate",
     "EstimateResult": "neardup.jobs.sketch.estimate",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
+    "open_index": "neardup.jobs.indexes",
     "sketch": "neardup.jobs.sketch.sketch",
     "Sketches": "neardup.jobs.sketch.sketches",
 }

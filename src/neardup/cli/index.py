@@ -1,4 +1,4 @@
-"""``neardup index``: documents kept so that passages of them are found."""
+"""``neardup index``: documents kept so that they, or passages of them, are found."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
-    from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.passages.result import AdditionResult
-    from neardup.passages.documents import ReadOptions
+    from neardup.jobs.documents.result import DocumentAdditionResult, DocumentRemovalResult
+    from neardup.jobs.passages.result import AdditionResult, RemovalResult
+    from neardup.options.choices import IndexKind
+
+# Documents that are named one by one.
+_ORPHANS_SHOWN = 10
 
 _EPILOG = """\b
 Examples:
   neardup index build idx corpus/*.jsonl.zst
+  neardup index build seen pages/ --kind documents --threshold 0.7
   neardup index add idx new.jsonl
   neardup index remove idx --ids withdrawn.txt
   neardup index compact idx
@@ -33,11 +37,11 @@ _folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path
 
 @click.group("index", cls=TableGroup, epilog=_EPILOG)
 def command() -> None:
-    """Keep documents in an index of passages.
+    """Keep documents in an index, of passages or of whole documents.
 
-    The index is a folder. It is read by `neardup search` and `neardup align`, also while it is
-    being changed; one command at a time may change it. Whatever happens to that command, the index
-    is as before it or as after.
+    The index is a folder. `neardup search` reads it, `neardup align` one of passages, `neardup
+    dedup` and `neardup pairs` one of documents, also while it is being changed; one command at a
+    time may change it. Whatever happens to that command, the index is as before it or as after.
     """
 
 
@@ -50,6 +54,7 @@ def command() -> None:
 def build(
     folder: Path,
     inputs: tuple[str, ...],
+    index_kind: IndexKind,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -65,19 +70,18 @@ def build(
     as they are when documents are added later.
     """
     announce_compilation(quiet=quiet)
+    from neardup.cli.index_kinds import KINDS
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.passages import index
     from neardup.outputs.folder import INDEX, check_apart, new_folder
-    from neardup.passages.scheme import make_passage_scheme
     from neardup.runtime.runner import Runner
 
     reading = ReadingOptions(
         **{option.name: options.pop(option.name) for option in ReadingOptions.known}
     )
-    chosen = {name: value for name, value in options.items() if value is not None}
-    scheme = make_passage_scheme(**chosen)
+    kind = KINDS[index_kind]
+    scheme = kind.make_scheme(options)
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         sources = resolve_paths(inputs, reading)
@@ -85,8 +89,7 @@ def build(
         check_apart(folder, (source.origin for source in sources))
         with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
             tokenizer = options["tokenizer"]
-            read = _read_options(reading)
-            addition = index.build(scratch, scheme, sources, read, runner, tokenizer=tokenizer)
+            addition = kind.build(scratch, scheme, sources, reading, runner, tokenizer)
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
@@ -110,21 +113,20 @@ def add(
     Their ids must not be in the index yet.
     """
     announce_compilation(quiet=quiet)
+    from neardup.cli.index_kinds import KINDS
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.passages import index
-    from neardup.passages.handle import PassageHandle
+    from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
     reading = ReadingOptions(**options)
+    kind = KINDS[kind_of(folder)]
     with Display(quiet=quiet) as display:
         sources = resolve_paths(inputs, reading)
         check_effect(reading, sources)
         runner = Runner(workers, display)
-        addition = index.add(
-            PassageHandle(folder, tokenizer), sources, _read_options(reading), runner
-        )
+        addition = kind.add(folder, tokenizer, sources, reading, runner)
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
@@ -137,22 +139,25 @@ def remove(
 ) -> None:
     """Take documents out, all of them or none.
 
-    They are not found any more; `neardup index compact` frees the room that they take.
+    They are not found any more; `neardup index compact` frees the room that they take. Of an index
+    of documents it reports which ones had gone for a removed one.
     """
-    from neardup.jobs.passages import index
-    from neardup.passages.handle import PassageHandle
+    from neardup.cli.index_kinds import KINDS
+    from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
     wanted = [*ids, *_read_ids(id_file)]
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
         raise click.UsageError(message)
-    removal = index.remove(PassageHandle(folder), wanted, Runner())
+    removal = KINDS[kind_of(folder)].remove(folder, wanted, Runner())
     if as_json:
         say_json(removal.summary)
     elif not quiet:
         removed = counted(removal.n_removed, "document")
-        say(f"{removed} removed; `neardup index compact` frees their room")
+        lines = [f"{removed} removed; `neardup index compact` frees their room"]
+        lines += list_orphans(removal)
+        say("\n".join(lines))
 
 
 @command.command("compact")
@@ -166,13 +171,13 @@ def compact(
     Answers stay the same. Needs room for both versions while it runs.
     """
     announce_compilation(quiet=quiet)
-    from neardup.jobs.passages import index
-    from neardup.passages.handle import PassageHandle
+    from neardup.cli.index_kinds import KINDS
+    from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
+    kind = KINDS[kind_of(folder)]
     with Display(quiet=quiet) as display:
-        runner = Runner(workers, display)
-        compaction = index.compact(PassageHandle(folder, tokenizer), runner)
+        compaction = kind.compact(folder, tokenizer, Runner(workers, display))
     if as_json:
         say_json(compaction.summary)
     elif not quiet:
@@ -184,30 +189,24 @@ def compact(
 @options_of("index info")
 def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
     """Check every byte of an index and say what it holds."""
-    from neardup.jobs.passages import index
-    from neardup.passages.handle import PassageHandle
+    from neardup.cli.index_kinds import KINDS
+    from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
-    found = index.describe(PassageHandle(folder, tokenizer), Runner())
+    kind = KINDS[kind_of(folder)]
+    found = kind.describe(folder, tokenizer, Runner())
     if as_json:
         say_json(found)
         return
     removed = found["removed_documents"]
-    of_windows = (found["bytes"] - found["bytes_of_texts"]) / max(found["tokens"], 1)
     lines = [
         f"{counted(found['documents'], 'document')}, {counted(found['tokens'], 'token')} in "
         f"{counted(found['segments'], 'segment')}"
         + (f"; {counted(removed, 'document')} removed" if removed else ""),
-        f"{found['bytes'] / 1e6:,.1f} MB, {of_windows:.1f} bytes a token without the texts",
+        *kind.describe_room(found),
         *(f"{name}: {value}" for name, value in found["scheme"].items()),
     ]
     say("\n".join(lines))
-
-
-def _read_options(reading: ReadingOptions) -> ReadOptions:
-    from neardup.passages.documents import ReadOptions
-
-    return ReadOptions(reading.columns, reading.skip_bad)
 
 
 def _read_ids(file: Path | None) -> list[str]:
@@ -223,7 +222,25 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
+def list_orphans(removal: RemovalResult | DocumentRemovalResult) -> list[str]:
+    """Say which documents had gone for removed ones."""
+    orphans = getattr(removal, "orphans", None)
+    if orphans is None or not len(orphans):
+        return []
+    shown = orphans.slice(0, _ORPHANS_SHOWN).to_pylist()
+    removed = "it" if removal.n_removed == 1 else "them"
+    lines = [
+        f"{counted(len(orphans), 'document')} had gone for {removed}; add again what you want back:"
+    ]
+    lines += (f"  {each['id']} (for {each['kept_id']})" for each in shown)
+    if len(orphans) > len(shown):
+        lines.append(f"  and {len(orphans) - len(shown):,} more, all with --json")
+    return lines
+
+
+def _tell(
+    addition: AdditionResult | DocumentAdditionResult, folder: Path, *, quiet: bool, as_json: bool
+) -> None:
     if as_json:
         say_json(addition.summary)
         return
@@ -235,9 +252,10 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
     ]
     lines += say_ids(addition.summary)
     lines += notes.lines(notes.note_empty(addition.n_empty, "never found"))
-    if addition.n_short:
+    n_short = getattr(addition, "n_short", 0)
+    if n_short:
         lines.append(
-            f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
+            f"{counted(n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
     lines += notes.lines(notes.note_skipped(len(addition.skipped), "--json"))

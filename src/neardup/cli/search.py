@@ -1,4 +1,4 @@
-"""``neardup search``: the passages of an index that are similar to queries."""
+"""``neardup search``: the passages or documents of an index that are similar to queries."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
+    from neardup.jobs.documents.result import DocumentSearchResult
+    from neardup.jobs.passages.result import PassageResult
     from neardup.options.choices import TableFormat
     from neardup.outputs.targets import Target
+    from neardup.runtime.runner import Runner
 
 _EPILOG = """\b
 Examples:
   neardup search idx questions.jsonl -o hits.jsonl
   neardup search idx passage.txt --threshold 0.6 -o hits.csv
   neardup search idx questions.jsonl --maximal -o spans.parquet
+  neardup search seen new/*.jsonl --limit 3 -o known.csv
 """
 
 
@@ -39,10 +44,11 @@ def command(
     queries: tuple[str, ...],
     output: Target,
     table_format: TableFormat | None,
-    threshold: str,
-    recall: str,
+    threshold: str | None,
+    recall: str | None,
     maximal: bool,
     all_windows: bool,
+    limit: int | None,
     no_text: bool,
     tokenizer: str | None,
     overwrite: bool,
@@ -51,44 +57,109 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Find the passages in the index DIR that are similar to queries.
+    """Find the passages or documents in the index DIR that are similar to queries.
 
     QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`; every
     document of theirs is a query, and is looked for as a whole.
 
-    Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity; places are
-    characters of the original texts, ends exclusive. JSON lines also carry query_text and doc_text.
+    Of an index of passages it writes query_id, query_start, query_end, doc_id, doc_start, doc_end
+    and similarity; places are characters of the original texts, ends exclusive. JSON lines also
+    carry query_text and doc_text. Of an index of documents it writes query_id, doc_id and
+    similarity, the most similar first.
     """
     if maximal and all_windows:
         message = "choose either --maximal or --all-windows"
         raise click.UsageError(message)
     announce_compilation(quiet=quiet)
-    from neardup.files.resolve import resolve_paths
-    from neardup.jobs.passages.search import SearchOptions, search_sources
-    from neardup.passages.handle import PassageHandle
+    from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    options = SearchOptions(
-        threshold=threshold,
-        recall=recall,
-        report="maximal" if maximal else "windows" if all_windows else "best",
-        with_text=target.is_json_lines and not no_text and not all_windows,
-        **reading,
-    )
-    sources = resolve_paths(queries, options)
-    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
+    given: dict[str, Any] = {"threshold": threshold, "recall": recall, "limit": limit}
+    given |= {"maximal": maximal, "all_windows": all_windows, "no_text": no_text}
+    search = _search_documents if kind_of(folder) == "documents" else _search_passages
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        index = PassageHandle(folder, tokenizer).view(runner)
-        seconds = runner.stopwatch()
-        result = search_sources(index, sources, options, runner)
+        result, report = search(folder, tokenizer, queries, given, reading, target, runner)
     target.write(result)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        stages = {"all": seconds(), "compile": runner.compile_seconds}
-        target.say(_report(result.summary, index.scheme.min_tokens, target, took(stages)))
+        target.say(report)
+
+
+def _search_passages(
+    folder: Path,
+    tokenizer: str | None,
+    queries: tuple[str, ...],
+    given: dict[str, Any],
+    reading: dict[str, Any],
+    target: TableOutput,
+    runner: Runner,
+) -> tuple[PassageResult, str]:
+    from neardup.files.resolve import resolve_paths
+    from neardup.jobs.passages.search import SearchOptions, search_sources
+    from neardup.passages.handle import PassageHandle
+
+    if given["limit"] is not None:
+        raise no_effect("limit", "on passages", "search an index of documents")
+    all_windows = given["all_windows"]
+    chosen = {name: given[name] for name in ("threshold", "recall") if given[name] is not None}
+    options = SearchOptions(
+        **chosen,
+        report="maximal" if given["maximal"] else "windows" if all_windows else "best",
+        with_text=target.is_json_lines and not given["no_text"] and not all_windows,
+        **reading,
+    )
+    sources = resolve_paths(queries, options)
+    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
+    index = PassageHandle(folder, tokenizer).view(runner)
+    seconds = runner.stopwatch()
+    result = search_sources(index, sources, options, runner)
+    duration = took({"all": seconds(), "compile": runner.compile_seconds})
+    return result, _report(result.summary, index.scheme.min_tokens, target, duration)
+
+
+def _search_documents(
+    folder: Path,
+    tokenizer: str | None,
+    queries: tuple[str, ...],
+    given: dict[str, Any],
+    reading: dict[str, Any],
+    target: TableOutput,
+    runner: Runner,
+) -> tuple[DocumentSearchResult, str]:
+    from neardup.documents.handle import DocumentHandle
+    from neardup.files.resolve import resolve_paths
+    from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
+
+    for name in ("recall", "maximal", "all_windows", "no_text"):
+        if given[name]:
+            raise no_effect(name, "on an index of documents", "search an index of passages")
+    options = DocumentSearchOptions(threshold=given["threshold"], limit=given["limit"], **reading)
+    sources = resolve_paths(queries, options)
+    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
+    index = DocumentHandle(folder, tokenizer).view(runner)
+    seconds = runner.stopwatch()
+    result = search_documents(index, sources, options, runner)
+    duration = took({"all": seconds(), "compile": runner.compile_seconds})
+    return result, _report_documents(result.summary, target, duration)
+
+
+def _report_documents(summary: dict[str, Any], output: TableOutput, duration: str) -> str:
+    lines = [
+        f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
+        f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
+        f"{summary['threshold']:g} or more",
+        f"a document at the threshold is found with probability {summary['predicted_recall']:.4f}",
+    ]
+    lines += say_ids(summary)
+    lines += notes.lines(
+        notes.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
+        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+    )
+    lines += list_passed_over(summary["passed_over"])
+    return "\n".join([*lines, f"written to {output} in {duration}"])
 
 
 def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, duration: str) -> str:

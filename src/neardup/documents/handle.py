@@ -10,7 +10,7 @@ from neardup.documents.scheme import DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
-from neardup.storage.manifest import Manifest
+from neardup.storage.manifest import Manifest, check_kind
 from neardup.storage.segments import Segment
 from neardup.text.stored_frequencies import open_frequencies
 from neardup.text.tokenizers import TokenFunction
@@ -45,6 +45,7 @@ class DocumentHandle(Handle[OpenDocuments]):
         InvalidParameterError, SketchMismatchError
             If the index is of another kind, or its tokenizer is missing, or another one.
         """
+        check_kind(self.folder, files.manifest, "documents")
         scheme = self._restore_scheme(files)
         self._segments = {
             segment: self._segments.get(segment) or DocumentSegment(segment, scheme)

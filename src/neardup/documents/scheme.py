@@ -93,6 +93,10 @@ class DocumentScheme:
             raise InvalidParameterError(message, "threshold")
         return measure
 
+    def predicted_recall(self, measure: Measure) -> float:
+        """Return the probability that a document at the threshold of a measure is found."""
+        return self.banding.candidate_probability(float(measure.least_jaccard))
+
     def reading_plan(self, columns: ColumnNames, *, skip_bad: bool = False) -> ReadingPlan:
         """Return the plan of reading that signs documents as the index does."""
         return ReadingPlan(

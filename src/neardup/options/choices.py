@@ -22,6 +22,7 @@ Fingerprint = Literal["mixer", "rabin"]
 WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 
+IndexKind = Literal["passages", "documents"]
 Report = Literal["best", "maximal", "windows"]
 
 InputFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]

@@ -19,7 +19,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "occurrences",
     ),
     "Similarity": (
-        *("threshold", "measure", "max_distance", "min_tokens", "method", "algorithm", "gap"),
+        *(
+            "index_kind",
+            "threshold",
+            "measure",
+            "max_distance",
+            "min_tokens",
+            "method",
+            "algorithm",
+            "gap",
+        ),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (
@@ -32,7 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Output": (
         *("output", "output_format", "table_format", "show_all", "html"),
-        *("no_text", "overwrite", "stats", "as_json"),
+        *("columns", "no_text", "overwrite", "stats", "as_json"),
     ),
     "Running": (
         *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores", "quiet"),

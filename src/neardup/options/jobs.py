@@ -146,14 +146,60 @@ SCHEME_OF_DOCUMENTS = (
     table.IDF,
     *_SHINGLES,
     table.COLUMNS,
-    table.KEEP_TEXT,
+    table.WITH_TEXT.but(help="Keep the texts.", default=True),
+)
+# Options of the command line, where the kind of the index decides which have an effect.
+_ANY_SCHEME = (
+    table.MEASURE.but(default=None, help="Documents: similarity of two texts.", usual="jaccard"),
+    table.THRESHOLD.but(
+        default=None,
+        help="Documents: least similarity that can be asked for, in (0, 1]; an exact decimal.",
+        usual="0.8",
+    ),
+    table.MIN_TOKENS.but(help="Passages: tokens of the shortest one that is found for certain."),
+    table.RECALL.but(help="Documents: least probability that one at the threshold is found."),
+    table.NUM_PERM.but(
+        help="Hash functions; for documents at most.", usual="64; 128 for documents"
+    ),
+    table.BANDS.but(help="Documents: bands, instead of choosing them for the recall."),
+    table.ROWS.but(help="Documents: rows in a band; goes with --bands."),
+    table.SEED,
+    table.TF.but(
+        help="What a token weighs by how often it is there; of documents for weighted-jaccard.",
+        usual="binary; raw for documents",
+    ),
+    table.IDF.but(
+        help="What it weighs by how few documents have it; of documents for weighted-jaccard.",
+        usual="unary; smooth for documents",
+    ),
+    table.TOKENIZER,
+    table.NGRAM.but(help="Documents: tokens in a shingle."),
+    table.OCCURRENCES.but(
+        default=None,
+        help="Documents: shingles as a set, or each copy as an element of its own.",
+        usual="set",
+    ),
+    *_NORMALISATION,
+    table.COLUMNS.but(help="Documents: keep this column with each; may be given several times."),
+    table.NO_TEXT.but(help="Documents: keep hashes of their shingles instead of texts."),
+)
+_ANY_SEARCH = (
+    table.THRESHOLD.but(
+        default=None,
+        help="Least similarity, in (0, 1]; an exact decimal.",
+        usual="0.8; of documents that of the index",
+    ),
+    table.RECALL.but(
+        help="Passages: least probability that one at the threshold is found.",
+    ),
 )
 _ASKED = table.THRESHOLD.but(
     default=None,
     help="Least similarity, in (0, 1], not below that of the index; an exact decimal.",
     usual="that of the index",
 )
-_DOCUMENT_SEARCH = (_ASKED, table.MATCH_LIMIT)
+MATCH_LIMIT = table.LIMIT.but(help="Only the N most similar documents.")
+_DOCUMENT_SEARCH = (_ASKED, MATCH_LIMIT)
 
 _SKETCH = (
     table.KIND,
@@ -225,7 +271,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_RUN_COMMAND,
     ),
     "index build": (
-        *SCHEME_OF_PASSAGES,
+        table.INDEX_KIND,
+        *_ANY_SCHEME,
         *_READING,
         table.OVERWRITE.but(help="Replace the folder if it exists."),
         *_RUN_COMMAND,
@@ -236,9 +283,10 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "index info": (_SAME_TOKENIZER, table.AS_JSON),
     "search": (
         table.OUTPUT,
-        *_SEARCH,
+        *_ANY_SEARCH,
         table.MAXIMAL,
         table.ALL_WINDOWS,
+        table.LIMIT.but(help="Documents: only the N that are most similar to each query."),
         table.NO_TEXT,
         _SAME_TOKENIZER,
         *_READING,

@@ -11,6 +11,7 @@ from neardup.options.choices import (
     DocumentMeasure,
     Engine,
     Fingerprint,
+    IndexKind,
     InputFormat,
     InverseFrequency,
     Method,
@@ -256,6 +257,13 @@ ALL_WINDOWS = Option(
     "All candidates as ranges of starts and ends, not compared exactly.",
     default=False,
 )
+INDEX_KIND = Option(
+    "index_kind",
+    Choice(IndexKind),
+    "What is found: passages that are similar to passages, or whole documents. DIR remembers it.",
+    "passages",
+    flags=("--kind",),
+)
 COLUMNS = Option(
     "columns",
     Columns(),
@@ -264,9 +272,7 @@ COLUMNS = Option(
     metavar="COLUMN",
     is_repeatable=True,
 )
-KEEP_TEXT = Option("with_text", Flag(), "Keep the texts.", default=True)
 COMMIT_EVERY = Option("commit_every", Whole(1), "Commit after so many insertions.")
-MATCH_LIMIT = Option("limit", Whole(1), "Only the N most similar documents.", metavar="N")
 WITH_TEXT = Option("with_text", Flag(), "Add the passages' texts.", default=False)
 NO_TEXT = Option("no_text", Flag(), "Leave out the passages' texts.", default=False)
 IDS = Option(

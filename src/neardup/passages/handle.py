@@ -10,7 +10,7 @@ from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import read_segment
 from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
-from neardup.storage.manifest import Manifest
+from neardup.storage.manifest import Manifest, check_kind
 from neardup.storage.segments import Segment
 from neardup.text.stored_frequencies import open_frequencies
 from neardup.text.tokenizers import TokenFunction
@@ -43,6 +43,7 @@ class PassageHandle(Handle[OpenIndex]):
         InvalidParameterError, SketchMismatchError
             If the index's tokenizer is missing, or another one.
         """
+        check_kind(self.folder, files.manifest, "passages")
         scheme, frequencies = self._restore_scheme(files), open_frequencies(files)
         self._searchers = {
             segment: self._searchers.get(segment)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
+from neardup.options.choices import IndexKind
 from neardup.storage.arrays import RESTORE
 from neardup.storage.checksums import FileRecord
 from neardup.storage.files import store_file
@@ -104,6 +105,25 @@ def load_manifest(folder: Path) -> Manifest:
         return decode(data)
     except ValueError as error:
         raise IndexFormatError(str(error), path=str(path)) from None
+
+
+def kind_of_manifest(manifest: Manifest) -> IndexKind:
+    """Return what kind of index a manifest is of; those that say nothing are of passages."""
+    return "documents" if manifest.scheme.get("kind") == "documents" else "passages"
+
+
+def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
+    """Make sure that an index is of a kind.
+
+    Raises
+    ------
+    IndexFormatError
+        If it is of the other one.
+    """
+    found = kind_of_manifest(manifest)
+    if found != kind:
+        message = f"this is an index of {found}, not of {kind}; neardup.open_index opens either"
+        raise IndexFormatError(message, path=str(folder))
 
 
 def no_index(folder: Path) -> ReadError:

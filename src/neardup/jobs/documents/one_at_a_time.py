@@ -18,6 +18,7 @@ from neardup.jobs.documents.result import Match
 from neardup.jobs.documents.search import in_rank_order
 from neardup.jobs.documents.session import InsertSession
 from neardup.options import table
+from neardup.options.jobs import MATCH_LIMIT
 from neardup.runtime.runner import Runner
 
 Threshold = str | float | Decimal | Fraction | None
@@ -135,7 +136,7 @@ class OneAtATime:
         IndexFormatError
             If what was touched is damaged.
         """
-        limit = table.MATCH_LIMIT.checked(limit)
+        limit = MATCH_LIMIT.checked(limit)
         with self._session.shared() as view:
             measure = view.scheme.measure_at(threshold)
             query = make_query(text, tokens, view.scheme)
@@ -162,7 +163,7 @@ class OneAtATime:
 
         ``start`` counts the documents that are there, from 0.
         """
-        table.MATCH_LIMIT.given(limit)
+        MATCH_LIMIT.given(limit)
         with self._session.shared() as view:
             rows: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
         return rows

@@ -24,8 +24,8 @@ class DocumentSearchResult(TableResult):
     """Documents of an index that are similar to queries.
 
     ``matches`` has the columns ``query_id``, ``doc_id`` and ``similarity``; the documents of a
-    query come in the order of their similarities, and on a tie of their addition. ``summary`` counts the
-    queries and what was found for them, and lists the rows that were skipped.
+    query come in the order of their similarities, and on a tie of their addition. ``summary``
+    counts the queries and what was found for them, and lists the rows that were skipped.
     """
 
     matches: pa.Table

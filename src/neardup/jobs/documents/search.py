@@ -95,9 +95,7 @@ def search_documents(
         "empty_queries": counts.n_empty,
         "measure": measure.name,
         "threshold": float(measure.threshold),
-        "predicted_recall": index.scheme.banding.candidate_probability(
-            float(measure.least_jaccard)
-        ),
+        "predicted_recall": index.scheme.predicted_recall(measure),
         "skipped_rows": list_skipped(counts.skipped),
         "seconds": round(seconds(), 3),
         "passed_over": passed_over(sources),
