@@ -173,7 +173,7 @@ _ANY_SCHEME = (
         usual="unary; smooth for documents",
     ),
     table.TOKENIZER,
-    table.NGRAM.but(help="Documents: tokens in a shingle."),
+    table.NGRAM.but(help="Documents: tokens in a shingle.", usual="5; 1 if weighted"),
     table.OCCURRENCES.but(
         default=None,
         help="Documents: shingles as a set, or each copy as an element of its own.",
