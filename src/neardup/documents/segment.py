@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +33,9 @@ from neardup.tables import (
 
 # What is too large to be read when an index is opened: what is touched of it is checked.
 UNREAD = frozenset({"entries", "filters", "filter-starts", "digests", "blocks", "gone-blocks"})
+
+# Blocks that stay decompressed, of some 16 kB each.
+_BLOCKS_KEPT = 64
 
 # Types that ids may have, by their codes in files.
 ID_TYPES = (
@@ -64,6 +68,8 @@ class StoredBlocks:
             raise misfit(stored, index)
         self._pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
         self.first_rows: Int64s = np.ascontiguousarray(self._index[:, 1])
+        # A look-up reads texts, and then ids of the same documents.
+        self.read = lru_cache(_BLOCKS_KEPT)(self._read)
 
     def __len__(self) -> int:
         return int(self.first_rows[-1])
@@ -73,8 +79,8 @@ class StoredBlocks:
         """Count the blocks."""
         return len(self.first_rows) - 1
 
-    def read(self, number: int) -> Block:
-        """Read a block.
+    def _read(self, number: int) -> Block:
+        """Read a block, if it is not one of the last ones.
 
         Raises
         ------

@@ -9,6 +9,7 @@ Arguments that travel together are named tuples of these, which callers hand ove
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -62,9 +63,13 @@ def sealed(arguments: T) -> T:
     The arrays are views of those given. Numba sees any array of a parameter as read-only where that
     is declared, but of a field of a named tuple it wants the very type.
     """
-    hints = get_type_hints(type(arguments), include_extras=True).values()
-    values = zip(arguments, hints, strict=True)
+    values = zip(arguments, _hints_of(type(arguments)), strict=True)
     return type(arguments)(*(_as_declared(value, hint) for value, hint in values))
+
+
+@cache
+def _hints_of(kind: type) -> tuple[Any, ...]:
+    return tuple(get_type_hints(kind, include_extras=True).values())
 
 
 def _as_declared(value: Any, hint: Any) -> Any:
