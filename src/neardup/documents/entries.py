@@ -81,15 +81,14 @@ class EntryLists:
             found = found[is_new]
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
 
-    def count(self, number: int, hashes: Uint64s) -> int:
-        """Count the entries of a list that have the first 32 bits of one hash.
+    def count(self, number: int, key: int) -> int:
+        """Count the entries of a list that have one key.
 
         Raises
         ------
         IndexFormatError
             As ``find``.
         """
-        key = int(hashes[0]) >> 32
         while True:
             found = int(
                 kernel.count_key(

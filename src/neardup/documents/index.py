@@ -16,7 +16,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import Searchable
 from neardup.documents.segment import DocumentSegment
 from neardup.files.ids import as_text, common_id_type
-from neardup.storage.ids import hash_ids
+from neardup.storage.ids import hash_id, hash_ids
 from neardup.storage.manifest import Manifest
 from neardup.tables import Bools, Int64s, Uint32s
 
@@ -92,12 +92,11 @@ class OpenDocuments:
             documents[queries[kept]] = rows[kept] + self.first_documents[number]
         return documents
 
-    def has_id(self, ids: pa.Array) -> bool:
-        """Return whether there is a document of an id, which is the only one of an array."""
-        names = as_text(ids)
-        hashes = hash_ids(names)
-        return any(segment.may_have_id(hashes) for segment in self.segments) and bool(
-            (self.documents_of_ids(names) >= 0).any()
+    def has_id(self, identifier: str) -> bool:
+        """Return whether there is a document of an id."""
+        digest = hash_id(identifier)
+        return any(segment.may_have_id(digest) for segment in self.segments) and bool(
+            self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0
         )
 
     def place_of(self, document: int) -> tuple[int, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from neardup.documents import blocks
 from neardup.documents.additions import Adding
 from neardup.documents.batches import Contents, make_batch, pack_rows
 from neardup.documents.blocks import Block
-from neardup.documents.queries import Queries, join_queries
+from neardup.documents.queries import Queries, join_queries, sets_of_texts
 from neardup.documents.reading import queries_of_texts
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.searchable import Searchable
+from neardup.documents.searchable import Searchable, interleave, join_sets
 from neardup.errors import InvalidInputError
 from neardup.files.ids import common_id_type, join_ids
 from neardup.tables import (
@@ -26,6 +27,7 @@ from neardup.tables import (
     Floats,
     Int64s,
     ShingleSets,
+    Texts,
     Uint32s,
     Uint64s,
     WeightedSets,
@@ -55,6 +57,8 @@ class Pending(Searchable):
         self._texts: list[str | None] = []
         self._columns: list[dict[str, Any]] = []
         self._parts: list[Queries] = []
+        # Sets of documents that have no text; those of texts are made when they are asked for.
+        self._sets: dict[int, ShingleSets | WeightedSets] = {}
         self._n_signed = 0
         self._rows_of_keys: dict[int, list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
@@ -96,8 +100,10 @@ class Pending(Searchable):
         """
         if queries is not None:
             self.sign()
-            self._parts.append(queries)
+            self._parts.append(replace(queries, sets=None))
             self._n_signed += 1
+        if queries is not None and queries.sets is not None and not self._has_text(text):
+            self._sets[len(self._ids)] = queries.sets
         self._rows[str(identifier)] = len(self._ids)
         self._ids.append(identifier)
         self._texts.append(text)
@@ -116,17 +122,20 @@ class Pending(Searchable):
         """Sign the documents that were not signed yet."""
         waiting = self._texts[self._n_signed :]
         if waiting:
-            self._parts.append(queries_of_texts(as_texts(waiting), self._scheme))
+            texts = as_texts(waiting)
+            self._parts.append(queries_of_texts(texts, self._scheme, with_sets=False))
             self._n_signed = len(self._texts)
 
     def write(self, adding: Adding) -> None:
         """Put all documents into the next state of the index."""
         self.sign()
         if self._ids:
-            contents = Contents(
-                ids_of_values(self._ids), as_texts(self._texts), self._user_columns(slice(None))
-            )
-            adding.add(make_batch(contents, self._queries(), self._scheme))
+            texts = as_texts(self._texts)
+            contents = Contents(ids_of_values(self._ids), texts, self._user_columns(slice(None)))
+            queries = self._queries()
+            if self._sets:
+                queries = replace(queries, sets=self.sets_of(np.arange(len(self._ids))))
+            adding.add(make_batch(contents, queries, self._scheme))
         gone = self._gone
         if gone.ids:
             digests: Uint64s = np.stack(gone.digests)
@@ -161,6 +170,10 @@ class Pending(Searchable):
         known = ((query, self._rows.get(name)) for query, name in enumerate(ids.to_pylist()))
         return _pairs([(query, row) for query, row in known if row is not None])
 
+    def may_have_id(self, _: int) -> bool:
+        """Return whether it may have an id."""
+        return bool(self._rows)
+
     def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
         """Find gone documents of equal digests."""
         gone = self._gone
@@ -179,9 +192,14 @@ class Pending(Searchable):
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return what the measure compares of some rows."""
-        sets = self._queries().sets
-        assert sets is not None
-        return sets.take(rows)
+        wanted = rows.tolist()
+        own = [self._sets[row] for row in wanted if row in self._sets]
+        texts = [self._texts[row] for row in wanted if row not in self._sets]
+        found = sets_of_texts(Texts.from_arrow(as_texts(texts)), self._scheme)
+        if not own:
+            return found
+        is_text: Bools = np.array([row not in self._sets for row in wanted])
+        return interleave(found, reduce(join_sets, own), is_text)
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of some rows."""
@@ -190,6 +208,7 @@ class Pending(Searchable):
     def block_of(self, row: int) -> tuple[Block, int]:
         """Return a block of one row."""
         queries = self._queries().take(np.array([row]))
+        queries = replace(queries, sets=self._sets.get(row))
         packed = pack_rows(
             ids_of_values(self._ids[row : row + 1]),
             as_texts(self._texts[row : row + 1]),
@@ -197,6 +216,9 @@ class Pending(Searchable):
             queries,
         )
         return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
+
+    def _has_text(self, text: str | None) -> bool:
+        return text is not None and self._scheme.with_text
 
     def _queries(self) -> Queries:
         """Return all documents that are signed, which are put together for that."""

@@ -48,9 +48,9 @@ class Searchable(ABC):
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
         """Return which ids, large strings of these hashes, which rows have."""
 
-    def may_have_id(self, hashes: Uint64s) -> bool:
-        """Return whether it may have an id, given by its hash: a quick look that rules most out."""
-        return True
+    @abstractmethod
+    def may_have_id(self, digest: int) -> bool:
+        """Return whether it may have an id of this hash: a quick look that rules most out."""
 
     @abstractmethod
     def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:

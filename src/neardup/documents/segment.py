@@ -208,9 +208,9 @@ class DocumentSegment(Searchable):
         ]
         return queries[is_same], rows[is_same]
 
-    def may_have_id(self, hashes: Uint64s) -> bool:
-        """Return whether it may have an id, given by its hash."""
-        return self.lists.count(self.scheme.banding.bands + 1, hashes) > 0
+    def may_have_id(self, digest: int) -> bool:
+        """Return whether it may have an id of this hash."""
+        return self.lists.count(self.scheme.banding.bands + 1, digest >> 32) > 0
 
     def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
         """Find gone documents of equal digests: queries, ids of what they went for, similarities.

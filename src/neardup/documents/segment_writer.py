@@ -30,6 +30,9 @@ from neardup.tables import Filters, Floats, Int64s, Texts, Uint32s, Uint64s
 # Entries that are sorted in memory; more of them go to files, as sorted runs.
 RUN_ENTRIES = 1 << 25
 
+# Bytes of an array whose parts are small that are written together.
+_WRITTEN_AT_ONCE = 1 << 20
+
 # Entries of a list that are merged at once.
 _MERGED_AT_ONCE = 1 << 22
 
@@ -58,7 +61,6 @@ class DocumentSegmentWriter:
         self._blocks = _NewBlocks(writer, "blocks")
         self._gone = _NewBlocks(writer, "gone-blocks")
         self._append("digests", np.empty(0, np.uint64))
-        self._blocks.append(PackedBlocks())
         if scheme.has_filters:
             self._append("filters", np.empty(0, np.uint64))
             self._append("filter-starts", np.zeros(1, np.int64))
@@ -140,17 +142,18 @@ class DocumentSegmentWriter:
     def _write_lists(self) -> tuple[Int64s, Uint64s, Uint32s]:
         """Write all lists; returns where they start, their fences, and the sums of their pages."""
         starts, fences, sums = [0], [np.empty(0, np.uint64)], PageSums()
-        self._writer.append("entries", np.empty(0, np.uint64))
+        written = Buffered(self._writer, "entries", np.empty(0, np.uint64))
         for number, parts in enumerate(self._lists.merged()):
             n = 0
             for part in parts:
-                self._writer.append("entries", part)
+                written.append(part)
                 sums.update(part.data)
                 fences.append(part[-n % PAGE :: PAGE])
                 n += len(part)
             sums.close_page()
             starts.append(starts[-1] + n)
             self._runner.report("lists", number + 1, len(self._lists))
+        written.flush()
         return np.array(starts, np.int64), np.concatenate(fences), sums.finish()
 
     def _append(self, name: str, array: AnyArray) -> None:
@@ -190,12 +193,37 @@ def new_segment(
         shutil.rmtree(runs, ignore_errors=True)
 
 
+class Buffered:
+    """An array of a segment that grows by small parts, which are written together.
+
+    It begins with a part, which says of what type it is.
+    """
+
+    def __init__(self, writer: SegmentWriter, name: str, first: AnyArray) -> None:
+        self._writer, self._name = writer, name
+        self._parts, self._size = [first], 0
+
+    def append(self, part: AnyArray) -> None:
+        """Take the next values."""
+        self._parts.append(part)
+        self._size += part.nbytes
+        if self._size >= _WRITTEN_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was taken."""
+        if self._parts:
+            self._writer.append(self._name, np.concatenate(self._parts))
+            self._parts, self._size = [], 0
+
+
 class _NewBlocks:
     """Blocks as they are written, and where each of them starts."""
 
     def __init__(self, writer: SegmentWriter, name: str) -> None:
         self.n_rows = 0
-        self._writer, self._name = writer, name
+        self._writer = writer
+        self._data = Buffered(writer, name, np.empty(0, np.uint8))
         self._sums: list[int] = []
         self._rows: list[tuple[int, int, int]] = []
         self._size = 0
@@ -208,10 +236,11 @@ class _NewBlocks:
             self._sums.append(zlib.crc32(data))
             self._size += len(data)
             self.n_rows += n_rows
-        self._writer.append(self._name, np.frombuffer(b"".join(packed.data), np.uint8))
+            self._data.append(np.frombuffer(data, np.uint8))
 
     def finish(self, index: str) -> Uint32s:
         """Write the index of the blocks, and return their checksums."""
+        self._data.flush()
         rows = np.array([*self._rows, (self._size, self.n_rows, 0)], np.int64)
         self._writer.add(index, rows)
         return np.array(self._sums, np.uint32)

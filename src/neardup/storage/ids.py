@@ -48,6 +48,14 @@ def hash_ids(ids: pa.Array) -> Uint64s:
     return hashes
 
 
+def hash_id(identifier: str) -> int:
+    """Hash one id."""
+    data = np.frombuffer(identifier.encode(), np.uint8)
+    hashes: Uint64s = np.empty(1, np.uint64)
+    strings.hash_strings(data, np.array([0, len(data)], np.int64), hashes)
+    return int(hashes[0])
+
+
 def _equal(ids: pa.Array, others: pa.Array) -> Bools:
     equal: Bools = pc.equal(ids, others).to_numpy(zero_copy_only=False)
     return equal

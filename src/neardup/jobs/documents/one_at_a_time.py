@@ -171,7 +171,7 @@ class OneAtATime:
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
         with self._session.shared() as view:
-            return view.has_id(ids_of_values([id]))
+            return view.has_id(str(id))
 
     def commit(self) -> int:
         """Make durable what was inserted, and let others write; returns the number of documents.
@@ -212,4 +212,4 @@ class OneAtATime:
 
     @property
     def _scheme(self) -> DocumentScheme:
-        return self.handle.view(Runner(1)).scheme
+        return self._session.scheme

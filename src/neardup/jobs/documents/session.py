@@ -13,8 +13,9 @@ from neardup.documents.additions import adding
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import find_answers
-from neardup.documents.pending import Id, Pending, ids_of_values
+from neardup.documents.pending import Id, Pending
 from neardup.documents.queries import Queries
+from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.matching.measures import Measure
 from neardup.runtime.runner import Runner
@@ -38,6 +39,7 @@ class InsertSession:
     def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
         self._handle, self._commit_every = handle, commit_every
         self._lock = RLock()
+        self._runner = Runner(1)
         self._stack: ExitStack | None = None
         self._files: OpenFiles | None = None
         self._base: OpenDocuments | None = None
@@ -48,6 +50,11 @@ class InsertSession:
         """Documents that are not committed yet."""
         return 0 if self._pending is None else self._pending.n_documents
 
+    @property
+    def scheme(self) -> DocumentScheme:
+        """How documents are signed."""
+        return (self._base or self._handle.view(self._runner)).scheme
+
     @contextmanager
     def shared(self) -> Iterator[OpenDocuments]:
         """Give the index with what was inserted behind it.
@@ -55,7 +62,7 @@ class InsertSession:
         While something waits for the commit one thread at a time looks at it.
         """
         if self._pending is None:
-            yield self._handle.view(Runner(1))
+            yield self._handle.view(self._runner)
             return
         with self._lock:
             yield self._view()
@@ -63,7 +70,7 @@ class InsertSession:
     def _view(self) -> OpenDocuments:
         base, pending = self._base, self._pending
         if base is None or pending is None:
-            return self._handle.view(Runner(1))
+            return self._handle.view(self._runner)
         pending.sign()
         return base.with_tail(pending) if len(pending) else base
 
@@ -148,7 +155,7 @@ class InsertSession:
         """Take the lock, if it is not held yet."""
         if self._pending is None:
             stack = ExitStack()
-            files = stack.enter_context(self._handle.changing(Runner(1)))
+            files = stack.enter_context(self._handle.changing(self._runner))
             try:
                 base = self._handle.read(files)
                 if base.scheme.needs_frequencies:
@@ -173,8 +180,10 @@ class InsertSession:
     def _check_new(self, identifier: Id) -> None:
         assert self._pending is not None
         assert self._base is not None
-        ids = ids_of_values([identifier])
-        if identifier in self._pending or self._base.has_id(ids):
+        if not isinstance(identifier, str | int):
+            message = f"an id must be a string or a whole number, got {identifier!r}"
+            raise InvalidInputError(message)
+        if identifier in self._pending or self._base.has_id(str(identifier)):
             message = (
                 f"id {identifier!r} is in the index already; ids must differ. Remove the old "
                 "document first, or choose another id"
@@ -183,4 +192,4 @@ class InsertSession:
 
     def _commit_if_many(self) -> None:
         if self._commit_every is not None and self.n_pending >= self._commit_every:
-            self.commit(Runner(1))
+            self.commit(self._runner)
