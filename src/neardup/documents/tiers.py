@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from neardup.documents.compaction import merge_segments
 from neardup.documents.handle import DocumentHandle
+from neardup.errors import NeardupError
 from neardup.runtime.runner import Runner
+
+_log = logging.getLogger(__name__)
 
 # So many neighbouring segments of a size become one of the next. Each document is written again
 # as often as it goes up; a look-up goes through one less at most for each size.
@@ -17,18 +21,19 @@ _LEAST = 1024
 def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
     """Put segments together, in a block of ``handle.changing``, as long as there are too many.
 
-    Raises
-    ------
-    WriteError, IndexFormatError
-        As ``merge_segments``; the index is as it was before that step.
+    An error is logged and not raised: what was added before is there, and the next addition tries
+    again.
     """
-    while True:
-        files = handle.reopen(runner)
-        sizes = [record.n_documents for record in files.manifest.segments]
-        n = count_to_merge(sizes)
-        if not n:
-            return
-        merge_segments(handle, files, len(sizes) - n, len(sizes), runner)
+    try:
+        while True:
+            files = handle.reopen(runner)
+            sizes = [record.n_documents for record in files.manifest.segments]
+            n = count_to_merge(sizes)
+            if not n:
+                return
+            merge_segments(handle, files, len(sizes) - n, len(sizes), runner)
+    except NeardupError as error:
+        _log.warning("%s: segments were not put together: %s", handle.folder, error)
 
 
 def count_to_merge(sizes: Sequence[int]) -> int:

@@ -20,6 +20,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.matching.measures import Measure
 from neardup.runtime.runner import Runner
 from neardup.storage.handle import OpenFiles
+from neardup.storage.manifest import load_manifest
 
 
 class InsertSession:
@@ -140,9 +141,15 @@ class InsertSession:
             assert self._files is not None
             assert self._pending is not None
             n_documents = self._pending.n_documents
-            if not self._pending.is_empty:
-                with adding(self._handle, self._files, runner) as new:
-                    self._pending.write(new)
+            try:
+                if not self._pending.is_empty:
+                    with adding(self._handle, self._files, runner) as new:
+                        self._pending.write(new)
+            except BaseException:
+                # Interrupted behind the commit, while it put segments together?
+                if load_manifest(self._handle.folder) != self._files.manifest:
+                    self._end()
+                raise
             self._end()
             return n_documents
 
