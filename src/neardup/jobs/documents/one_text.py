@@ -7,13 +7,16 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from neardup.documents.pending import as_texts
 from neardup.documents.queries import Queries, make_queries, queries_of_sets
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.values import as_texts
 from neardup.errors import InvalidParameterError
 from neardup.tables import Int64s, ShingleLists, Texts, TokenLists, Uint64s
 from neardup.text.shingles import digest_token_lists
 from neardup.text.tokenizers.strings import hash_lists
+
+# Makes digests of sets others than those of token lists, which shingles are made of.
+_OF_SET = np.uint64(0x5345545345545345)
 
 
 def make_query(
@@ -52,5 +55,5 @@ def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Q
         raise InvalidParameterError(message, "tokens")
     values: Uint64s = np.sort(hash_lists([list(elements)]).values)
     offsets: Int64s = np.array([0, len(values)], np.int64)
-    digests = digest_token_lists(TokenLists(values, offsets))
+    digests = digest_token_lists(TokenLists(values, offsets)) ^ _OF_SET
     return queries_of_sets(np.diff(offsets), digests, ShingleLists(values, offsets), scheme)
