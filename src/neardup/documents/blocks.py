@@ -136,6 +136,26 @@ def join_cells(parts: Sequence[Texts]) -> Texts:
     return Texts(data, offsets)
 
 
+def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put tables of the same columns together; those that have no type in common become text."""
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        columns = {}
+        for name in tables[0].column_names:
+            values = [value for table in tables for value in table[name].to_pylist()]
+            try:
+                kind = pa.unify_schemas(
+                    [pa.schema([table.schema.field(name)]) for table in tables],
+                    promote_options="permissive",
+                )[0].type
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                kind = pa.large_string()
+                values = [None if value is None else str(value) for value in values]
+            columns[name] = pa.array(values, kind)
+        return pa.table(columns)
+
+
 def cells_of(array: npt.NDArray[Any], n: int) -> Texts:
     """Return the cells of a column of n rows, all of one size, whose bytes are an array's."""
     data: Bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)

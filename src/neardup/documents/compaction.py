@@ -93,6 +93,7 @@ class _Copying:
     def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
         self._index, self._writer = index, writer
         self._pool: list[tuple[list[Texts], pa.Table | None]] = []
+        self._schema = pa.schema([])
         self._pooled_bytes = 0
 
     def copy(self, number: int) -> None:
@@ -112,9 +113,9 @@ class _Copying:
         columns = zip(*(cells for cells, _ in self._pool), strict=True)
         cells = [blocks.join_cells(parts) for parts in columns]
         user = [table for _, table in self._pool if table is not None]
-        more = pa.concat_tables(user, promote_options="permissive") if user else None
+        more = pa.concat_tables(user, promote_options="default") if user else None
         self._writer.add_blocks(pack_cells(cells, more))
-        self._pool, self._pooled_bytes = [], 0
+        self._pool, self._pooled_bytes, self._schema = [], 0, pa.schema([])
 
     def _copy_blocks(self, segment: DocumentSegment, live: Int64s) -> int:
         """Copy the blocks of live rows; returns how many tokens all of these have."""
@@ -137,10 +138,22 @@ class _Copying:
         return segment.n_tokens - n_lost_tokens
 
     def _add_to_pool(self, block: Block, rows: Int64s, raw_size: int) -> None:
-        self._pool.append(block.take(rows))
+        cells, user = block.take(rows)
+        if user is not None and not self._goes_with(user.schema):
+            self.flush()
+            self._schema = user.schema
+        self._pool.append((cells, user))
         self._pooled_bytes += raw_size
         if self._pooled_bytes >= 2 * blocks.BLOCK_BYTES:
             self.flush()
+
+    def _goes_with(self, schema: pa.Schema) -> bool:
+        """Take the schema of the next rows, if no value in the pool changes its type by that."""
+        try:
+            self._schema = pa.unify_schemas([self._schema, schema])
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return False
+        return True
 
     def _copy_columns(self, segment: DocumentSegment, live: Int64s, n_tokens: int) -> None:
         has_filters = self._index.scheme.has_filters

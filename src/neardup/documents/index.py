@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,10 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import Searchable
 from neardup.documents.segment import DocumentSegment
 from neardup.files.ids import as_text, common_id_type
+from neardup.runtime.runner import Runner
 from neardup.storage.ids import hash_id, hash_ids
 from neardup.storage.manifest import Manifest
+from neardup.storage.pages import CheckedPages
 from neardup.tables import Bools, Int64s, Uint32s
 
 
@@ -49,6 +51,23 @@ class OpenDocuments:
     def id_type(self) -> pa.DataType:
         """The type that the ids of all documents have together."""
         return common_id_type(segment.id_type for segment in self.segments if len(segment))
+
+    def check_all(self, runner: Runner) -> None:
+        """Check every byte that was not looked at when the index was opened, or since.
+
+        Raises
+        ------
+        IndexFormatError
+            If anything is damaged.
+        """
+        pages = [
+            pages
+            for segment in self.segments
+            if isinstance(segment, DocumentSegment)
+            for pages in segment.all_pages()
+        ]
+        for _ in runner.map(CheckedPages.check_all, pages):
+            pass
 
     def with_tail(self, tail: Searchable) -> OpenDocuments:
         """Return the index with documents that are not written yet behind the others."""
@@ -116,7 +135,8 @@ class OpenDocuments:
     def read_rows(self, documents: Int64s) -> pa.Table:
         """Return id, text and the user's columns of some documents, which ascend.
 
-        A text is null where the index keeps none.
+        A text is null where the index keeps none. Columns whose values have no type in common
+        become text.
         """
         tables = []
         for segment, rows in self._by_segment(documents):
@@ -125,7 +145,17 @@ class OpenDocuments:
         schema = [("id", self.id_type), ("text", pa.large_string())]
         if not tables:
             return pa.schema(schema).empty_table()
-        return pa.concat_tables(tables, promote_options="permissive")
+        return blocks.join_tables(tables)
+
+    def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
+        """Yield id, text and the user's columns of some documents, which ascend.
+
+        Each value is what it was, where columns have several types in the index.
+        """
+        for segment, rows in self._by_segment(documents):
+            for row in rows.tolist():
+                table = read_row(*segment.block_of(row), self.id_type, self.scheme.columns)
+                yield from table.to_pylist()
 
     def _by_segment(self, documents: Int64s) -> list[tuple[Searchable, Int64s]]:
         bounds = np.searchsorted(documents, self.first_documents)

@@ -19,8 +19,14 @@ from neardup.documents.queries import Queries, join_queries, sets_of_texts
 from neardup.documents.reading import queries_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import Searchable, interleave, join_sets
-from neardup.errors import InvalidInputError
-from neardup.files.ids import common_id_type, join_ids
+from neardup.documents.values import (
+    Id,
+    as_texts,
+    ids_of_values,
+    runs_of_types,
+    types_of_values,
+)
+from neardup.files.ids import common_id_type
 from neardup.tables import (
     Bools,
     Filters,
@@ -32,8 +38,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-
-Id = str | int
 
 
 @dataclass
@@ -56,6 +60,7 @@ class Pending(Searchable):
         self._ids: list[Id] = []
         self._texts: list[str | None] = []
         self._columns: list[dict[str, Any]] = []
+        self._types: list[tuple[pa.DataType, ...]] = []
         self._parts: list[Queries] = []
         # Sets of documents that have no text; those of texts are made when they are asked for.
         self._sets: dict[int, ShingleSets | WeightedSets] = {}
@@ -97,7 +102,14 @@ class Pending(Searchable):
         """Take a document, whose id is new.
 
         ``queries`` are what is known of it already; a text is signed when that is needed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the text or a value cannot be written; nothing is taken then.
         """
+        as_texts([text])
+        types = types_of_values(columns, self._scheme.columns)
         if queries is not None:
             self.sign()
             self._parts.append(replace(queries, sets=None))
@@ -106,8 +118,10 @@ class Pending(Searchable):
             self._sets[len(self._ids)] = queries.sets
         self._rows[str(identifier)] = len(self._ids)
         self._ids.append(identifier)
-        self._texts.append(text)
+        # So that it is not read from here and missing from the files.
+        self._texts.append(text if self._scheme.with_text else None)
         self._columns.append(columns)
+        self._types.append(types)
 
     def went(self, identifier: Id, kept_id: str, digest: Uint64s, similarity: float) -> None:
         """Note that a document went for another one."""
@@ -129,12 +143,18 @@ class Pending(Searchable):
     def write(self, adding: Adding) -> None:
         """Put all documents into the next state of the index."""
         self.sign()
-        if self._ids:
-            texts = as_texts(self._texts)
-            contents = Contents(ids_of_values(self._ids), texts, self._user_columns(slice(None)))
+        for start, stop, types in runs_of_types(self._types):
+            contents = Contents(
+                ids_of_values(self._ids[start:stop]),
+                as_texts(self._texts[start:stop]),
+                self._user_columns(start, stop, types),
+            )
+            rows = np.arange(start, stop)
             queries = self._queries()
+            if stop - start < len(queries):
+                queries = queries.take(rows)
             if self._sets:
-                queries = replace(queries, sets=self.sets_of(np.arange(len(self._ids))))
+                queries = replace(queries, sets=self.sets_of(rows))
             adding.add(make_batch(contents, queries, self._scheme))
         gone = self._gone
         if gone.ids:
@@ -145,7 +165,7 @@ class Pending(Searchable):
 
     def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
         """Return queries and rows that share a band key."""
-        self._list()
+        self.prepare()
         found = []
         for query in np.flatnonzero(is_wanted).tolist():
             rows: set[int] = set()
@@ -156,7 +176,7 @@ class Pending(Searchable):
 
     def rows_of_digests(self, digests: Uint64s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
         """Return queries and rows of equal digests."""
-        self._list()
+        self.prepare()
         return _pairs(
             [
                 (query, row)
@@ -212,7 +232,7 @@ class Pending(Searchable):
         packed = pack_rows(
             ids_of_values(self._ids[row : row + 1]),
             as_texts(self._texts[row : row + 1]),
-            self._user_columns(slice(row, row + 1)),
+            self._user_columns(row, row + 1, self._types[row]),
             queries,
         )
         return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
@@ -226,8 +246,11 @@ class Pending(Searchable):
             self._parts = [join_queries(self._parts)]
         return self._parts[0]
 
-    def _list(self) -> None:
-        """Have all signed documents found by their keys."""
+    def prepare(self) -> None:
+        """Sign all documents, and have them found by their keys.
+
+        After that any number of threads may look them up, until the next is taken.
+        """
         self.sign()
         if self._n_listed == self._n_signed:
             return
@@ -244,44 +267,15 @@ class Pending(Searchable):
             first += len(part)
         self._n_listed = self._n_signed
 
-    def _user_columns(self, rows: slice) -> pa.Table | None:
+    def _user_columns(self, start: int, stop: int, types: Sequence[pa.DataType]) -> pa.Table | None:
         names = self._scheme.columns
         if not names:
             return None
-        own = self._columns[rows]
-        return pa.table({name: pa.array([each.get(name) for each in own]) for name in names})
-
-
-def ids_of_values(values: Sequence[Id]) -> pa.Array:
-    """Return ids as an array, of int64 if all are whole numbers.
-
-    Raises
-    ------
-    InvalidInputError
-        If one is neither a string nor a whole number of 64 bits.
-    """
-    try:
-        if all(isinstance(value, int) for value in values):
-            return pa.array(values, pa.int64())
-        return join_ids([pa.array(list(map(str, values)), pa.large_string())])
-    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
-        message = f"an id must be a string or a whole number of 64 bits: {error}"
-        raise InvalidInputError(message) from None
-
-
-def as_texts(texts: Sequence[str | None]) -> pa.Array:
-    """Return texts as an array.
-
-    Raises
-    ------
-    InvalidInputError
-        If one cannot be written as UTF-8.
-    """
-    try:
-        return pa.array(texts, pa.large_string())
-    except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
-        message = f"a text must be a string of valid characters: {error}"
-        raise InvalidInputError(message) from None
+        own = self._columns[start:stop]
+        columns = zip(names, types, strict=True)
+        return pa.table(
+            {name: pa.array([r.get(name) for r in own], kind) for name, kind in columns}
+        )
 
 
 def _pairs(found: list[tuple[int, int]]) -> tuple[Int64s, Int64s]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.documents.blocks import take_cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import join_sets
 from neardup.kernels import shingles as kernel
@@ -52,9 +53,13 @@ class Queries:
         return is_filled
 
     def take(self, rows: Int64s) -> Queries:
-        """Return some of the texts, without their filters."""
+        """Return some of the texts."""
         sets = None if self.sets is None else self.sets.take(rows)
-        return Queries(self.n_tokens[rows], self.digests[rows], self.keys[rows], None, sets)
+        filters = self.filters
+        if filters is not None:
+            cells = take_cells_of(filters.words, filters.offsets, rows)
+            filters = Filters(*cells, filters.sizes[rows])
+        return Queries(self.n_tokens[rows], self.digests[rows], self.keys[rows], filters, sets)
 
 
 def make_queries(

@@ -66,7 +66,7 @@ class StoredBlocks:
         data = stored.array(name, np.uint8)
         if len(self._index) != len(sums) + 1 or self._index[-1, 0] != len(data):
             raise misfit(stored, index)
-        self._pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
+        self.pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
         self.first_rows: Int64s = np.ascontiguousarray(self._index[:, 1])
         # A look-up reads texts, and then ids of the same documents.
         self.read = lru_cache(_BLOCKS_KEPT)(self._read)
@@ -91,9 +91,9 @@ class StoredBlocks:
 
     def packed(self, number: int) -> tuple[AnyArray, int]:
         """Return a block as it is stored, with its size before compression."""
-        self._pages.check([number])
+        self.pages.check([number])
         start, stop = int(self._index[number, 0]), int(self._index[number + 1, 0])
-        return self._pages.array[start:stop], int(self._index[number, 2])
+        return self.pages.array[start:stop], int(self._index[number, 2])
 
     def blocks_of(self, rows: Int64s) -> Iterator[tuple[Block, Int64s]]:
         """Yield the blocks of some rows, which ascend, each with its own rows' places in it."""
@@ -185,6 +185,12 @@ class DocumentSegment(Searchable):
 
     def __len__(self) -> int:
         return self.n_documents
+
+    def all_pages(self) -> list[CheckedPages]:
+        """Return all that was not read when the segment was opened."""
+        arrays = [self.lists.pages, self._filters, self._filter_starts, self._digests]
+        arrays += [stored.pages for stored in (self.blocks, self.gone) if stored is not None]
+        return [pages for pages in arrays if pages is not None]
 
     def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
         """Return queries and rows that share a band key, each pair once, in their order."""

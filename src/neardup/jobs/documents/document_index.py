@@ -206,7 +206,15 @@ class DocumentIndex(OneAtATime):
         return f"DocumentIndex({str(self.folder)!r}: {len(self):,} documents)"
 
     def info(self) -> dict[str, Any]:
-        """Return what the index holds and how it was made; of what is committed."""
+        """Return what the index holds and how it was made; of what is committed.
+
+        Every byte that has not been touched yet is read and checked, unlike by ``open``.
+
+        Raises
+        ------
+        IndexFormatError
+            If anything is damaged.
+        """
         return jobs.describe(self.handle, Runner(1))
 
     def add(

@@ -95,5 +95,13 @@ def compact(handle: DocumentHandle, runner: Runner) -> CompactionResult:
 
 
 def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:
-    """Return what an index holds, in plain values."""
-    return describe_documents(handle.folder, handle.view(runner))
+    """Return what an index holds, in plain values; every byte of it is checked.
+
+    Raises
+    ------
+    IndexFormatError
+        If anything is damaged.
+    """
+    view = handle.view(runner)
+    view.check_all(runner)
+    return describe_documents(handle.folder, view)

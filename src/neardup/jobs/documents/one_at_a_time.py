@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.lookup import find_hits
-from neardup.documents.pending import Id, ids_of_values
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.errors import InvalidParameterError
 from neardup.jobs.documents.one_text import make_query
 from neardup.jobs.documents.result import Match
@@ -19,6 +19,7 @@ from neardup.jobs.documents.search import in_rank_order
 from neardup.jobs.documents.session import InsertSession
 from neardup.options import table
 from neardup.options.jobs import MATCH_LIMIT
+from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
 
 Threshold = str | float | Decimal | Fraction | None
@@ -152,26 +153,23 @@ class OneAtATime:
         Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
         """
         with self._session.shared() as view:
-            document = view.documents_of_ids(ids_of_values([id]))
-            if document[0] < 0:
-                return None
-            row: dict[str, Any] = view.read_rows(document).to_pylist()[0]
-        return row
+            document = view.documents_of_ids(ids_of_values([checked_id(id)]))
+            return next(view.read_each(document)) if document[0] >= 0 else None
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents as ``get`` does, in the order in which they were added.
 
         ``start`` counts the documents that are there, from 0.
         """
-        MATCH_LIMIT.given(limit)
+        limit = MATCH_LIMIT.given(limit)
+        start = Whole(0).checked("start", start)
         with self._session.shared() as view:
-            rows: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
-        return rows
+            return list(view.read_each(view.live(start, limit)))
 
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
         with self._session.shared() as view:
-            return view.has_id(str(id))
+            return view.has_id(str(checked_id(id)))
 
     def commit(self) -> int:
         """Make durable what was inserted, and let others write; returns the number of documents.
