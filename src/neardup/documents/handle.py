@@ -46,12 +46,16 @@ class DocumentHandle(Handle[OpenDocuments]):
             If the index is of another kind, or its tokenizer is missing, or another one.
         """
         check_kind(self.folder, files.manifest, "documents")
-        scheme = self._restore_scheme(files)
-        self._segments = {
-            segment: self._segments.get(segment) or DocumentSegment(segment, scheme)
-            for segment in files.segments
-        }
-        segments = tuple(self._segments[segment] for segment in files.segments)
+        # A writer reads while other threads look at what was before.
+        with self._lock:
+            scheme = self._restore_scheme(files)
+            known, self._segments = self._segments, {}
+            for segment in files.segments:
+                found = known.get(segment)
+                self._segments[segment] = (
+                    DocumentSegment(segment, scheme) if found is None else found
+                )
+            segments = tuple(self._segments.values())
         return OpenDocuments(files.manifest, scheme, segments, files.removed)
 
     def _restore_scheme(self, files: OpenFiles) -> DocumentScheme:

@@ -13,9 +13,10 @@ from neardup.documents.additions import adding
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import find_answers
-from neardup.documents.pending import Id, Pending
+from neardup.documents.pending import Pending
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.values import Id, checked_id
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.matching.measures import Measure
 from neardup.runtime.runner import Runner
@@ -72,7 +73,7 @@ class InsertSession:
         base, pending = self._base, self._pending
         if base is None or pending is None:
             return self._handle.view(self._runner)
-        pending.sign()
+        pending.prepare()
         return base.with_tail(pending) if len(pending) else base
 
     def insert(
@@ -87,6 +88,7 @@ class InsertSession:
         IndexLockedError
             If another writer is at work.
         """
+        identifier = checked_id(identifier)
         with self._lock:
             pending = self._begin()
             self._check_new(identifier)
@@ -108,6 +110,7 @@ class InsertSession:
         InvalidInputError, IndexLockedError
             As ``insert``.
         """
+        identifier = checked_id(identifier)
         with self._lock:
             pending = self._begin()
             index = self._view()
@@ -179,17 +182,16 @@ class InsertSession:
         return self._pending
 
     def _end(self) -> None:
-        stack = self._stack
-        self._stack = self._files = self._base = self._pending = None
-        if stack is not None:
-            stack.close()
+        # Until the handle sees what was committed, others wait for the lock to look at it here.
+        try:
+            if self._stack is not None:
+                self._stack.close()
+        finally:
+            self._stack = self._files = self._base = self._pending = None
 
     def _check_new(self, identifier: Id) -> None:
         assert self._pending is not None
         assert self._base is not None
-        if not isinstance(identifier, str | int):
-            message = f"an id must be a string or a whole number, got {identifier!r}"
-            raise InvalidInputError(message)
         if identifier in self._pending or self._base.has_id(str(identifier)):
             message = (
                 f"id {identifier!r} is in the index already; ids must differ. Remove the old "
