@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy.typing as npt
 
-from neardup.errors import IndexFormatError
+from neardup.errors import IndexFormatError, NeardupError
 from neardup.runtime.runner import Runner
 from neardup.storage.arrays import RESTORE, AnyArray, check_array
 from neardup.storage.checksums import FileRecord
@@ -174,7 +175,7 @@ class Handle(ABC, Generic[V]):
     def changing(self, runner: Runner) -> Iterator[OpenFiles]:
         """Hold the write lock, and open what the index holds now; see ``storage.folder.changing``.
 
-        If the block ends well, the next view is that of its change.
+        If the block has changed the index, the next view is that of its change.
 
         Raises
         ------
@@ -186,10 +187,15 @@ class Handle(ABC, Generic[V]):
         with changing(self.folder) as manifest:
             with self._lock:
                 files = self._files.open(manifest, runner)
-            yield files
-        # With the lock, so that a thread that has just looked at what was before cannot be late.
-        with self._lock:
-            self._seen = None
+            try:
+                yield files
+            except BaseException:
+                # An error may come when the new manifest has its name already.
+                with contextlib.suppress(NeardupError):
+                    if load_manifest(self.folder) != manifest:
+                        self._forget_view()
+                raise
+        self._forget_view()
 
     def reopen(self, runner: Runner) -> OpenFiles:
         """Open what the index holds now, in a block of ``changing`` that has changed it.
@@ -201,6 +207,11 @@ class Handle(ABC, Generic[V]):
         """
         with self._lock:
             return self._files.open(load_manifest(self.folder), runner)
+
+    def _forget_view(self) -> None:
+        # With the lock, so that a thread that has just looked at what was before cannot be late.
+        with self._lock:
+            self._seen = None
 
     def _look(self, runner: Runner) -> tuple[Manifest, V]:
         def open_view(manifest: Manifest) -> tuple[Manifest, V]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import RLock
@@ -17,9 +18,10 @@ from neardup.documents.pending import Pending
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
 from neardup.matching.measures import Measure
 from neardup.runtime.runner import Runner
+from neardup.storage.folder import remove_orphans
 from neardup.storage.handle import OpenFiles
 from neardup.storage.manifest import load_manifest
 
@@ -149,12 +151,22 @@ class InsertSession:
                     with adding(self._handle, self._files, runner) as new:
                         self._pending.write(new)
             except BaseException:
-                # Interrupted behind the commit, while it put segments together?
-                if load_manifest(self._handle.folder) != self._files.manifest:
-                    self._end()
+                self._clean_up()
                 raise
             self._end()
             return n_documents
+
+    def _clean_up(self) -> None:
+        """Leave nothing of a commit that has failed in the way of the next one."""
+        assert self._files is not None
+        with contextlib.suppress(NeardupError):
+            folder, before = self._handle.folder, self._files.manifest
+            current = load_manifest(folder)
+            if current == before:
+                remove_orphans(folder, current)
+            else:
+                # All is stored: the very last step has failed, or an interrupt came late.
+                self._end()
 
     def discard(self) -> None:
         """Forget what was not committed, and let go of the lock."""

@@ -1,0 +1,233 @@
+"""Whatever happens to a file of an index of documents: no answer is wrong, and info says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neardup import DocumentIndex, PassageIndex
+from neardup.errors import IndexFormatError, NeardupError, ReadError
+from tests.document_indexes import (
+    OPTIONS,
+    QUERIES,
+    WEIGHTED,
+    build,
+    index_measure,
+    small_pieces,
+    state,
+    text_of,
+)
+from tests.faults import at_calls
+from tests.indexes import tree
+
+# Of each file, beside a few that every file gets; 8 make more than 1,000 in all.
+N_DAMAGES = int(os.environ.get("NEARDUP_TEST_DAMAGES", "8"))
+N_STEPS = 9
+KINDS = {"jaccard": OPTIONS, "weighted": WEIGHTED | {"idf": "smooth"}}
+
+
+def make(folder: Path, options: dict) -> None:
+    """Make an index that has every kind of file."""
+    with small_pieces(fanout=8), at_calls(lambda _: None):
+        if options.get("idf") != "smooth":
+            build(folder, N_STEPS, options)
+            return
+        index = DocumentIndex.create(folder, **options)
+        rows = [{"id": str(n), "text": text_of(n)} for n in range(30)]
+        index.add(rows[:20], id_column="id")
+        for row in rows[20:]:
+            index.insert_if_new(row["id"], row["text"])
+        index.commit()
+        index.add([{"id": "more", "text": text_of(3)}], id_column="id")
+        index.remove(["3", "21" if "21" in index else "22", "4"])
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def made(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index") / "index"
+    make(folder, KINDS[request.param])
+    return folder
+
+
+def damages(data: bytes, others: list[bytes], generator: np.random.Generator):
+    """Yield a file in other forms: flipped, cut, grown, overwritten with zeros, or another one."""
+    yield b""
+    yield data[:-1]
+    yield data + b"\0"
+    yield bytes([data[0] ^ 1]) + data[1:]
+    yield data[:-1] + bytes([data[-1] ^ 128])
+    for number in range(N_DAMAGES):
+        place = int(generator.integers(len(data)))
+        match number % 4:
+            case 0:
+                yield data[:place]
+            case 1:
+                yield data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :]
+            case 2:
+                stop = min(len(data), place + 1 + int(generator.integers(200)))
+                yield data[:place] + bytes(stop - place) + data[stop:]
+            case _:
+                yield others[int(generator.integers(len(others)))]
+
+
+def questions(index: DocumentIndex):
+    """Yield what can be asked, by a name; each has one right answer."""
+    for text in QUERIES:
+        yield f"query {text[:20]}", lambda text=text: index.query(text)
+    for name in ("0", "5", "7", "12", "29", "more"):
+        yield f"get {name}", lambda name=name: index.get(name)
+        yield f"has {name}", lambda name=name: name in index
+    yield "all", lambda: index.documents(0, 1000)
+    yield "search", lambda: index.search(QUERIES).matches.to_pylist()
+
+    def insert_if_new():
+        with pytest.raises(ZeroDivisionError), index:
+            found = [index.insert_if_new(f"new {n}", text) for n, text in enumerate(QUERIES)]
+            raise ZeroDivisionError
+        return found
+
+    yield "insert_if_new", insert_if_new
+
+
+@pytest.mark.damage
+def test_answers__after_damage_of_any_file(made, tmp_path):
+    generator = np.random.default_rng(7)
+    folder = tmp_path / "index"
+    shutil.copytree(made, folder)
+    right = {name: ask() for name, ask in questions(DocumentIndex.open(made))}
+    files = tree(made)
+    n_damages = n_told = 0
+    for name, data in files.items():
+        others = [other for other in files.values() if other != data]
+        for changed in [None, *damages(data, others, generator)]:
+            if changed == data:
+                continue
+            if changed is None:
+                (folder / name).unlink()
+            else:
+                (folder / name).write_bytes(changed)
+            n_damages += 1
+            n_told += look(folder, name, right)
+            with pytest.raises((IndexFormatError, ReadError)):
+                DocumentIndex.open(folder).info()
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+    assert n_damages > (500 if N_DAMAGES >= 8 else 100)
+    print(n_damages, n_told)
+    assert DocumentIndex.open(folder).info() == DocumentIndex.open(made).info() | {
+        "folder": str(folder)
+    }
+
+
+def look(folder: Path, name: str, right: dict) -> bool:
+    """Ask all there is to ask; return whether the damage was met."""
+    try:
+        index = DocumentIndex.open(folder)
+    except (IndexFormatError, ReadError) as error:
+        assert Path(name).name in str(error) or "manifest" in name
+        return True
+    is_met = False
+    for question, ask in questions(index):
+        try:
+            found = ask()
+        except IndexFormatError as error:
+            assert Path(name).name in str(error)
+            is_met = True
+        else:
+            assert found == right[question], (name, question)
+    return is_met
+
+
+@pytest.mark.damage
+def test_change__of_a_damaged_index(made, tmp_path):
+    """A compaction reads all, and fails, or writes what was right; nothing is made worse."""
+    folder = tmp_path / "index"
+    answers = [DocumentIndex.open(made).query(text) for text in QUERIES]
+    for name, data in tree(made).items():
+        if not name.endswith(".npy"):
+            continue
+        shutil.copytree(made, folder)
+        place = 128 + (len(data) - 128) // 2
+        (folder / name).write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        before = tree(folder)
+        try:
+            with at_calls(lambda _: None):
+                DocumentIndex(folder).compact()
+        except IndexFormatError as error:
+            assert Path(name).name in str(error)
+            assert tree(folder) == before
+        else:
+            index = DocumentIndex.open(folder)
+            index.info()
+            assert [index.query(text) for text in QUERIES] == answers
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("entries", 0), ("digests", 0), ("filters", 0), ("blocks", 0)]
+)
+def test_info__finds_what_open_does_not(tmp_path, name, part):
+    folder = tmp_path / "index"
+    index = DocumentIndex.create(folder, **OPTIONS)
+    index.add([{"id": "a", "text": text_of(0)}, {"id": "b", "text": text_of(1)}], id_column="id")
+    path = next(folder.glob(f"segments/*/{name}.npy"))
+    data = bytearray(path.read_bytes())
+    data[-1 - part] ^= 64
+    path.write_bytes(data)
+    opened = DocumentIndex.open(folder)
+    assert len(opened) == 2
+    with pytest.raises(IndexFormatError, match=rf"{name}\.npy: the file is damaged"):
+        opened.info()
+
+
+def test_open__what_is_no_index_of_documents(tmp_path):
+    documents = DocumentIndex.create(tmp_path / "documents", **OPTIONS)
+    passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
+    with pytest.raises(IndexFormatError, match="this is an index of passages, not of documents"):
+        DocumentIndex.open(passages.folder)
+    with pytest.raises(IndexFormatError, match="this is an index of documents, not of passages"):
+        PassageIndex.open(documents.folder)
+    with pytest.raises(ReadError, match="no index: there is no such folder"):
+        DocumentIndex.open(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReadError, match=r"no index: the folder has no manifest\.json"):
+        DocumentIndex.open(tmp_path / "empty")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign/manifest.json").write_text("{}")
+    with pytest.raises(IndexFormatError, match="no manifest of a neardup index"):
+        DocumentIndex.open(tmp_path / "foreign")
+    for index in (DocumentIndex(passages.folder), PassageIndex(documents.folder)):
+        with pytest.raises(NeardupError):
+            index.add(["a b"])
+
+
+def test_open__of_a_newer_format(tmp_path):
+    import hashlib
+
+    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
+    path = index.folder / "manifest.json"
+    body = path.read_bytes().split(b"\n", 1)[1].replace(b'"format": 1,', b'"format": 999,')
+    assert b"999" in body
+    magic = path.read_bytes().split(b" ")[0]
+    first = path.read_bytes().split(b"\n")[0].split(b" ")
+    first[-2:] = [b"999", hashlib.sha256(body).hexdigest().encode()]
+    assert first[0] == magic
+    path.write_bytes(b" ".join(first) + b"\n" + body)
+    with pytest.raises(IndexFormatError, match="the index has format 999"):
+        DocumentIndex.open(index.folder)
+
+
+def test_state__is_what_the_damaged_index_holds(tmp_path):
+    """So that the tests above ask what is worth asking."""
+    make(tmp_path / "index", OPTIONS)
+    index = DocumentIndex.open(tmp_path / "index")
+    known = state(N_STEPS, index_measure(OPTIONS))
+    assert [row["id"] for row in index.documents(0, 1000)] == known.ids()
+    info = index.info()
+    assert info["gone_documents"] > 0
+    assert info["removed_documents"] > 0
+    assert info["segments"] > 1
