@@ -63,9 +63,7 @@ class Index:
         self.documents.append(new)
         self.n_ever += 1
 
-    def query(
-        self, tokens: Tokens, threshold: Fraction | None = None
-    ) -> list[tuple[str, float]]:
+    def query(self, tokens: Tokens, threshold: Fraction | None = None) -> list[tuple[str, float]]:
         """Give ids and similarities, the most similar first, on a tie as they were added."""
         found = self._similar(tokens, self.threshold if threshold is None else threshold)
         return [(document.id, value(self.measure, rank)) for rank, document in found]

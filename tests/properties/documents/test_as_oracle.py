@@ -163,9 +163,7 @@ class Driven:
             assert names == [name for name in ("a", "b", "c", "1", "2", "é", "01")
                              if name in expected.ids()]  # fmt: skip
             found = index.search(["a b", "c d e"]).matches.to_pylist()
-            wanted = [
-                name for text in ("a b", "c d e") for name, _ in expected.query(text.split())
-            ]
+            wanted = [name for text in ("a b", "c d e") for name, _ in expected.query(text.split())]
             assert [row["doc_id"] for row in found] == wanted
         info = self.reader.info()
         assert info["documents"] == len(self.seen.ids())

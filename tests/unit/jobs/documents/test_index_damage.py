@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -85,8 +86,10 @@ def questions(index: DocumentIndex):
     yield "search", lambda: index.search(QUERIES).matches.to_pylist()
 
     def insert_if_new():
-        with pytest.raises(ZeroDivisionError), index:
-            found = [index.insert_if_new(f"new {n}", text) for n, text in enumerate(QUERIES)]
+        found = []
+        with contextlib.suppress(ZeroDivisionError), index:
+            found += [index.insert_if_new(f"new {n}", text) for n, text in enumerate(QUERIES)]
+            # So that nothing is committed.
             raise ZeroDivisionError
         return found
 
@@ -117,7 +120,8 @@ def test_answers__after_damage_of_any_file(made, tmp_path):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
     assert n_damages > (500 if N_DAMAGES >= 8 else 100)
-    print(n_damages, n_told)
+    # Some lie where nothing that was asked has looked.
+    assert n_told > n_damages // 2
     assert DocumentIndex.open(folder).info() == DocumentIndex.open(made).info() | {
         "folder": str(folder)
     }
@@ -128,18 +132,22 @@ def look(folder: Path, name: str, right: dict) -> bool:
     try:
         index = DocumentIndex.open(folder)
     except (IndexFormatError, ReadError) as error:
-        assert Path(name).name in str(error) or "manifest" in name
+        check_name(error, name)
         return True
     is_met = False
     for question, ask in questions(index):
         try:
             found = ask()
         except IndexFormatError as error:
-            assert Path(name).name in str(error)
+            check_name(error, name)
             is_met = True
         else:
             assert found == right[question], (name, question)
     return is_met
+
+
+def check_name(error: Exception, name: str) -> None:
+    assert Path(name).name in str(error) or name == "manifest.json"
 
 
 @pytest.mark.damage
@@ -158,7 +166,7 @@ def test_change__of_a_damaged_index(made, tmp_path):
             with at_calls(lambda _: None):
                 DocumentIndex(folder).compact()
         except IndexFormatError as error:
-            assert Path(name).name in str(error)
+            check_name(error, name)
             assert tree(folder) == before
         else:
             index = DocumentIndex.open(folder)
