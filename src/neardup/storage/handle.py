@@ -184,17 +184,18 @@ class Handle(ABC, Generic[V]):
         IndexLockedError, WriteError
             As ``storage.lock.write_lock``.
         """
-        with changing(self.folder) as manifest:
-            with self._lock:
-                files = self._files.open(manifest, runner)
-            try:
+        before = None
+        try:
+            with changing(self.folder) as before:
+                with self._lock:
+                    files = self._files.open(before, runner)
                 yield files
-            except BaseException:
-                # An error may come when the new manifest has its name already.
-                with contextlib.suppress(NeardupError):
-                    if load_manifest(self.folder) != manifest:
-                        self._forget_view()
-                raise
+        except BaseException:
+            # An error may come when the new manifest has its name already.
+            with contextlib.suppress(NeardupError):
+                if before is not None and load_manifest(self.folder) != before:
+                    self._forget_view()
+            raise
         self._forget_view()
 
     def reopen(self, runner: Runner) -> OpenFiles:

@@ -163,7 +163,7 @@ class InsertSession:
             folder, before = self._handle.folder, self._files.manifest
             current = load_manifest(folder)
             if current == before:
-                remove_orphans(folder, current)
+                remove_orphans(folder, current, before)
             else:
                 # All is stored: the very last step has failed, or an interrupt came late.
                 self._end()

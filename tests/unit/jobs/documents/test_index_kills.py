@@ -1,0 +1,144 @@
+"""A process that changes an index of documents is killed: nothing is lost that was committed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.document_indexes import (
+    build,
+    change,
+    change_on,
+    check_names,
+    expected_of,
+    found_in,
+    small_pieces,
+    state,
+    tell,
+)
+from tests.faults import at_calls, in_child
+
+ROOT = Path(__file__).parents[4]
+KILLS = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+STEP = int(os.environ.get("NEARDUP_TEST_CALLS", "9"))
+N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "5")) * 5
+
+
+def kill_at_random(folder: Path, n_kills: int) -> None:
+    """Kill writers at random moments; this process starts no threads, for it forks."""
+    # So that the children need not load them again.
+    import pyarrow.compute  # noqa: F401
+
+    index, told = folder / "index", folder / "told"
+    tell(told, 0)
+    in_child(lambda: build(index, 0))
+    moments = random.Random(6)
+    seconds = 0.3
+    for _ in range(n_kills):
+        process = os.fork()
+        if not process:
+            # An error ends the process, and the kill comes too late.
+            try:
+                change_on(index, told)
+            finally:
+                os._exit(1)
+        time.sleep(moments.uniform(0, seconds))
+        os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        assert os.WIFSIGNALED(status), status
+        start = time.perf_counter()
+        in_child(lambda: go_on(index, told))
+        # About as long as some changes take now.
+        seconds = 2 * (time.perf_counter() - start)
+    print(told.read_text())  # noqa: T201
+
+
+def kill_everywhere(folder: Path, step: int) -> None:
+    """Kill a writer that makes the change of a step before each of its calls in turn."""
+    import shutil
+
+    def change_until(index: Path, position: int | None) -> int:
+        from neardup import DocumentIndex
+
+        def act(number: int) -> None:
+            if number == position:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        with small_pieces(), at_calls(act) as calls:
+            change(step, DocumentIndex.open(index), state(step).copy())
+        return len(calls)
+
+    good, target, told = folder / "good", folder / "index", folder / "told"
+
+    def prepare() -> None:
+        with small_pieces(), at_calls(lambda _: None):
+            build(good, step)
+        shutil.copytree(good, target)
+        told.write_text(str(change_until(target, None)))
+
+    in_child(prepare)
+    n_calls = int(told.read_text())
+    # Every so many calls; by hand, all of them.
+    for position in range(step % STEP, n_calls, STEP):
+        shutil.rmtree(target)
+        shutil.copytree(good, target)
+        assert in_child(lambda at=position: change_until(target, at), signal.SIGKILL)
+        tell(told, step)
+        in_child(lambda: go_on(target, told))
+    print(n_calls)  # noqa: T201
+
+
+def go_on(folder: Path, told: Path) -> None:
+    """See that the index is as some change left it, then make the next one."""
+    from neardup import DocumentIndex
+
+    step = int(told.read_text())
+    index = DocumentIndex.open(folder)
+    index.info()
+    found = found_in(index)
+    # Compaction changes nothing that can be seen.
+    steps = [each for each in (step + 1, step) if expected_of(state(each)) == found]
+    assert steps, (step, found)
+    assert index.info()["documents"] == len(state(steps[0]).ids())
+    with small_pieces():
+        change(steps[0], index, state(steps[0]).copy())
+    step = steps[0] + 1
+    assert found_in(index) == found_in(DocumentIndex.open(folder)) == expected_of(state(step))
+    # Nothing is left of the killed process but the lock that nobody holds.
+    check_names(folder)
+    tell(told, step)
+
+
+def run(folder: Path, *arguments: object) -> int:
+    module = "tests.unit.jobs.documents.test_index_kills"
+    command = [sys.executable, "-m", module, str(folder), *map(str, arguments)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    return int(result.stdout)
+
+
+@KILLS
+@pytest.mark.kills
+def test_killed__at_any_moment(tmp_path):
+    # More than the one after each kill that shows that the index still works.
+    assert run(tmp_path, "random", N_KILLS) > N_KILLS
+
+
+@KILLS
+@pytest.mark.kills
+@pytest.mark.parametrize("step", [6, 7, 8])
+def test_killed__before_any_call(tmp_path, step):
+    """An insertion with its commit and a merge, a removal, and an addition."""
+    assert run(tmp_path, "everywhere", step) > 20
+
+
+if __name__ == "__main__":
+    works = {"random": kill_at_random, "everywhere": kill_everywhere}
+    works[sys.argv[2]](Path(sys.argv[1]), int(sys.argv[3]))
