@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neardup.kernels import pair_choice
+from tests.oracles.pair_choice import choose
+
+
+def decide(pairs, n):
+    """Each pair the later document first."""
+    later, earlier, scores = zip(*pairs, strict=True)
+    later = np.array(later, np.int32)
+    counts = np.bincount(later, minlength=n)
+    ends = (np.cumsum(counts) - counts).astype(np.int64)
+    partners, similarities = np.empty(len(pairs), np.int32), np.empty(len(pairs))
+    pair_choice.group_pairs(
+        later, np.array(earlier, np.int32), np.array(scores), ends, partners, similarities
+    )
+    assert ends.tolist() == np.cumsum(counts).tolist()
+    keepers, kept = np.full(n, -1, np.int32), np.empty(n)
+    pair_choice.choose_from_pairs(ends, partners, similarities, keepers, kept)
+    found = zip(keepers.tolist(), kept.tolist(), strict=True)
+    return [(keeper, None if np.isnan(score) else score) for keeper, score in found]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "keepers"),
+    [
+        # What has gone takes nobody along.
+        ([(1, 0, 0.9), (2, 1, 0.9)], [-1, 0, -1]),
+        # The most similar one, wherever it stands in the list.
+        ([(2, 0, 0.8), (2, 1, 0.9)], [-1, -1, 1]),
+        ([(2, 1, 0.9), (2, 0, 0.8)], [-1, -1, 1]),
+        # The earlier on a tie.
+        ([(3, 2, 0.8), (3, 0, 0.8), (3, 1, 0.8)], [-1, -1, -1, 0]),
+        # The most similar one has gone.
+        ([(1, 0, 0.8), (3, 1, 1.0), (3, 2, 0.8)], [-1, 0, -1, 2]),
+    ],
+)
+def test_choose_from_pairs__by_hand(pairs, keepers):
+    n = len(keepers)
+    found = decide(pairs, n)
+    assert [keeper for keeper, _ in found] == keepers
+    assert found == choose(pairs, n, 0.5)
+
+
+def test_choose_from_pairs__none():
+    nothing, no_scores = np.empty(0, np.int32), np.empty(0)
+    ends = np.zeros(2, np.int64)
+    pair_choice.group_pairs(nothing, nothing, no_scores, ends, nothing, no_scores)
+    keepers, kept = np.full(2, 7, np.int32), np.empty(2)
+    pair_choice.choose_from_pairs(ends, nothing, no_scores, keepers, kept)
+    assert keepers.tolist() == [-1, -1]
+    assert np.isnan(kept).all()
