@@ -3,7 +3,8 @@
 The public names, and where they live:
 
 - ``deduplicate`` (jobs.dedup): near-duplicate documents, each removal verified.
-- ``DeduplicationResult`` (jobs.dedup): its result.
+- ``choose`` (jobs.dedup): the same by pairs that were found before; ``DeduplicationResult``
+  (jobs.dedup) is the result of both.
 - ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
@@ -49,6 +50,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.jobs.compare.compare import compare
     from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.dedup.choose_documents import choose
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.jobs.documents.document_index import DocumentIndex
@@ -95,6 +97,7 @@ __all__ = [
     "WriteError",
     "__version__",
     "align",
+    "choose",
     "choose_banding",
     "cluster_sketches",
     "compare",
@@ -117,6 +120,7 @@ _HOMES = {
     "PassageIndex": "neardup.jobs.passages.passage_index",
     "PassageResult": "neardup.jobs.passages.result",
     "align": "neardup.jobs.passages.align",
+    "choose": "neardup.jobs.dedup.choose_documents",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",
     "deduplicate": "neardup.jobs.dedup.deduplicate",

@@ -36,6 +36,7 @@ Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
   neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
+  neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
 """
 
 
@@ -50,6 +51,7 @@ def command(
     inputs: tuple[str, ...],
     output: Target,
     against: tuple[str, ...],
+    pairs: str | None,
     output_format: Any,
     overwrite: bool,
     engine: Engine,
@@ -71,6 +73,23 @@ def command(
     summary.json.
     """
     announce_compilation(quiet=quiet)
+    if pairs is not None:
+        from neardup.cli.dedup_by_pairs import decide_by_pairs
+
+        decide_by_pairs(
+            click.get_current_context(),
+            inputs,
+            pairs,
+            output,
+            output_format=output_format,
+            overwrite=overwrite,
+            memory=memory,
+            work=work,
+            workers=workers,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication

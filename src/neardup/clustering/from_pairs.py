@@ -18,8 +18,8 @@ _STEP = 1 << 20
 class SimilarPairs:
     """Pairs of documents, which are numbered in keep order.
 
-    Where ``are_directed``, only ``left`` may go for ``right``; else either for the other. A pair may
-    come more than once, and may be of a document with itself, which says nothing.
+    Where ``are_directed``, only ``left`` may go for ``right``; else either for the other. A pair
+    may come more than once, and may be of a document with itself, which says nothing.
     """
 
     left: Int32s
@@ -55,11 +55,12 @@ def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -
     """Go through the documents in order; remove those similar to one that already stays.
 
     The rule of ``choose_survivors`` where all pairs of similar documents are given: a document goes
-    for the most similar one that stays, the earliest on a tie. In the counts all pairs are compared.
+    for the most similar one that stays, the earliest on a tie. Counts have all pairs as compared.
 
     Notes
     -----
-    Time linear in pairs and documents. Memory 24 bytes a pair beside those given, and 28 a document.
+    Time linear in pairs and documents. Memory up to 44 bytes a pair beside those given, and 28 a
+    document.
     """
     similar = pairs.reaching(threshold)
     ordered = similar.by_order()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,10 @@ class ArrowSource(Source):
         """Return the names of the columns."""
         names: list[str] = self._layout[1].names
         return names
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return the metadata of the schema."""
+        return self._layout[1].metadata or {}
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the batches one after the other."""

@@ -58,6 +58,10 @@ class MemorySource(_Unnamed):
         names: list[str] = self._table.column_names
         return names
 
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return the metadata of the table."""
+        return self._table.schema.metadata or {}
+
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
@@ -113,6 +117,10 @@ class DatasetSource(_Unnamed):
         """Return the names of the columns."""
         names: list[str] = self._dataset.schema.names
         return names
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return the metadata of the dataset."""
+        return self._dataset.schema.metadata or {}
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the dataset from its start; only blocks that are in use are in memory."""

@@ -26,7 +26,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 from neardup.files.streams import file_size, open_random, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
@@ -82,6 +82,10 @@ class ParquetSource(Source):
         """Return the names of the columns."""
         names: list[str] = self.schema.names
         return names
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return the metadata of the file."""
+        return self.schema.metadata or {}
 
     def blocks(self) -> Iterator[RowBlock]:
         """Divide the row groups; nothing is read yet but the metadata."""

@@ -8,7 +8,7 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -165,6 +165,10 @@ class Source(ABC):
         None where there is no row that would have any.
         """
         return None
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return what the source says of itself beside its columns, where the format has room."""
+        return {}
 
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:

@@ -19,16 +19,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "occurrences",
     ),
     "Similarity": (
-        *(
-            "index_kind",
-            "threshold",
-            "measure",
-            "max_distance",
-            "min_tokens",
-            "method",
-            "algorithm",
-            "gap",
-        ),
+        *("index_kind", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("method", "algorithm", "gap"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (

@@ -31,6 +31,15 @@ _OVERWRITE_FOLDER = table.OVERWRITE.but(help="Replace the output folder if it ex
 _MATCHING = (table.MEASURE, table.THRESHOLD, *_BANDS, table.TF, table.IDF, *_SHINGLES)
 _DEDUP = (*_MATCHING, table.KEEP, table.CLUSTERS, table.METHOD, table.AUDIT, *_READING)
 
+# Of pairs that were found before.
+_CHOOSE = (
+    table.MEASURE.but(default=None, usual="that of the pairs"),
+    table.THRESHOLD.but(default=None, usual="that of the pairs"),
+    table.KEEP,
+    table.CLUSTERS,
+    *_READING,
+)
+
 _PAIRS = (
     table.MEASURE.but(
         kind=Choice(PairMeasure), default=None, usual="jaccard; edit with --max-distance"
@@ -236,6 +245,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         _FOLDER,
         table.AGAINST,
         *_AGAINST,
+        table.PAIRS,
         *_DEDUP,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
@@ -360,6 +370,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "deduplicate": (table.AGAINST, *_AGAINST, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
+    "choose": (*_CHOOSE, *_WITHIN_MEMORY, *_RUN),
     "find_pairs": (*_AGAINST, *_PAIRS, *_PAIRS_WITHIN_MEMORY, *_RUN),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),

@@ -175,6 +175,13 @@ KEEP = Option(
     "priority:COLUMN=A,B,C.",
     "first",
 )
+PAIRS = Option(
+    "pairs",
+    Address(),
+    "Table that `neardup pairs` has made of INPUT: decide by its pairs, at their threshold or a "
+    "higher one, and compare no text again.",
+    metavar="FILE",
+)
 CLUSTERS = Option(
     "clusters",
     Choice(Clusters),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -29,6 +29,20 @@ class IdColumn(Protocol):
     def __iter__(self) -> Iterator[pa.Array]:
         """Yield the arrays."""
         ...
+
+
+@dataclass(frozen=True)
+class _HeldIds:
+    """Ids that are all in memory."""
+
+    ids: pa.Array
+
+    @property
+    def kind(self) -> pa.DataType:
+        return self.ids.type
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        yield self.ids
 
 
 @dataclass
@@ -53,6 +67,32 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @classmethod
+    def of_ids(cls, ids: pa.Array) -> Catalogue:
+        """Return documents of which nothing is known but ids; their rows have no other column."""
+        import pyarrow as pa
+
+        from neardup.files.memory import MemorySource
+
+        return cls(
+            sources=[MemorySource(pa.table({DEFAULT_ID: ids}))],
+            columns=ColumnNames(id=DEFAULT_ID),
+            source_starts=np.array([0, len(ids)], np.int64),
+            numbers=np.arange(1, len(ids) + 1, dtype=np.int64),
+            n_tokens=np.zeros(len(ids), np.int64),
+            lengths=None,
+            ids=_HeldIds(ids),
+            order=None,
+            text_bytes=0,
+        )
+
+    @classmethod
+    def of_none(cls) -> Catalogue:
+        """Return a collection without documents."""
+        import pyarrow as pa
+
+        return cls.of_ids(pa.array([], pa.large_string()))
 
     @property
     def is_document(self) -> Bools:

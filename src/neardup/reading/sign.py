@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 class ListedBlock:
     """A block's documents; arrays have a row for each.
 
-    ``n_tokens`` is -1 for a skipped row, and 0 where tokens are not looked at.
+    ``n_tokens`` is -1 for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
+    characters, and ``order`` are there where a keep policy needs them.
     """
 
     numbers: Int64s
     n_tokens: Int64s
     text_bytes: int
     ids: pa.Array | None
+    lengths: Int64s | None
+    order: pa.Array | None
     skipped: list[tuple[int, str]]
 
 
@@ -47,12 +50,12 @@ class SignedBlock(ListedBlock):
     digests: Digests
     keys: Uint64s
     filters: Filters | None
-    lengths: Int64s | None
-    order: pa.Array | None
 
 
-def list_block(block: RowBlock, columns: ColumnNames, *, skip_bad: bool) -> ListedBlock:
-    """Parse a block, of whose texts nothing is worked out."""
+def list_block(
+    block: RowBlock, columns: ColumnNames, *, skip_bad: bool, with_lengths: bool = False
+) -> ListedBlock:
+    """Parse a block, of whose texts nothing is worked out but their lengths."""
     parsed = block.parse(columns, skip_bad=skip_bad)
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     return ListedBlock(
@@ -60,14 +63,14 @@ def list_block(block: RowBlock, columns: ColumnNames, *, skip_bad: bool) -> List
         n_tokens=np.where(is_bad, -1, 0),
         text_bytes=parsed.text.nbytes,
         ids=parsed.id,
+        lengths=_lengths(parsed.text) if with_lengths else None,
+        order=parsed.order,
         skipped=parsed.skipped,
     )
 
 
 def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
     """Parse a block and work out its documents' token counts, digests and band keys."""
-    import pyarrow.compute as pc
-
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text)
     n_documents = len(texts)
@@ -88,9 +91,6 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         start += len(part)
     if parsed.text.null_count:
         n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
-    lengths = None
-    if plan.with_lengths:
-        lengths = pc.fill_null(pc.utf8_length(parsed.text), 0).to_numpy().astype(np.int64)
     return SignedBlock(
         numbers=block.numbers,
         n_tokens=n_tokens,
@@ -98,11 +98,19 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         keys=keys,
         filters=join_filters(filters) if filters else None,
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
-        lengths=lengths,
+        lengths=_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,
         order=parsed.order,
         skipped=parsed.skipped,
     )
+
+
+def _lengths(texts: pa.Array) -> Int64s:
+    """Return the lengths of texts in characters; a null has none."""
+    import pyarrow.compute as pc
+
+    lengths: Int64s = pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64)
+    return lengths
 
 
 def _sketch(

@@ -79,8 +79,9 @@ def list_documents(
     runner: Runner,
     *,
     skip_bad: bool = False,
+    with_lengths: bool = False,
 ) -> Catalogue:
-    """Read which documents there are, and their ids; of texts only that they are there.
+    """Read which documents there are, and their ids; of texts that they are there, or how long.
 
     Raises
     ------
@@ -94,12 +95,12 @@ def list_documents(
     ) as listed:
         _read(
             sources,
-            partial(list_block, columns=columns, skip_bad=skip_bad),
+            partial(list_block, columns=columns, skip_bad=skip_bad, with_lengths=with_lengths),
             listed,
             reading,
             workspace,
         )
-    return make_catalogue(sources, columns, listed)
+    return make_catalogue(sources, columns, listed, with_lengths=with_lengths)
 
 
 def _read(

@@ -131,6 +131,11 @@ KERNELS_OF = {
         "strings.hash_strings",
         "shingles.copy_sets",
     ),
+    "choose": (
+        "pair_choice.choose_from_pairs",
+        "strings.hash_strings",
+        "pair_choice.group_pairs",
+    ),
     "index": _INDEX,
     "search": _SEARCH,
     "align": _merged(_SEARCH, _INDEX),

@@ -79,12 +79,14 @@ class Assignment:
 
     ``keepers`` is -1 for a document that stays, else the number of the one that stays for it;
     documents of the collection it is compared ``against`` are numbered first. ``similarities`` are
-    NaN for documents that stay. ``exact`` marks exact copies of their keeper.
+    NaN for documents that stay. ``exact`` marks exact copies of their keeper, none where
+    ``copies_are_known`` is not so.
     """
 
     keepers: Int64s
     similarities: Floats
     exact: Bools
+    copies_are_known: bool = True
 
     @property
     def stays(self) -> Bools:

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.selection import Selection, in_batches
+from neardup.matching.measures import Number
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.id_lookup import IdLookup
+from neardup.runtime.progress import Progress
+from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -44,10 +48,11 @@ class DeduplicationResult(Selection):
     def headline(self) -> str:
         """Return the counts of documents kept and removed."""
         counts = self.summary
+        copies = counts["exact_copies"]
         return (
             f"{counts['documents_in']:,} documents: "
-            f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed, "
-            f"{counts['exact_copies']:,} of those exact copies"
+            f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed"
+            + ("" if copies is None else f", {copies:,} of those exact copies")
         )
 
     def origins(self) -> Sequence[str | None]:
@@ -67,7 +72,8 @@ class DeduplicationResult(Selection):
         """One row for each removed document.
 
         ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file``, ``row`` and ``kept_in``:
-        whether the one that stays for it is of the ``input`` or of ``against``.
+        whether the one that stays for it is of the ``input`` or of ``against``. Where documents
+        were decided by pairs, ``exact_copy`` is null, and so is a similarity that no pair has.
         """
         return self._removed_rows(self._removed_numbers())
 
@@ -80,6 +86,60 @@ class DeduplicationResult(Selection):
         """
         return self._cluster_rows(self._find_clusters(), self._document_numbers())
 
+    def rethreshold(
+        self, threshold: Number, pairs: Any, *, progress: Progress | None = None
+    ) -> DeduplicationResult:
+        """Decide the same documents again at another threshold, by pairs that were found before.
+
+        Parameters
+        ----------
+        threshold
+            Least similarity, in (0, 1], taken as the exact decimal; not below that of the pairs.
+        pairs
+            Of the same documents, as for ``choose``, by the same measure of the same shingles.
+        progress
+            As for ``deduplicate``.
+
+        Returns
+        -------
+        What ``choose`` returns for these documents, with the ``keep`` and ``clusters`` of this
+        result.
+
+        Raises
+        ------
+        InvalidParameterError, InvalidInputError, ReadError
+            As ``choose``; also where documents were compared ``against`` others, with which pairs
+            of one collection have nothing to do.
+        """
+        from neardup.jobs.dedup.by_pairs import decide_by_pairs
+        from neardup.jobs.dedup.pair_table import open_pair_table
+        from neardup.jobs.dedup.pair_terms import (
+            agree_on_terms,
+            check_same_documents,
+            check_same_shingles,
+        )
+
+        if len(self._other):
+            message = (
+                "pairs do not say which documents are similar to those that these were compared "
+                "against; deduplicate again with the other threshold"
+            )
+            raise InvalidParameterError(message, "against")
+        table = open_pair_table(pairs)
+        terms = agree_on_terms(table, self.summary["measure"], threshold)
+        check_same_documents(table, int(self._documents.is_document.sum()))
+        check_same_shingles(table, self.summary["scheme"])
+        with Runner(self.summary["workers"], progress) as runner:
+            assignment, summary = decide_by_pairs(
+                self._documents,
+                table,
+                terms,
+                runner,
+                keep=self.summary["keep"],
+                clusters=self.summary["clusters"],
+            )
+        return DeduplicationResult(self._documents, self._other, assignment, summary)
+
     def _removed_numbers(self) -> Int64s:
         return np.flatnonzero(~self._stays)
 
@@ -91,12 +151,16 @@ class DeduplicationResult(Selection):
         import pyarrow as pa
 
         keepers = self._assignment.keepers[gone]
+        similarities = self._assignment.similarities[gone]
+        are_copies = pa.array(self._assignment.exact[gone])
+        if not self._assignment.copies_are_known:
+            are_copies = pa.nulls(len(gone), pa.bool_())
         return pa.table(
             {
                 "id": self._own_ids.take(gone),
                 "kept_id": self._keeper_ids.take(keepers),
-                "similarity": self._assignment.similarities[gone],
-                "exact_copy": self._assignment.exact[gone],
+                "similarity": pa.array(similarities, mask=np.isnan(similarities)),
+                "exact_copy": are_copies,
                 "file": self._documents.document_files(gone),
                 "row": self._documents.numbers[gone],
                 "kept_in": np.where(keepers < len(self._other), "against", "input"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -60,12 +60,14 @@ class PairRows:
     """Pairs of documents of some collections, which are numbered one behind the other.
 
     ``runs`` can be gone through several times. If there are several, each is in ascending order,
-    and a document is the left one of pairs in any of them. ``score_name`` is the column's.
+    and a document is the left one of pairs in any of them. ``score_name`` is the column's,
+    ``metadata`` what the table says of itself.
     """
 
     runs: Iterable[pa.RecordBatch]
     catalogues: Sequence[Catalogue]
     score_name: str
+    metadata: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the documents' ids, made some at a time when they are read."""
@@ -77,7 +79,8 @@ class PairRows:
                 "id_b": self.catalogues[-1].id_type,
                 "similarity": pa.float64(),
                 self.score_name: pa.int64(),
-            }
+            },
+            metadata=dict(self.metadata),
         )
         return pa.RecordBatchReader.from_batches(schema, self._rows(schema))
 

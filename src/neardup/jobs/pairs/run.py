@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
+from neardup.jobs.pairs.about import metadata_of
 from neardup.jobs.pairs.bucketed import meet_in_buckets
 from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
 from neardup.jobs.pairs.plan import PairPlan
@@ -45,8 +46,8 @@ def find_pairs_in_sources(
     find = _find_exactly if plan.banding is None else _find_in_buckets
     catalogues, matches = find(collections, plan, workspace, runner)
     _log.debug("join: filters %s", vars(matches.counts))
-    rows = PairRows(matches.runs, catalogues, matches.score_name)
     summary = summarise_pairs(catalogues, plan, matches, runner)
+    rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary))
     return PairResult(rows, matches.counts, summary)
 
 

@@ -1,0 +1,164 @@
+"""Tables of pairs that were found before: read, checked, and their ids as numbers of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.files.columnwords import option_name
+from neardup.files.ids import as_text, join_ids
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import RowBlock, Source
+from neardup.jobs.pairs.about import AboutPairs, read_about
+from neardup.reading.catalogue import Catalogue
+from neardup.storage.ids import IdTable
+from neardup.tables import Floats, Int32s, Int64s
+
+_IDS = ("id_a", "id_b")
+_SIMILARITY = "similarity"
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs of documents by their ids, read some at a time.
+
+    ``name`` is how messages call it; ``about`` is None where it does not say which pairs it has.
+    """
+
+    name: str
+    sources: Sequence[Source]
+    about: AboutPairs | None
+
+    def ids(self) -> pa.Array:
+        """Return the ids of all documents: first those of ``id_a``, then the others of ``id_b``.
+
+        Each in the order of the table. In a table of `neardup pairs` a document that has a later
+        partner is so in front of those that have none, and in input order among its like.
+        """
+        parts: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+        for block, _ in self._blocks():
+            for name, of_column in zip(_IDS, parts, strict=True):
+                of_column.append(self._ids(block, name).unique())
+        return join_ids([*parts[0], *parts[1]]).unique()
+
+    def numbered(self, documents: Catalogue) -> NumberedPairs:
+        """Read all pairs, ids as numbers of documents.
+
+        Raises
+        ------
+        InvalidInputError
+            For a row without an id or a similarity in [0, 1], and if an id is of no document.
+        """
+        rows = np.flatnonzero(documents.is_document)
+        known = IdTable(as_text(documents.document_ids().take(pa.array(rows))))
+        parts: tuple[list[Int32s], list[Int32s]] = ([], [])
+        similarities = [np.empty(0)]
+        unknown = [pa.array([], pa.large_string())]
+        for block, numbers in self._blocks():
+            similarities.append(self._similarities(block, numbers))
+            for name, of_column in zip(_IDS, parts, strict=True):
+                ids = as_text(self._ids(block, name))
+                # The first one's ids come in runs, and texts are compared once for each of them.
+                encoded = ids.dictionary_encode()
+                found = known.find(encoded.dictionary)
+                if (found < 0).any():
+                    unknown.append(encoded.dictionary.filter(pa.array(found < 0)))
+                found = np.where(found < 0, -1, rows[found] if len(rows) else -1)
+                of_column.append(found.astype(np.int32)[encoded.indices.to_numpy()])
+        if any(map(len, unknown)):
+            self._refuse(pa.concat_arrays(unknown).unique())
+        nothing = np.empty(0, np.int32)
+        left, right = (np.concatenate([nothing, *of_column]) for of_column in parts)
+        return NumberedPairs(left, right, np.concatenate(similarities))
+
+    def _refuse(self, unknown: pa.Array) -> None:
+        one, many = "a document", f"{len(unknown):,} documents"
+        message = (
+            f"{self.name} names {one if len(unknown) == 1 else many} that the input does not have"
+            f"{':' if len(unknown) == 1 else ', such as'} {unknown[0].as_py()!r}; give the same "
+            f"input and {option_name('id_column')} as when the pairs were found"
+        )
+        raise InvalidInputError(message)
+
+    def _blocks(self) -> Iterator[tuple[pa.Table, Int64s]]:
+        """Yield the rows with their numbers."""
+        for source in self.sources:
+            for block in source.blocks():
+                yield self._checked(block), block.numbers
+
+    def _checked(self, block: RowBlock) -> pa.Table:
+        table = block.to_table()
+        for name in (*_IDS, _SIMILARITY):
+            if table.column_names.count(name) != 1:
+                columns = ", ".join(map(repr, table.column_names))
+                message = (
+                    f"{self.name} has no column {name!r}, or several; pairs are id_a, id_b and "
+                    f"similarity, as `neardup pairs` writes them, and not {columns}"
+                )
+                raise InvalidInputError(message)
+        return table
+
+    def _ids(self, table: pa.Table, name: str) -> pa.Array:
+        ids = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], pa.string())
+        if pa.types.is_dictionary(ids.type):
+            ids = ids.dictionary_decode()
+        is_text = pa.types.is_large_string(ids.type) or pa.types.is_string(ids.type)
+        if ids.null_count or not (is_text or pa.types.is_integer(ids.type)):
+            message = (
+                f"{self.name}: column {name!r} holds {ids.type} values, or nulls; ids are strings "
+                "or whole numbers"
+            )
+            raise InvalidInputError(message)
+        return ids
+
+    def _similarities(self, table: pa.Table, numbers: Int64s) -> Floats:
+        try:
+            column = table[_SIMILARITY].cast(pa.float64())
+        except pa.ArrowException:
+            message = f"{self.name}: column {_SIMILARITY!r} holds values that are no numbers"
+            raise InvalidInputError(message) from None
+        values: Floats = pc.fill_null(column, np.nan).to_numpy()
+        is_good = (values >= 0) & (values <= 1)
+        if not is_good.all():
+            bad = int(np.argmin(is_good))
+            message = (
+                f"{self.name}, row {numbers[bad]}: similarity {values[bad]:g} is not between 0 "
+                "and 1; give pairs with similarities, not with counts, percentages or distances"
+            )
+            raise InvalidInputError(message)
+        return values
+
+
+@dataclass(frozen=True)
+class NumberedPairs:
+    """Pairs as numbers of documents, and their similarities."""
+
+    left: Int32s
+    right: Int32s
+    similarities: Floats
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def open_pair_table(pairs: Any) -> PairTable:
+    """Find a table of pairs: a file or its URL, a result of ``find_pairs``, or what speaks Arrow.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If it cannot be opened, or is none of these.
+    """
+    is_named = isinstance(pairs, str | Path)
+    sources = resolve_inputs(pairs)
+    about = None
+    if len(sources) == 1:
+        about = read_about(sources[0].schema_metadata())
+    return PairTable(str(pairs) if is_named else "the table", sources, about)

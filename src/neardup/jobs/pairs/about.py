@@ -1,0 +1,69 @@
+"""What a table of pairs says of itself, so that documents can be decided by it later.
+
+It is in the metadata of the table's schema: Parquet keeps it, and so does whatever passes on Arrow
+tables; CSV and JSON lines have no room for it, and data frames lose it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+METADATA_KEY = b"neardup.pairs"
+
+_FORMAT_VERSION = 1
+
+# What of a summary goes into the table, where the run has it.
+_KEYS = (
+    *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
+    *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
+)
+
+
+@dataclass(frozen=True)
+class AboutPairs:
+    """Which pairs a table has; the names are those of the summary.
+
+    ``threshold`` is None where pairs were limited by ``max_distance`` or ``top`` alone,
+    ``documents`` has two numbers for pairs of two collections. A table that has other than
+    ``pairs`` rows is not as it was found.
+    """
+
+    measure: str
+    threshold: float | None
+    max_distance: int | None
+    top: int | None
+    method: str
+    predicted_recall: float
+    documents: tuple[int, ...]
+    pairs: int
+    scheme: Mapping[str, Any]
+
+
+def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """Return what a schema keeps of the summary of a search for pairs."""
+    found = {name: summary[name] for name in _KEYS if name in summary}
+    return {METADATA_KEY: json.dumps({"format": _FORMAT_VERSION, **found}).encode()}
+
+
+def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
+    """Read it back; None where nothing is there, or what another version has written."""
+    try:
+        found = json.loads(metadata[METADATA_KEY])
+        if found["format"] != _FORMAT_VERSION:
+            return None
+        return AboutPairs(
+            measure=str(found["measure"]),
+            threshold=found["threshold"],
+            max_distance=found.get("max_distance"),
+            top=found.get("top"),
+            method=str(found["method"]),
+            predicted_recall=float(found.get("predicted_recall", 1.0)),
+            documents=tuple(found["documents"]),
+            pairs=int(found["pairs"]),
+            scheme=dict(found["scheme"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
