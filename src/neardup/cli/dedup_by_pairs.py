@@ -126,7 +126,8 @@ def _report(summary: dict[str, Any], pairs: str, output: Target) -> str:
 
 def _condition(summary: dict[str, Any]) -> str:
     threshold = summary["threshold"]
-    return summary["measure"] + ("" if threshold is None else f" >= {threshold:g}")
+    measure: str = summary["measure"]
+    return measure if threshold is None else f"{measure} >= {threshold:g}"
 
 
 def _how_found(summary: dict[str, Any]) -> str:

@@ -109,6 +109,8 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     #: Whether ``places`` finds texts inside others, and greedy clustering takes the rows.
     has_places: ClassVar[bool] = False
     has_clusters: ClassVar[bool] = False
+    #: Whether the sketch of a union of sets can be made from theirs.
+    has_unions: ClassVar[bool] = False
 
     def __init__(self, scheme: SchemeT) -> None:
         self.scheme = scheme
@@ -137,6 +139,17 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     @abstractmethod
     def join_rows(self, parts: Sequence[RowsT]) -> RowsT:
         """Put sketches one after another; there is at least one part."""
+
+    @abstractmethod
+    def take_rows(self, rows: RowsT, places: Int64s) -> RowsT:
+        """Return the sketches at some places, in that order."""
+
+    def unite_rows(self, rows: RowsT, members: Int64s, starts: Int64s) -> RowsT:
+        """Sketch the unions of groups: g is ``members[starts[g] : starts[g + 1]]``, not empty.
+
+        Only for kinds that ``has_unions``.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def candidates(

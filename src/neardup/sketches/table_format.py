@@ -2,7 +2,8 @@
 
 Columns are ``id``, strings or integers, what the kind knows of the document's size, and ``sketch``:
 
-- minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
+- minhash: ``size`` (distinct shingles), null where it is not known, a list of num_perm uint32; all
+  ones for an empty set.
 - weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
 - smallest: ``size``, null where it is not known, a list of ascending uint64.
 - modulo: ``size``, ``modulus``, a list of ascending uint64.

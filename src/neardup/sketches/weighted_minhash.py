@@ -96,9 +96,11 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
 
     def from_columns(self, table: pa.Table) -> Signatures:
         """Read signatures and the sums of weights."""
-        from neardup.sketches.columns import read_counts
+        from neardup.sketches.columns import check, read_counts
 
-        return replace(super().from_columns(table), totals=read_counts(table, "weight"))
+        rows = super().from_columns(table)
+        check(bool((rows.sizes >= 0).all()))
+        return replace(rows, totals=read_counts(table, "weight"))
 
 
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:

@@ -106,7 +106,7 @@ SIX = [[1, 2, 3, 4, 5, 6, 7, 8]] * 2
         *((kind, {"length": pa.array([9.5, 9])}) for kind in ("edit", "letters")),
         *((kind, {"length": None}) for kind in ("edit", "letters")),
         *((kind, {"size": pa.array([-1, 9])}) for kind in ("minhash", "weighted", "modulus")),
-        ("minhash", {"size": pa.array([None, 9])}),
+        ("weighted", {"size": pa.array([None, 9])}),
         ("minhash", {"size": pa.array([2**63, 9], pa.uint64())}),
         ("minhash", {"sketch": lists([[1] * 16, [1] * 15], pa.uint32())}),
         ("minhash", {"sketch": lists([[1] * 15, [1] * 17], pa.uint32())}),

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
-    ReadError,
     SketchFormatError,
     SketchMismatchError,
 )
+from neardup.files.ids import join_ids
 from neardup.files.rows import ColumnNames
-from neardup.files.streams import is_remote, open_random
-from neardup.outputs.folder import STANDARD_OUTPUT
+from neardup.jobs.sketch.rows import (
+    check_different,
+    match_ids,
+    places_of_ids,
+    places_of_key,
+)
+from neardup.jobs.sketch.sketch_files import check_sketch_name, read_sketch_table
 from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import Target, target_of
+from neardup.outputs.targets import target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
+from neardup.tables import Int64s
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,6 +112,92 @@ class Sketches(Result):
         """What is done with sketches of the kind."""
         return kind_of(self.scheme)
 
+    @classmethod
+    def concat(cls, parts: Iterable[Sketches | str | Path]) -> Sketches:
+        """Put sketches of one scheme one behind the other: those given, or files of them.
+
+        Raises
+        ------
+        SketchMismatchError
+            If schemes differ.
+        InvalidInputError
+            If there is nothing, or an id comes twice.
+        ReadError, SketchFormatError
+            As ``read``.
+        """
+        listed = [as_sketches(part) for part in parts]
+        if not listed:
+            message = "expected sketches to put together, got none; give one or more"
+            raise InvalidInputError(message)
+        first = listed[0]
+        for other in listed[1:]:
+            check_same_scheme(first, other)
+        ids = join_ids([part.ids for part in listed])
+        check_different(ids, "is in more than one of them; leave it out with select, or merge them")
+        skipped = tuple(row for part in listed for row in part.skipped)
+        rows = first.kind_object.join_rows([part.rows for part in listed])
+        return cls(first.scheme, ids, rows, skipped)
+
+    def append(self, other: Sketches | str | Path) -> Sketches:
+        """Return these sketches and others behind them; errors as of ``concat``."""
+        return self.concat([self, other])
+
+    def merge(self, other: Sketches | str | Path) -> Sketches:
+        """Return a sketch for each id: of an id that both have, of the union of the two sets.
+
+        Ids that only ``other`` has come last. For kinds ``minhash`` and ``smallest``, and
+        ``modulo`` with a modulus: the sketch is the one of the shingles of both documents; without
+        a modulus it has the larger of both. How many shingles a union has may not be known.
+
+        Raises
+        ------
+        InvalidParameterError
+            For sketches of another kind.
+        SketchMismatchError, ReadError, SketchFormatError
+            As ``concat``.
+        """
+        kind = self.kind_object
+        if not kind.has_unions:
+            message = (
+                f"sketches of kind {self.kind} do not tell what a union of two documents has; make "
+                "sketches of kind minhash, smallest or modulo"
+            )
+            raise InvalidParameterError(message, "kind")
+        others = as_sketches(other)
+        check_same_scheme(self, others)
+        ids = join_ids([self.ids, others.ids])
+        n = len(self)
+        partners = match_ids(ids[:n], ids[n:])
+        shared = np.flatnonzero(partners >= 0)
+        rows = kind.join_rows([self.rows, others.rows])
+        members = np.column_stack([shared, n + partners[shared]]).reshape(-1)
+        united = kind.unite_rows(rows, members, np.arange(0, len(members) + 1, 2))
+        # Of each own id the place of its sketch among all three, then those of the new ids.
+        places = np.arange(n)
+        places[shared] = len(rows) + np.arange(len(shared))
+        new = n + np.setdiff1d(np.arange(len(others)), partners[shared])
+        rows = kind.take_rows(kind.join_rows([rows, united]), np.concatenate([places, new]))
+        ids = ids.take(pa.array(np.concatenate([np.arange(n), new])))
+        return Sketches(self.scheme, ids, rows, self.skipped + others.skipped)
+
+    def select(self, ids: Iterable[str | int]) -> Sketches:
+        """Return the sketches of some documents, in the order of their ids.
+
+        Raises
+        ------
+        InvalidInputError
+            If an id is not there, or comes twice.
+        """
+        return self._take(places_of_ids(self.ids, ids))
+
+    def __getitem__(self, key: Any) -> Sketches:
+        """Return some of the sketches: at a place, in a slice, at several places, or by a mask."""
+        return self._take(places_of_key(key, len(self)))
+
+    def _take(self, places: Int64s) -> Sketches:
+        rows = self.kind_object.take_rows(self.rows, places)
+        return Sketches(self.scheme, self.ids.take(pa.array(places)), rows)
+
     def to_arrow(self) -> pa.Table:
         """Return a table with a row a document, and the scheme in its metadata."""
         return table_format.to_arrow(self.scheme, self.ids, self.rows)
@@ -161,7 +253,7 @@ class Sketches(Result):
                 f"{type(path).__name__}; make sketches of it with {remedy}"
             )
             raise InvalidInputError(message)
-        table = _read(path)
+        table = read_sketch_table(path)
         try:
             return cls.from_arrow(table)
         except SketchFormatError as error:
@@ -171,46 +263,6 @@ class Sketches(Result):
 def as_sketches(source: Sketches | str | Path) -> Sketches:
     """Return sketches, read if they are named by a path; errors as of ``Sketches.read``."""
     return source if isinstance(source, Sketches) else Sketches.read(source)
-
-
-def check_sketch_name(path: Target) -> None:
-    """Raise unless a name ends in .parquet.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it ends otherwise.
-    """
-    if path == STANDARD_OUTPUT:
-        message = (
-            "a file of sketches is binary, which standard output does not take; "
-            "name a file that ends in .parquet"
-        )
-        raise InvalidParameterError(message)
-    if path.suffix != ".parquet":
-        message = f"a file of sketches must end in .parquet, got {str(path)!r}"
-        raise InvalidParameterError(message)
-
-
-def read_info(path: str | Path) -> dict[str, Any]:
-    """Return what a file of sketches holds, without reading the sketches.
-
-    Raises
-    ------
-    ReadError, SketchFormatError
-        As ``Sketches.read``.
-    """
-    with _opened(path) as file:
-        try:
-            about = table_format.read_about(file.schema_arrow.metadata)
-        except SketchFormatError as error:
-            raise SketchFormatError(str(error), path=str(path)) from None
-        return {
-            "path": str(path),
-            "documents": file.metadata.num_rows,
-            "bytes": _stored_bytes(str(path)),
-            **about,
-        }
 
 
 def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
@@ -228,44 +280,3 @@ def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
     differences = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if differences:
         raise SketchMismatchError(differences)
-
-
-_DAMAGED = "the file is damaged; make the sketches again, or get another copy"
-
-
-def _read(path: str | Path) -> pa.Table:
-    with _opened(path) as file:
-        try:
-            table = file.read()
-        except (pa.ArrowException, OSError):
-            raise SketchFormatError(_DAMAGED, path=str(path)) from None
-        # Checksums of pages do not cover the numbers of rows, of which a file has several.
-        if len(table) != file.metadata.num_rows:
-            raise SketchFormatError(_DAMAGED, path=str(path))
-        return table
-
-
-def _stored_bytes(location: str) -> int:
-    if not is_remote(location):
-        return Path(location).stat().st_size
-    with open_random(location) as file:
-        return int(file.size)
-
-
-def _opened(path: str | Path) -> pq.ParquetFile:
-    location = str(path)
-    if is_remote(location):
-        file = open_random(location)
-    else:
-        try:
-            # Arrow's own error does not tell what the system says.
-            Path(path).open("rb").close()
-        except OSError as error:
-            message = f"cannot be read: {error.strerror or error}"
-            raise ReadError(message, path=location) from None
-        file = path
-    try:
-        return pq.ParquetFile(file, page_checksum_verification=True)
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        message = "not a Parquet file, or a damaged one; make it with neardup sketch"
-        raise SketchFormatError(message, path=str(path)) from None

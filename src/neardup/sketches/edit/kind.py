@@ -15,6 +15,7 @@ from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme, edit_signatures
 from neardup.sketches.kind import PairEstimates, SketchKind, TextScheme, where_known
+from neardup.sketches.lists import places_of_lists
 from neardup.sketches.pairs import Pairs, list_pairs
 from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
 from neardup.text.normalise import Normalisation
@@ -55,6 +56,11 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
             offsets,
             np.concatenate([part.lengths for part in parts]),
         )
+
+    def take_rows(self, rows: EditSignatures, places: Int64s) -> EditSignatures:
+        """Return some of the signatures."""
+        of_symbols, offsets = places_of_lists(rows.offsets, places)
+        return EditSignatures(rows.symbols[of_symbols], offsets, rows.lengths[places])
 
     def candidates(
         self,

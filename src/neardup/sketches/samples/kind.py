@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from neardup.sketches.kind import TextScheme
+from neardup.sketches.lists import places_of_lists
 from neardup.sketches.samples.resemblance import estimate_resemblance
 from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
 from neardup.sketches.samples.scheme import SetScheme
-from neardup.sketches.samples.unions import join_sketches
+from neardup.sketches.samples.unions import join_sketches, unite_sketches
 from neardup.sketches.shares import ShareKind, Shares
 from neardup.tables import Bools, Int64s, SetSketches, Texts, Uint64s
 
@@ -25,6 +26,7 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
     """A kind of samples of sets."""
 
     has_clusters = True
+    has_unions = True
 
     def make(self, texts: Texts, how: TextScheme) -> SetSketches:
         """Sketch the set of shingles of each text."""
@@ -33,6 +35,15 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
         """Put sketches one after another."""
         return join_sketches(parts)
+
+    def take_rows(self, rows: SetSketches, places: Int64s) -> SetSketches:
+        """Return some of the sketches."""
+        of_values, offsets = places_of_lists(rows.offsets, places)
+        return SetSketches(rows.values[of_values], offsets, rows.sizes[places], rows.moduli[places])
+
+    def unite_rows(self, rows: SetSketches, members: Int64s, starts: Int64s) -> SetSketches:
+        """Sketch the unions of groups of sets."""
+        return unite_sketches(rows, members, starts, self.scheme)
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
         """Estimate the resemblance of pairs."""

@@ -58,7 +58,7 @@ def join_signatures(
     bands = num_perm - required + 1
     keys: Uint64s = np.empty((n, bands), np.uint64)
     minhash_kernels.band_keys(signatures.values, bands, num_perm // bands, keys)
-    filled = np.flatnonzero(signatures.sizes > 0)
+    filled = np.flatnonzero(signatures.sizes != 0)
     places: Int64s = filled.astype(np.int64)
     buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), runner)
     starts: Int64s = np.zeros(len(buckets.sizes) + 1, np.int64)

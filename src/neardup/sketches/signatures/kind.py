@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# In all positions of the signature of an empty set.
+_EMPTY = np.uint32(2**32 - 1)
+
+
 class SignatureScheme(KindScheme, Protocol):
     """A family of functions."""
 
@@ -40,6 +44,11 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
             np.concatenate([part.sizes for part in parts]),
             np.concatenate(totals) if totals else None,
         )
+
+    def take_rows(self, rows: Signatures, places: Int64s) -> Signatures:
+        """Return some of the signatures."""
+        totals = None if rows.totals is None else rows.totals[places]
+        return Signatures(rows.values[places], rows.sizes[places], totals)
 
     def candidates(
         self,
@@ -68,12 +77,12 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         return rows.sizes
 
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
-        """Return numbers of elements, and lists of a fixed size."""
+        """Return numbers of elements, null where not known, and lists of a fixed size."""
         import pyarrow as pa
 
         values = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
         return {
-            "size": pa.array(rows.sizes),
+            "size": pa.array(rows.sizes, mask=rows.sizes < 0),
             "sketch": pa.FixedSizeListArray.from_arrays(values, rows.values.shape[1]),
         }
 
@@ -87,4 +96,6 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         values, offsets = read_lists(table, pa.uint32())
         check(bool((np.diff(offsets) == num_perm).all()))
         rows = np.array(values.to_numpy(), np.uint32).reshape(len(table), num_perm)
-        return Signatures(rows, read_counts(table, "size"))
+        sizes = read_counts(table, "size", null=-1)
+        check(bool(((sizes >= 0) | (rows != _EMPTY).any(axis=1)).all()))
+        return Signatures(rows, sizes)
