@@ -74,8 +74,10 @@ def functions(tmp_path_factory):
     index = neardup.PassageIndex.create(folder / "index", min_tokens=2)
     index.add(TEXTS)
     sketches = neardup.sketch(TEXTS, kind="smallest")
+    pairs = neardup.find_pairs(TEXTS)
     return {
         "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **options),
+        "choose": lambda **options: neardup.choose(pairs, TEXTS, **options),
         "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **options),
         "compare": lambda **options: neardup.compare(*TEXTS, **options),
         "sketch": lambda **options: neardup.sketch(TEXTS, **options),

@@ -43,7 +43,7 @@ PAGE = Path(__file__).parents[3] / "docs/command-line.md"
 # What a function works on, which is no option.
 MATERIAL = {
     *("cls", "self", "data", "left", "right", "a", "b", "text_a", "text_b"),
-    *("sketches", "other", "folder", "queries"),
+    *("sketches", "other", "folder", "queries", "pairs"),
 }
 NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {

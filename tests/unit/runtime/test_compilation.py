@@ -33,6 +33,7 @@ def index_of(folder):
 JOBS = {
     "dedup": lambda _: neardup.deduplicate(DOCUMENTS),
     "pairs": lambda _: neardup.find_pairs(DOCUMENTS),
+    "choose": lambda folder: neardup.choose(folder / "pairs.parquet", DOCUMENTS),
     "index": lambda folder: index_of(folder).add(DOCUMENTS),
     "search": lambda folder: neardup.PassageIndex(folder / "made").search(DOCUMENTS),
     "align": lambda _: neardup.align(DOCUMENTS, OTHERS, min_tokens=5),
@@ -99,6 +100,8 @@ def test_kernels_of__are_what_the_job_calls(job, tmp_path, monkeypatch):
 
     if job == "search":
         neardup.PassageIndex.create(tmp_path / "made", min_tokens=5).add(DOCUMENTS)
+    if job == "choose":
+        neardup.find_pairs(DOCUMENTS).write(tmp_path / "pairs.parquet")
     call, called = Kernel.__call__, set()
 
     def note(kernel, *arguments):

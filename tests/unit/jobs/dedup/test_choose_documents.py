@@ -1,0 +1,305 @@
+"""``choose`` and ``rethreshold``: which pairs they take, and for which documents."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+
+TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "the cat sat on a hat", "a dog"]
+ROWS = [{"id": name, "text": text} for name, text in zip("abcd", TEXTS, strict=True)]
+
+
+def pairs_of(rows=ROWS, **options):
+    return neardup.find_pairs(rows, **({"ngram": 1, "threshold": "0.5"} | options))
+
+
+def told(result):
+    return [(row["id"], row["kept_id"]) for row in result.removed.to_pylist()]
+
+
+def similar(*pairs):
+    rows = [{"id_a": a, "id_b": b, "similarity": score} for a, b, score in pairs]
+    return pa.Table.from_pylist(rows)
+
+
+def test_choose__thresholds():
+    pairs = pairs_of()
+    assert told(neardup.choose(pairs, ROWS)) == [("b", "a"), ("c", "a")]
+    assert told(neardup.choose(pairs, ROWS, threshold="0.7")) == [("b", "a")]
+    assert told(neardup.choose(pairs, ROWS, threshold="0.7", keep="shortest")) == [
+        ("a", "b"),
+        ("c", "b"),
+    ]
+    assert told(neardup.choose(pairs, ROWS, threshold=1)) == []
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.jsonl", "p.arrow"])
+def test_choose__files(name, tmp_path):
+    pairs = pairs_of()
+    path = tmp_path / name
+    if name == "p.arrow":
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, pairs.pairs.schema) as new:
+            new.write_table(pairs.pairs)
+    else:
+        pairs.write(path)
+    says_itself = name in ("p.parquet", "p.arrow")
+    result = neardup.choose(str(path), ROWS, measure=None if says_itself else "jaccard")
+    assert told(result) == [("b", "a"), ("c", "a")]
+    assert result.summary["least_threshold_is_stated"] == says_itself
+    assert result.summary["least_threshold"] == (0.5 if says_itself else 4 / 7)
+    assert result.summary["threshold"] == result.summary["least_threshold"]
+    assert result.summary["pairs"] == result.summary["pairs_at_threshold"] == 3
+    if not says_itself:
+        with pytest.raises(InvalidParameterError) as caught:
+            neardup.choose(path, ROWS)
+        assert str(caught.value) == (
+            f"{path} does not say how similarities were measured, as Parquet files and results of "
+            "`neardup pairs` do; give measure"
+        )
+
+
+def test_choose__foreign_frames():
+    """Pairs of any tool, in any order and direction, more than once."""
+    table = similar(("c", "b", 0.9), ("b", "a", 0.95), ("a", "b", 0.95), ("d", "d", 1.0))
+    result = neardup.choose(table, ROWS, measure="cosine")
+    assert told(result) == [("b", "a")]
+    assert told(neardup.choose(table, ROWS, measure="cosine", clusters="components")) == [
+        ("b", "a"),
+        ("c", "a"),
+    ]
+    # Only a may go for b.
+    directed = neardup.choose(table, ROWS, measure="containment", keep="shortest")
+    assert told(directed) == [("a", "b"), ("c", "b")]
+
+
+def test_choose__numbers_as_ids(tmp_path):
+    rows = [row | {"id": i + 7} for i, row in enumerate(ROWS)]
+    pairs_of(rows).write(tmp_path / "pairs.csv")
+    result = neardup.choose(tmp_path / "pairs.csv", rows, measure="jaccard")
+    assert result.removed["id"].to_pylist() == [8, 9]
+    assert result.removed["id"].type == pa.int64()
+    alone = neardup.choose(pairs_of(rows))
+    assert alone.kept.to_pylist() == [{"id": 7}]
+
+
+def test_choose__what_is_not_known():
+    pairs = pairs_of(threshold="0.7")
+    result = neardup.choose(pairs, ROWS, clusters="components")
+    assert result.removed.select(["id", "similarity", "exact_copy"]).to_pylist() == [
+        {"id": "b", "similarity": 5 / 6, "exact_copy": None},
+        # It is linked by b only.
+        {"id": "c", "similarity": None, "exact_copy": None},
+    ]
+    assert result.summary["exact_copies"] is None
+    assert result.summary["removed_beyond_survivors"] == 1
+    assert repr(result) == "DeduplicationResult(4 documents: 2 kept, 2 removed)"
+
+
+def test_choose__skipped_rows_stay(tmp_path):
+    rows = [*ROWS, {"id": None, "text": None}]
+    pairs = pairs_of(rows, on_error="skip")
+    result = neardup.choose(pairs, rows, on_error="skip")
+    assert told(result) == [("b", "a"), ("c", "a")]
+    assert result.summary["documents_in"] == 4
+    assert result.summary["skipped_rows"] == 1
+    result.write(tmp_path / "out")
+    assert len(result.kept) == 3
+
+
+def test_choose__minhash():
+    pairs = pairs_of(method="minhash")
+    summary = neardup.choose(pairs, ROWS).summary
+    assert summary["pairs_method"] == "minhash"
+    assert summary["predicted_recall"] == pairs.summary["predicted_recall"]
+    assert summary["scheme"] == pairs.summary["scheme"]
+
+
+def test_choose__distances():
+    pairs = neardup.find_pairs(["Miller", "Muller", "Moeller", "Mueller"], max_distance=1)
+    assert told(neardup.choose(pairs)) == [("1", "0"), ("3", "2")]
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.choose(pairs, threshold="0.9")
+    assert str(caught.value) == (
+        "pairs in the table are those within max_distance 1, whatever their similarity; leave "
+        "threshold out, or find pairs by a threshold"
+    )
+    by_similarity = neardup.find_pairs(TEXTS, measure="edit", threshold="0.7")
+    assert told(neardup.choose(by_similarity, TEXTS, threshold="0.95")) == [("2", "1")]
+
+
+def test_choose__rows_left_out():
+    """What somebody has struck out is no pair, and nothing is known of what is below the rest."""
+    table = pairs_of().pairs
+    approved = table.filter(pc.greater(table["similarity"], 0.6))
+    result = neardup.choose(approved, ROWS)
+    assert told(result) == [("b", "a")]
+    assert result.summary["least_threshold_is_stated"] is False
+    assert result.summary["threshold"] == 5 / 7
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.choose(approved, ROWS, threshold="0.6")
+    assert str(caught.value) == (
+        "threshold 0.6 is below 0.714286, the least similarity in the table, which does not say "
+        "that it has all pairs from there on; leave threshold out, or give all pairs as a Parquet "
+        "file of `neardup pairs`, which says so"
+    )
+
+
+def test_choose__no_pairs():
+    nothing = pairs_of(threshold=1)
+    assert told(neardup.choose(nothing, ROWS)) == []
+    assert len(neardup.choose(nothing).clusters) == 0
+    unmarked = nothing.pairs.replace_schema_metadata(None)
+    result = neardup.choose(unmarked, ROWS, measure="dice")
+    assert result.summary["threshold"] is None
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "message"),
+    [
+        (
+            lambda: pairs_of(),
+            {"threshold": "0.49"},
+            "threshold 0.49 is below 0.5, that of the pairs in the table, which has none below; "
+            "choose 0.5 or more, or find pairs by a lower threshold",
+        ),
+        (
+            lambda: pairs_of(),
+            {"measure": "dice"},
+            "pairs in the table are by jaccard, got measure dice; leave it out",
+        ),
+        (
+            lambda: pairs_of(measure="overlap", threshold=2),
+            {},
+            "pairs in the table are by overlap, a number of common shingles, by which documents "
+            "are not decided; find pairs by another measure",
+        ),
+        (lambda: pairs_of(), {"threshold": 2}, "threshold must lie in (0, 1], got 2"),
+        (lambda: pairs_of(), {"keep": "last"}, "keep must be "),
+    ],
+)
+def test_choose__refuses_options(pairs, options, message):
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.choose(pairs(), ROWS, **options)
+    assert str(caught.value).startswith(message)
+
+
+AGAIN = "find pairs of one collection by a threshold"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (
+            lambda: neardup.find_pairs(ROWS, ROWS),
+            f"pairs in the table are of two collections, and none within INPUT; {AGAIN}",
+        ),
+        (
+            lambda: pairs_of(top=2),
+            f"the table has the 2 most similar pairs only, not all; {AGAIN}",
+        ),
+        (
+            lambda: pairs_of([*ROWS, {"id": "e", "text": "more"}]),
+            "pairs in the table were found among 5 documents, the input has 4; give the same "
+            "input, or find pairs of this one",
+        ),
+        (
+            lambda: similar(("a", "x", 0.9), ("y", "x", 0.9)),
+            "the table names 2 documents that the input does not have, such as 'y'; give the same "
+            "input and id_column (--id-column) as when the pairs were found",
+        ),
+        (
+            lambda: similar(("a", "x", 0.9)),
+            "the table names a document that the input does not have: 'x'; give the same input "
+            "and id_column (--id-column) as when the pairs were found",
+        ),
+        (
+            lambda: similar(("a", "b", 0.9), ("a", "c", 90.0)),
+            "the table, row 2: similarity 90 is not between 0 and 1; give pairs with "
+            "similarities, not with counts, percentages or distances",
+        ),
+        (lambda: similar(("a", "b", None)), "the table, row 1: similarity nan is not between"),
+        (lambda: similar(("a", "b", "much")), "the table: column 'similarity' holds values that"),
+        (lambda: similar(("a", None, 0.9)), "the table: column 'id_b' holds null values, or nulls"),
+        (lambda: similar((0.5, "b", 0.9)), "the table: column 'id_a' holds double values, or"),
+        (
+            lambda: similar(("a", "b", 0.9)).drop_columns("similarity"),
+            "the table has no column 'similarity', or several; pairs are id_a, id_b and "
+            "similarity, as `neardup pairs` writes them, and not 'id_a', 'id_b'",
+        ),
+        (lambda: 5, "expected a path, a list of strings or dictionaries, or an Arrow table"),
+    ],
+)
+def test_choose__refuses_pairs(pairs, message):
+    table = pairs()
+    is_marked = isinstance(table, neardup.PairResult)
+    with pytest.raises(InvalidInputError) as caught:
+        neardup.choose(table, ROWS, measure=None if is_marked else "jaccard")
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("text_column", "body"), ("id_column", "key"), ("input_format", "csv")),
+        *(("encoding", "latin-1"), ("delimiter", ";"), ("lines", True), ("on_error", "skip")),
+        *(("memory", "1GB"), ("work", "folder")),
+    ],
+)
+def test_choose__no_effect_without_data(option, value):
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.choose(pairs_of(), **{option: value})
+    assert str(caught.value) == f"{option} has no effect without data; leave it out, or give data"
+
+
+@pytest.mark.parametrize("keep", ["longest", "max:score"])
+def test_choose__keep_without_data(keep):
+    with pytest.raises(InvalidParameterError) as caught:
+        neardup.choose(pairs_of(), keep=keep)
+    assert str(caught.value) == f"keep {keep} looks at the documents; give data, or keep first"
+
+
+def test_rethreshold__keeps_the_rule():
+    before = neardup.deduplicate(
+        ROWS, ngram=1, threshold="0.5", keep="shortest", clusters="components"
+    )
+    again = before.rethreshold("0.8", pairs_of())
+    assert told(again) == [("a", "b")]
+    assert (again.summary["keep"], again.summary["clusters"]) == ("shortest", "components")
+    # And from that to any other that the pairs have.
+    assert told(again.rethreshold("0.5", pairs_of())) == told(before)
+
+
+@pytest.mark.parametrize(
+    ("options", "pairs", "error", "message"),
+    [
+        (
+            {"against": ["a dog"]},
+            {},
+            InvalidParameterError,
+            "pairs do not say which documents are similar to those that these were compared "
+            "against; deduplicate again with the other threshold",
+        ),
+        (
+            {"measure": "dice"},
+            {},
+            InvalidParameterError,
+            "pairs in the table are by jaccard, got measure dice",
+        ),
+        (
+            {},
+            {"ngram": 2, "casefold": False},
+            InvalidInputError,
+            "pairs in the table are of other shingles: ngram 2, not 1; casefold False, not True; "
+            "find pairs with the options of the result",
+        ),
+    ],
+)
+def test_rethreshold__refuses(options, pairs, error, message):
+    before = neardup.deduplicate(ROWS, ngram=1, **options)
+    with pytest.raises(error) as caught:
+        before.rethreshold("0.8", pairs_of(**pairs))
+    assert str(caught.value).startswith(message)
