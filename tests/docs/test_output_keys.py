@@ -38,6 +38,16 @@ def test_command_line__audit_keys():
     assert summary["audit"]["recall"] is not None
 
 
+def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages = ROOT / "examples/pages.jsonl"
+    json_of(capsys, "pairs", pages, "--threshold", "0.1", "-o", "pairs.parquet")
+    by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
+    summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
+    assert set(summary) | {"skipped", "configuration"} == keys_of("Deciding again")
+    assert set(summary["seconds"]) - {"compile"} == {"read", "pairs", "choose", "write"}
+
+
 def test_command_line__keys_of_pairs():
     texts = ["one two three four five six", "one two three four five seven", "", None]
     ways = (

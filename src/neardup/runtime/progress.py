@@ -18,6 +18,7 @@ _LABELS = {
     "read": "reading",
     "count": "counting tokens",
     "sketch": "sketching",
+    "pairs": "reading pairs",
     "choose method": "choosing the method",
     "bucket": "sorting bands",
     "compare": "reading candidates",

@@ -37,7 +37,7 @@ def decide_by_pairs(
         As ``PairTable.numbered`` and ``PairTerms.least_threshold``.
     """
     with runner.stage("pairs") as note:
-        numbered = table.numbered(documents)
+        numbered = table.numbered(documents, runner)
         least, is_stated = terms.least_threshold(table, numbered)
         note(pairs=len(numbered))
     threshold = least if terms.threshold is None else float(terms.threshold)

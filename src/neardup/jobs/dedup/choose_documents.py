@@ -179,7 +179,7 @@ def choose_documents(
     policy = options.policy
     with runner.stage("read") as note:
         if sources is None:
-            documents = Catalogue.of_ids(table.ids())
+            documents = Catalogue.of_ids(table.ids(runner))
         else:
             check_effect(options, sources)
             documents = list_documents(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,19 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.columnwords import option_name
 from neardup.files.ids import as_text, join_ids
+from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.pairs.about import AboutPairs, read_about
 from neardup.reading.catalogue import Catalogue
+from neardup.runtime.runner import Runner
 from neardup.storage.ids import IdTable
 from neardup.tables import Floats, Int32s, Int64s
 
 _IDS = ("id_a", "id_b")
 _SIMILARITY = "similarity"
+# What the bytes that are read are reported as.
+_STAGE = "pairs"
 
 
 @dataclass(frozen=True)
@@ -36,19 +40,22 @@ class PairTable:
     sources: Sequence[Source]
     about: AboutPairs | None
 
-    def ids(self) -> pa.Array:
+    def ids(self, runner: Runner) -> pa.Array:
         """Return the ids of all documents: first those of ``id_a``, then the others of ``id_b``.
 
         Each in the order of the table. In a table of `neardup pairs` a document that has a later
         partner is so in front of those that have none, and in input order among its like.
         """
-        parts: tuple[list[pa.Array], list[pa.Array]] = ([], [])
-        for block, _ in self._blocks():
-            for name, of_column in zip(_IDS, parts, strict=True):
-                of_column.append(self._ids(block, name).unique())
-        return join_ids([*parts[0], *parts[1]]).unique()
 
-    def numbered(self, documents: Catalogue) -> NumberedPairs:
+        def read(_: Source, block: RowBlock) -> list[pa.Array]:
+            table = self._checked(block)
+            return [self._ids(table, name).unique() for name in _IDS]
+
+        reading = ReadingPass(_STAGE, self.sources, runner)
+        found = [parts for _, parts in reading.map(read, self.sources)]
+        return join_ids([parts[column] for column in range(2) for parts in found]).unique()
+
+    def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
         """Read all pairs, ids as numbers of documents.
 
         Raises
@@ -56,27 +63,32 @@ class PairTable:
         InvalidInputError
             For a row without an id or a similarity in [0, 1], and if an id is of no document.
         """
-        rows = np.flatnonzero(documents.is_document)
-        known = IdTable(as_text(documents.document_ids().take(pa.array(rows))))
-        parts: tuple[list[Int32s], list[Int32s]] = ([], [])
-        similarities = [np.empty(0)]
-        unknown = [pa.array([], pa.large_string())]
-        for block, numbers in self._blocks():
-            similarities.append(self._similarities(block, numbers))
-            for name, of_column in zip(_IDS, parts, strict=True):
-                ids = as_text(self._ids(block, name))
-                # The first one's ids come in runs, and texts are compared once for each of them.
-                encoded = ids.dictionary_encode()
-                found = known.find(encoded.dictionary)
-                if (found < 0).any():
-                    unknown.append(encoded.dictionary.filter(pa.array(found < 0)))
-                found = np.where(found < 0, -1, rows[found] if len(rows) else -1)
-                of_column.append(found.astype(np.int32)[encoded.indices.to_numpy()])
-        if any(map(len, unknown)):
+        # A skipped row has no id.
+        rows = np.append(np.flatnonzero(documents.is_document), -1).astype(np.int32)
+        known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
+
+        def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array]]:
+            table = self._checked(block)
+            similarities = self._similarities(table, block.numbers)
+            # The first one's ids come in runs: each is looked up once.
+            encoded = [as_text(self._ids(table, name)).dictionary_encode() for name in _IDS]
+            found = [known.find(column.dictionary) for column in encoded]
+            left, right = (
+                rows[places][column.indices.to_numpy()]
+                for column, places in zip(encoded, found, strict=True)
+            )
+            unknown = [
+                column.dictionary.filter(pa.array(places < 0))
+                for column, places in zip(encoded, found, strict=True)
+            ]
+            return NumberedPairs(left, right, similarities), unknown
+
+        reading = ReadingPass(_STAGE, self.sources, runner)
+        parts = [part for _, part in reading.map(read, self.sources)]
+        unknown = [ids for _, of_part in parts for ids in of_part if len(ids)]
+        if unknown:
             self._refuse(pa.concat_arrays(unknown).unique())
-        nothing = np.empty(0, np.int32)
-        left, right = (np.concatenate([nothing, *of_column]) for of_column in parts)
-        return NumberedPairs(left, right, np.concatenate(similarities))
+        return NumberedPairs.of_all([pairs for pairs, _ in parts])
 
     def _refuse(self, unknown: pa.Array) -> None:
         one, many = "a document", f"{len(unknown):,} documents"
@@ -86,12 +98,6 @@ class PairTable:
             f"input and {option_name('id_column')} as when the pairs were found"
         )
         raise InvalidInputError(message)
-
-    def _blocks(self) -> Iterator[tuple[pa.Table, Int64s]]:
-        """Yield the rows with their numbers."""
-        for source in self.sources:
-            for block in source.blocks():
-                yield self._checked(block), block.numbers
 
     def _checked(self, block: RowBlock) -> pa.Table:
         table = block.to_table()
@@ -146,6 +152,16 @@ class NumberedPairs:
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @classmethod
+    def of_all(cls, parts: Sequence[NumberedPairs]) -> NumberedPairs:
+        """Put pairs one behind the other."""
+        nothing = np.empty(0, np.int32)
+        return cls(
+            np.concatenate([nothing, *(part.left for part in parts)]),
+            np.concatenate([nothing, *(part.right for part in parts)]),
+            np.concatenate([np.empty(0), *(part.similarities for part in parts)]),
+        )
 
 
 def open_pair_table(pairs: Any) -> PairTable:

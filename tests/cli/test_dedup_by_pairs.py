@@ -1,0 +1,168 @@
+"""``neardup dedup --pairs``: documents decided again by a table of pairs."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+ROWS = b"""{"text": "the cat sat on the mat",   "id": "a"}
+{"text": "the cat sat on a mat", "id": "b"}
+{"id": "c", "text": "the cat sat on a hat"}
+{"id": "d", "text": "a dog"}
+"""
+BY_ID = "ids are from column 'id', which all inputs have; --id-column '' makes them <file>:<row>"
+
+
+@pytest.fixture
+def found(run, here, write_file):
+    """Write documents, and their pairs as Parquet and as CSV."""
+    write_file("in.jsonl", ROWS)
+    for name in ("pairs.parquet", "pairs.csv"):
+        pairs = ("pairs", "in.jsonl", "--ngram", "1", "--threshold", "0.5", "-o", name)
+        assert run(*pairs).code == 0
+    return here
+
+
+def lines_of(outcome):
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out.splitlines()
+
+
+def removed(folder):
+    rows = pq.read_table(folder / "removed.parquet").to_pylist()
+    return [(row["id"], row["kept_id"]) for row in rows]
+
+
+def test_dedup_by_pairs__output(run, found):
+    by_pairs = ("dedup", "in.jsonl", "--pairs", "pairs.parquet")
+    lines = lines_of(run(*by_pairs, "--threshold", "0.7", "-o", "out"))
+    assert lines[:3] == [
+        "4 documents: 3 kept, 1 removed",
+        "similar: jaccard >= 0.7, by 2 of 3 pairs in pairs.parquet",
+        BY_ID,
+    ]
+    assert lines[3].startswith("written to out in ")
+    out = found / "out"
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("clusters.parquet", "kept", "removed", "removed.parquet", "summary.json")
+    ]
+    kept, gone = (out / name / "in.jsonl" for name in ("kept", "removed"))
+    rows = ROWS.splitlines(keepends=True)
+    assert (kept.read_bytes(), gone.read_bytes()) == (rows[0] + rows[2] + rows[3], rows[1])
+    assert removed(out) == [("b", "a")]
+    assert pq.read_schema(out / "removed.parquet").names == [
+        *("id", "kept_id", "similarity", "exact_copy", "file", "row", "kept_in")
+    ]
+
+
+def test_dedup_by_pairs__as_dedup(run, found):
+    """The same rows and clusters as by a comparison; of removed.parquet all but copies."""
+    options = ("--threshold", "0.55", "--keep", "shortest")
+    compare = ("dedup", "in.jsonl", "--ngram", "1", "--method", "exact", *options, "-o", "one")
+    assert run(*compare).code == 0
+    assert run("dedup", "in.jsonl", "--pairs", "pairs.parquet", *options, "-o", "two").code == 0
+    for name in ("kept/in.jsonl", "removed/in.jsonl", "clusters.parquet"):
+        assert (found / "one" / name).read_bytes() == (found / "two" / name).read_bytes()
+    one, two = (pq.read_table(found / name / "removed.parquet") for name in ("one", "two"))
+    assert one.schema == two.schema
+    assert one.drop_columns("exact_copy") == two.drop_columns("exact_copy")
+
+
+def test_dedup_by_pairs__table_that_does_not_say_its_threshold(run, found):
+    by_pairs = ("dedup", "in.jsonl", "--pairs", "pairs.csv", "--measure", "jaccard")
+    lines = lines_of(run(*by_pairs, "--clusters", "components", "-o", "out"))
+    assert lines[:5] == [
+        "4 documents: 2 kept, 2 removed",
+        "similar: jaccard >= 0.571429, by 3 of 3 pairs in pairs.csv",
+        "pairs.csv does not say from which threshold on it has all pairs; its least similarity is "
+        "taken for that, 0.571429",
+        BY_ID,
+        "components remove 0 documents more than survivors",
+    ]
+
+
+def test_dedup_by_pairs__minhash(run, found):
+    method = ("--method", "minhash", "--ngram", "1", "-o", "bands.parquet")
+    assert run("pairs", "in.jsonl", *method).code == 0
+    lines = lines_of(run("dedup", "in.jsonl", "--pairs", "bands.parquet", "-o", "out"))
+    assert lines[1] == (
+        "similar: jaccard >= 0.8, by 1 of 1 pair in bands.parquet, which bands found: one at their "
+        "threshold with probability 0.9923"
+    )
+
+
+def test_dedup_by_pairs__json(run, found):
+    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out", "--json")
+    summary = json.loads(outcome.out)
+    assert summary == json.loads((found / "out/summary.json").read_text())
+    assert (summary["method"], summary["pairs"], summary["threshold"]) == ("pairs", 3, 0.5)
+    assert set(summary["seconds"]) - {"compile"} == {"read", "pairs", "choose", "write"}
+
+
+def test_dedup_by_pairs__standard_input(run, found, monkeypatch):
+    outcome = run("dedup", "-", "--pairs", "-", "-o", "out")
+    assert outcome.code == 2
+    assert "INPUT and --pairs cannot both be standard input" in outcome.err
+    pairs = b'{"id_a": "a", "id_b": "b", "similarity": 0.9}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(pairs)))
+    by_pairs = ("--pairs", "-", "--measure", "jaccard")
+    assert run("dedup", "in.jsonl", *by_pairs, "-o", "out").code == 0
+    assert removed(found / "out") == [("b", "a")]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            ["--tokenizer", "words"],
+            ["--ngram", "5"],
+            ["--occurrences", "set"],
+            ["--recall", "0.9"],
+        ),
+        *(["--casefold"], ["--fold-digits"], ["--method", "exact"], ["--audit", "3"]),
+        *(["--seed", "42"], ["--tf", "raw"], ["--engine", "threads"], ["--fresh"]),
+        *(["--against", "in.jsonl"], ["--against-id-column", "id"]),
+    ],
+    ids=" ".join,
+)
+def test_dedup_by_pairs__options_without_effect(run, found, options):
+    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", *options, "-o", "out")
+    assert outcome.code == 1
+    assert outcome.err == (
+        f"error: {options[0]} has no effect with --pairs, whose texts were compared when they were "
+        "found; leave it out, or leave out --pairs\n"
+    )
+    assert not (found / "out").exists()
+
+
+def test_dedup_by_pairs__options_of_a_file(run, found):
+    """What is set for all runs may concern the comparison; what concerns the choice counts."""
+    (found / "neardup.toml").write_text('[dedup]\nngram = 1\nthreshold = "0.7"\n')
+    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out")
+    assert outcome.code == 0
+    assert removed(found / "out") == [("b", "a")]
+    (found / "neardup.toml").write_text('[dedup]\nthreshold = "0.3"\n')
+    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out2")
+    assert outcome.code == 1
+    assert "error: --threshold 0.3 is below 0.5, that of the pairs in pairs.parquet" in outcome.err
+
+
+def test_dedup_by_pairs__refuses(run, found):
+    (found / "few.jsonl").write_bytes(ROWS.splitlines(keepends=True)[0])
+    outcome = run("dedup", "few.jsonl", "--pairs", "pairs.csv", "--measure", "dice", "-o", "out")
+    assert outcome.code == 1
+    assert outcome.err == (
+        "error: pairs.csv names 2 documents that the input does not have, such as 'b'; give the "
+        "same input and id_column (--id-column) as when the pairs were found\n"
+    )
+    outcome = run("dedup", "few.jsonl", "--pairs", "none.parquet", "-o", "out")
+    assert (outcome.code, outcome.err) == (1, "error: none.parquet: no such file\n")
+    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.csv", "-o", "out")
+    assert outcome.err == (
+        "error: pairs.csv does not say how similarities were measured, as Parquet files and "
+        "results of `neardup pairs` do; give --measure\n"
+    )
+    assert not (found / "out").exists()
