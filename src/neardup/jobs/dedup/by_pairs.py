@@ -10,7 +10,7 @@ from neardup.clustering.from_pairs import SimilarPairs, choose_from_pairs, join_
 from neardup.clustering.keep import parse_keep
 from neardup.files.inputs import passed_over
 from neardup.jobs.dedup.decide import Assignment
-from neardup.jobs.dedup.pair_table import NumberedPairs, PairTable
+from neardup.jobs.dedup.numbered_pairs import READING_PAIRS, NumberedPairs, PairSource
 from neardup.jobs.dedup.pair_terms import PairTerms
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Clusters
@@ -22,7 +22,7 @@ from neardup.tables import Floats, Int64s
 
 def decide_by_pairs(
     documents: Catalogue,
-    table: PairTable,
+    table: PairSource,
     terms: PairTerms,
     runner: Runner,
     *,
@@ -34,9 +34,9 @@ def decide_by_pairs(
     Raises
     ------
     InvalidParameterError, InvalidInputError
-        As ``PairTable.numbered`` and ``PairTerms.least_threshold``.
+        As ``PairSource.numbered`` and ``PairTerms.least_threshold``.
     """
-    with runner.stage("pairs") as note:
+    with runner.stage(READING_PAIRS) as note:
         numbered = table.numbered(documents, runner)
         least, is_stated = terms.least_threshold(table, numbered)
         note(pairs=len(numbered))

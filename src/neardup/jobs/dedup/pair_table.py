@@ -17,16 +17,15 @@ from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
+from neardup.jobs.dedup.numbered_pairs import READING_PAIRS, NumberedPairs
 from neardup.jobs.pairs.about import AboutPairs, read_about
 from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner
 from neardup.storage.ids import IdTable
-from neardup.tables import Floats, Int32s, Int64s
+from neardup.tables import Floats, Int64s
 
 _IDS = ("id_a", "id_b")
 _SIMILARITY = "similarity"
-# What the bytes that are read are reported as.
-_STAGE = "pairs"
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class PairTable:
             table = self._checked(block)
             return [self._ids(table, name).unique() for name in _IDS]
 
-        reading = ReadingPass(_STAGE, self.sources, runner)
+        reading = ReadingPass(READING_PAIRS, self.sources, runner)
         found = [parts for _, parts in reading.map(read, self.sources)]
         return join_ids([parts[column] for column in range(2) for parts in found]).unique()
 
@@ -83,7 +82,7 @@ class PairTable:
             ]
             return NumberedPairs(left, right, similarities), unknown
 
-        reading = ReadingPass(_STAGE, self.sources, runner)
+        reading = ReadingPass(READING_PAIRS, self.sources, runner)
         parts = [part for _, part in reading.map(read, self.sources)]
         unknown = [ids for _, of_part in parts for ids in of_part if len(ids)]
         if unknown:
@@ -140,28 +139,6 @@ class PairTable:
             )
             raise InvalidInputError(message)
         return values
-
-
-@dataclass(frozen=True)
-class NumberedPairs:
-    """Pairs as numbers of documents, and their similarities."""
-
-    left: Int32s
-    right: Int32s
-    similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    @classmethod
-    def of_all(cls, parts: Sequence[NumberedPairs]) -> NumberedPairs:
-        """Put pairs one behind the other."""
-        nothing = np.empty(0, np.int32)
-        return cls(
-            np.concatenate([nothing, *(part.left for part in parts)]),
-            np.concatenate([nothing, *(part.right for part in parts)]),
-            np.concatenate([np.empty(0), *(part.similarities for part in parts)]),
-        )
 
 
 def open_pair_table(pairs: Any) -> PairTable:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.jobs.dedup.pair_table import NumberedPairs, PairTable
+from neardup.jobs.dedup.numbered_pairs import NumberedPairs, PairSource
 from neardup.matching.measures import MEASURES, Number
 from neardup.options.kinds import exact_fraction
 
@@ -34,7 +34,7 @@ class PairTerms:
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
-    def least_threshold(self, table: PairTable, pairs: NumberedPairs) -> tuple[float | None, bool]:
+    def least_threshold(self, table: PairSource, pairs: NumberedPairs) -> tuple[float | None, bool]:
         """Return the least threshold that pairs can answer for, and whether the table states it.
 
         It does if it has as many rows as were found. Else it is their least similarity; None if
@@ -45,7 +45,7 @@ class PairTerms:
         InvalidParameterError
             If the threshold asked for is below it.
         """
-        if table.about is not None and table.about.pairs == len(pairs):
+        if table.about is not None and table.about.pairs in (None, len(pairs)):
             return table.about.threshold, True
         least = float(pairs.similarities.min()) if len(pairs) else None
         if self.threshold is not None and least is not None and self.threshold < Fraction(least):
@@ -59,7 +59,7 @@ class PairTerms:
         return least, False
 
 
-def agree_on_terms(table: PairTable, measure: str | None, threshold: Number | None) -> PairTerms:
+def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | None) -> PairTerms:
     """Check what is asked of some pairs against what their table says of them.
 
     Raises
@@ -96,7 +96,7 @@ def agree_on_terms(table: PairTable, measure: str | None, threshold: Number | No
     return PairTerms(about.measure, asked)
 
 
-def check_same_documents(table: PairTable, n_documents: int) -> None:
+def check_same_documents(table: PairSource, n_documents: int) -> None:
     """Raise if pairs were found among another number of documents, as far as that is known.
 
     Raises
@@ -112,7 +112,7 @@ def check_same_documents(table: PairTable, n_documents: int) -> None:
         raise InvalidInputError(message)
 
 
-def check_same_shingles(table: PairTable, scheme: Mapping[str, Any] | None) -> None:
+def check_same_shingles(table: PairSource, scheme: Mapping[str, Any] | None) -> None:
     """Raise if pairs are of texts that were cut otherwise, as far as both are known.
 
     Raises
@@ -146,7 +146,7 @@ def _check_measure(measure: str, name: str) -> None:
         raise InvalidParameterError(message, "measure")
 
 
-def _check_threshold(asked: Fraction, table: PairTable) -> None:
+def _check_threshold(asked: Fraction, table: PairSource) -> None:
     assert table.about is not None
     least, most = table.about.threshold, table.about.max_distance
     if most is not None:

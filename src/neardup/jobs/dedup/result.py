@@ -96,7 +96,8 @@ class DeduplicationResult(Selection):
         threshold
             Least similarity, in (0, 1], taken as the exact decimal; not below that of the pairs.
         pairs
-            Of the same documents, as for ``choose``, by the same measure of the same shingles.
+            Of the same documents, as for ``choose``, by the same measure of the same shingles; or a
+            ``DocumentIndex`` that holds all of the documents, in which each is looked up.
         progress
             As for ``deduplicate``.
 
@@ -108,10 +109,12 @@ class DeduplicationResult(Selection):
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError
-            As ``choose``; also where documents were compared ``against`` others, with which pairs
-            of one collection have nothing to do.
+            As ``choose``; if the index lacks a document, or has another text of it; and where
+            documents were compared ``against`` others, with which pairs of one collection have
+            nothing to do.
         """
         from neardup.jobs.dedup.by_pairs import decide_by_pairs
+        from neardup.jobs.dedup.index_pairs import pairs_of_index
         from neardup.jobs.dedup.pair_table import open_pair_table
         from neardup.jobs.dedup.pair_terms import (
             agree_on_terms,
@@ -125,14 +128,15 @@ class DeduplicationResult(Selection):
                 "against; deduplicate again with the other threshold"
             )
             raise InvalidParameterError(message, "against")
-        table = open_pair_table(pairs)
-        terms = agree_on_terms(table, self.summary["measure"], threshold)
-        check_same_documents(table, int(self._documents.is_document.sum()))
-        check_same_shingles(table, self.summary["scheme"])
+        n_documents = int(self._documents.is_document.sum())
         with Runner(self.summary["workers"], progress) as runner:
+            source = pairs_of_index(pairs, threshold, n_documents, runner) or open_pair_table(pairs)
+            terms = agree_on_terms(source, self.summary["measure"], threshold)
+            check_same_documents(source, n_documents)
+            check_same_shingles(source, self.summary["scheme"])
             assignment, summary = decide_by_pairs(
                 self._documents,
-                table,
+                source,
                 terms,
                 runner,
                 keep=self.summary["keep"],

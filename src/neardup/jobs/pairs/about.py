@@ -28,7 +28,7 @@ class AboutPairs:
 
     ``threshold`` is None where pairs were limited by ``max_distance`` or ``top`` alone,
     ``documents`` has two numbers for pairs of two collections. A table that has other than
-    ``pairs`` rows is not as it was found.
+    ``pairs`` rows is not as it was found; None where it does not matter.
     """
 
     measure: str
@@ -38,7 +38,7 @@ class AboutPairs:
     method: str
     predicted_recall: float
     documents: tuple[int, ...]
-    pairs: int
+    pairs: int | None
     scheme: Mapping[str, Any]
 
 
