@@ -129,7 +129,7 @@ def test_commands__same_options():
         for name in ("dedup", "plan")
     )
     against = {"against", "against_text_column", "against_id_column"}
-    only = {"output", "clusters", "method", "audit", *against}
+    only = {"output", "pairs", "clusters", "method", "audit", *against}
     only |= {"output_format", "overwrite", "engine", "work", "fresh"}
     assert dedup.keys() - plan.keys() == only
     planned = {"documents", "input_size", "executors", "executor_cores"}
