@@ -56,7 +56,7 @@ def test_threads__see_each_insertion_at_once(tmp_path):
                 assert len(index) >= n_before
                 assert index.documents(least - 1, 1)[0]["id"] == str(least - 1)
                 n_answers += 1
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=read) for _ in range(4)]
