@@ -27,7 +27,7 @@ def kind_of(folder: Path) -> IndexKind:
 def open_index(
     folder: str | Path, *, tokenizer: str | Path | None = None
 ) -> PassageIndex | DocumentIndex:
-    """Open an index of whichever kind lies in a folder.
+    """Open an index of whichever kind lies in ``folder``.
 
     ``tokenizer`` has to be given where a ``tokenizer.json`` file was used.
 

@@ -377,6 +377,7 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
     "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
     "align": (*_AGAINST, *_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
+    "open_index": (_SAME_TOKENIZER,),
     "DocumentIndex.create": SCHEME_OF_DOCUMENTS,
     "DocumentIndex.open": (_SAME_TOKENIZER, table.COMMIT_EVERY),
     "DocumentIndex.add": (*_READING, *_RUN),

@@ -74,6 +74,8 @@ def functions(tmp_path_factory):
     index = neardup.PassageIndex.create(folder / "index", min_tokens=2)
     index.add(TEXTS)
     sketches = neardup.sketch(TEXTS, kind="smallest")
+    kept = neardup.DocumentIndex.create(folder / "kept")
+    kept.add(TEXTS)
     pairs = neardup.find_pairs(TEXTS)
     return {
         "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **options),
@@ -84,6 +86,14 @@ def functions(tmp_path_factory):
         "estimate": lambda **options: neardup.estimate(sketches, **options),
         "cluster_sketches": lambda **options: neardup.cluster_sketches(sketches, **options),
         "align": lambda **options: neardup.align(TEXTS, TEXTS, **options),
+        "open_index": lambda **options: neardup.open_index(kept.folder, **options),
+        "DocumentIndex.create": lambda **o: neardup.DocumentIndex.create(folder / "new", **o),
+        "DocumentIndex.open": lambda **o: neardup.DocumentIndex.open(kept.folder, **o),
+        "DocumentIndex.add": lambda **options: kept.add(["new"], **options),
+        "DocumentIndex.query": lambda **options: kept.query("new", **options),
+        "DocumentIndex.insert_if_new": lambda **options: kept.insert_if_new("a", "b", **options),
+        "DocumentIndex.search": lambda **options: kept.search(TEXTS, **options),
+        "DocumentIndex.compact": kept.compact,
         "PassageIndex.create": lambda **o: neardup.PassageIndex.create(folder / "new", **o),
         "PassageIndex.open": lambda **o: neardup.PassageIndex.open(index.folder, **o),
         "PassageIndex.add": lambda **options: index.add(["new"], **options),

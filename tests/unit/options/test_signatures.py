@@ -44,6 +44,7 @@ PAGE = Path(__file__).parents[3] / "docs/command-line.md"
 MATERIAL = {
     *("cls", "self", "data", "left", "right", "a", "b", "text_a", "text_b"),
     *("sketches", "other", "folder", "queries", "pairs"),
+    *("id", "ids", "text", "tokens", "start"),
 }
 NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
@@ -86,7 +87,12 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def parameters_of(name: str) -> dict[str, inspect.Parameter]:
     parameters = inspect.signature(function_of(name)).parameters
-    return {name: found for name, found in parameters.items() if name not in MATERIAL}
+    return {
+        name: found
+        for name, found in parameters.items()
+        # Values of the user's own columns are no options.
+        if name not in MATERIAL and found.kind is not inspect.Parameter.VAR_KEYWORD
+    }
 
 
 def choices_in(annotation: str) -> set[str]:
@@ -121,11 +127,14 @@ def test_functions__are_all_listed():
     }
     assert public == {name for name in FUNCTIONS if "." not in name}
     methods = {
-        f"PassageIndex.{name}"
-        for name, method in inspect.getmembers(neardup.PassageIndex, callable)
-        if not name.startswith("_") and set(inspect.signature(method).parameters) - MATERIAL
+        f"{kind.__name__}.{name}"
+        for kind in (neardup.PassageIndex, neardup.DocumentIndex)
+        for name, method in inspect.getmembers(kind, callable)
+        if not name.startswith("_") and set(parameters_of(f"{kind.__name__}.{name}"))
     }
-    assert methods - {"PassageIndex.remove"} == {name for name in FUNCTIONS if "." in name}
+    # Where documents begin and how many are shown is no option of a job.
+    methods -= {"DocumentIndex.documents", "PassageIndex.documents"}
+    assert methods == {name for name in FUNCTIONS if "." in name}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -160,7 +169,8 @@ def test_function__docstring_names_every_parameter(name):
     function = function_of(name)
     text = inspect.getdoc(function) or ""
     lines = re.findall(r"(?m)^(\w+(?:, \w+)*)$", text)
-    headings = {word for line in lines for word in line.split(", ")}
+    lines += re.findall(r"(?m)^(\w+(?:, [*\w]+)*)$", text)
+    headings = {word.lstrip("*") for line in lines for word in line.split(", ")}
     marked = set(re.findall(r"``(\w+)``", text))
     assert inspect.signature(function).parameters.keys() - {"self"} <= headings | marked
 

@@ -22,8 +22,6 @@ from neardup.options.jobs import MATCH_LIMIT
 from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
 
-Threshold = str | float | Decimal | Fraction | None
-
 
 class OneAtATime:
     """What an index of documents does with single documents."""
@@ -76,7 +74,7 @@ class OneAtATime:
         text: str | None = None,
         *,
         tokens: Iterable[str | int] | None = None,
-        threshold: Threshold = None,
+        threshold: str | float | Decimal | Fraction | None = None,
         **columns: Any,
     ) -> Id | None:
         """Insert a document unless one is there that it is similar to, in one step.
@@ -111,7 +109,7 @@ class OneAtATime:
         text: str | None = None,
         *,
         tokens: Iterable[str | int] | None = None,
-        threshold: Threshold = None,
+        threshold: str | float | Decimal | Fraction | None = None,
         limit: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text.
