@@ -38,6 +38,17 @@ def rate_row(
     return corpus, work, *speeds, round(target), median >= target
 
 
+def latencies(milliseconds: Sequence[float]) -> dict[str, float]:
+    """Return the median and the 99th percentile, and the extremes."""
+    hundredths = statistics.quantiles(milliseconds, n=100, method="inclusive")
+    return {
+        "median_ms": round(statistics.median(milliseconds), 4),
+        "slow_ms": round(hundredths[98], 4),
+        "least_ms": round(min(milliseconds), 4),
+        "most_ms": round(max(milliseconds), 4),
+    }
+
+
 def beside(other: float | None, own: float | None, target: int) -> tuple[object, ...]:
     """Lay out how many times ours another's figure is, what is to be reached, and whether it is."""
     if other is None or own is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.documents import first_part
 from benchmarks.corpora.files import corpus
 from benchmarks.measuring.environments import cache_folder, environment
-from benchmarks.measuring.figures import exponent, megabytes
+from benchmarks.measuring.figures import exponent, latencies, megabytes
 from benchmarks.measuring.jobs import Job, Settings, own_report, report_of
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import measure
@@ -69,8 +68,8 @@ def _index(
     finally:
         job.clear()
     for kind in ("passages", "patchworks"):
-        searched[kind] |= _summarise(searched[kind].pop("milliseconds"))
-    searched["calls"] = _summarise(searched["calls"])
+        searched[kind] |= latencies(searched[kind].pop("milliseconds"))
+    searched["calls"] = latencies(searched["calls"])
     return {
         "tf": tf,
         "idf": idf,
@@ -78,17 +77,6 @@ def _index(
         "build": {**built.as_dict(), **report_of(built)},
         "files": dict(sorted(sizes.items())),
         "search": searched,
-    }
-
-
-def _summarise(milliseconds: list[float]) -> dict[str, float]:
-    """Give the median and the 99th percentile, and the extremes."""
-    hundredths = statistics.quantiles(milliseconds, n=100, method="inclusive")
-    return {
-        "median_ms": round(statistics.median(milliseconds), 4),
-        "slow_ms": round(hundredths[98], 4),
-        "least_ms": min(milliseconds),
-        "most_ms": max(milliseconds),
     }
 
 

@@ -1,0 +1,1 @@
+"""An index of documents: built, opened, looked up in, added to."""
