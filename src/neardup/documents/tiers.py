@@ -12,8 +12,8 @@ from neardup.runtime.runner import Runner
 
 _log = logging.getLogger(__name__)
 
-# So many neighbouring segments of a size become one of the next. Each document is written again
-# as often as it goes up; a look-up goes through one less at most for each size.
+# So many segments of a size become one of the next. Each document is written again as often as it
+# goes up; a look-up goes through one less at most for each size.
 FANOUT = 8
 _LEAST = 1024
 
@@ -39,15 +39,15 @@ def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
 def count_to_merge(sizes: Sequence[int]) -> int:
     """Count the last segments that are to become one, by their numbers of documents; 0 for none.
 
-    Only neighbours, because documents keep their order.
+    Only neighbours, because documents keep their order. So a small segment in front of a larger one
+    goes with that.
     """
     tiers = [_tier(size) for size in sizes]
+    for place in range(len(tiers) - 2, -1, -1):
+        tiers[place] = max(tiers[place], tiers[place + 1])
     for tier in sorted(set(tiers)):
-        n = 0
-        while n < len(tiers) and tiers[-1 - n] <= tier:
-            n += 1
-        if n >= FANOUT:
-            return n
+        if tiers.count(tier) >= FANOUT:
+            return len(tiers) - tiers.index(tier)
     return 0
 
 
