@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from unittest.mock import patch
 
@@ -22,13 +23,20 @@ def at_calls(act: Callable[[int], None]) -> Iterator[list[str]]:
     Nothing is really forced to the disk.
     """
     calls: list[str] = []
+    # Files are forced to the disk in threads.
+    lock = Lock()
+
+    def note(name: str) -> None:
+        with lock:
+            calls.append(name)
+            number = len(calls) - 1
+        act(number)
 
     def wrapped(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def wrapper(*arguments: Any, **options: Any) -> Any:
             # Folders are opened to be emptied, too, which a full disk allows.
             if name != "open" or arguments[1] & (os.O_CREAT | os.O_RDWR):
-                calls.append(name)
-                act(len(calls) - 1)
+                note(name)
             return None if name == "fsync" else function(*arguments, **options)
 
         return wrapper
@@ -37,8 +45,7 @@ def at_calls(act: Callable[[int], None]) -> Iterator[list[str]]:
 
     def opened(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
         if mode not in ("r", "rb"):
-            calls.append("open")
-            act(len(calls) - 1)
+            note("open")
         return open_path(path, mode, *arguments, **options)
 
     patches = [patch(f"os.{name}", wrapped(name, getattr(os, name))) for name in CALLS]
