@@ -40,6 +40,7 @@ class EntryLists:
         self.entries = entries
         self.pages = CheckedPages(path, entries, sums, self._bounds)
         self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
+        self._lists_from = {0: self._lists}
 
     def find(self, first_list: int, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
         """Return which queries have a key in common with which documents, each pair once.
@@ -53,11 +54,7 @@ class EntryLists:
             If a page that was touched is damaged.
         """
         n, n_lists = keys.shape
-        lists = self._lists
-        if first_list:
-            starts = np.ascontiguousarray(lists.starts[first_list:])
-            page_starts = np.ascontiguousarray(lists.page_starts[first_list:])
-            lists = sealed(kernel.Lists(starts, page_starts, lists.fences))
+        lists = self._from(first_list)
         first_pages, stop_pages, first, stop = np.empty((4, n * n_lists), np.int64)
         unchecked: Int64s = np.empty(_ROOM, np.int64)
         is_checked = self.pages.is_checked
@@ -80,6 +77,17 @@ class EntryLists:
             np.not_equal(found[1:], found[:-1], out=is_new[1:])
             found = found[is_new]
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
+
+    def _from(self, first_list: int) -> kernel.Lists:
+        """Return the lists from one on."""
+        if first_list not in self._lists_from:
+            every = self._lists
+            starts = np.ascontiguousarray(every.starts[first_list:])
+            page_starts = np.ascontiguousarray(every.page_starts[first_list:])
+            self._lists_from[first_list] = sealed(
+                kernel.Lists(starts, page_starts, every.fences)
+            )
+        return self._lists_from[first_list]
 
     def count(self, number: int, key: int) -> int:
         """Count the entries of a list that have one key.

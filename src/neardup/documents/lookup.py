@@ -47,6 +47,8 @@ class Hits:
     @classmethod
     def of_all(cls, parts: Sequence[Hits]) -> Hits:
         """Put hits together."""
+        if len(parts) == 1:
+            return parts[0]
         none = np.empty(0, np.int64)
         nothing = cls(none, none, none, none, np.empty(0))
         return cls(
@@ -203,7 +205,7 @@ def _compare(
         of_queries, rows = _sieve(segment, queries, of_queries, rows, measure)
     for start in range(0, len(rows), _PAIRS_AT_ONCE):
         left = of_queries[start : start + _PAIRS_AT_ONCE]
-        distinct, places = np.unique(rows[start : start + _PAIRS_AT_ONCE], return_inverse=True)
+        distinct, places = _distinct(rows[start : start + _PAIRS_AT_ONCE], queries)
         found = segment.sets_of(distinct)
         assert queries.sets is not None
         sets = join_sets(queries.sets, found)
@@ -216,12 +218,20 @@ def _compare(
         yield Hits(left, distinct[right] + first_document, overlaps, sizes, similarities)
 
 
+def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:
+    """Return the distinct rows, ascending, and the place of each of the rows among them."""
+    if len(queries) == 1:
+        # They are so already.
+        return rows, np.arange(len(rows))
+    return np.unique(rows, return_inverse=True)
+
+
 def _sieve(
     segment: Searchable, queries: Queries, of_queries: Int64s, rows: Int64s, measure: Measure
 ) -> tuple[Int64s, Int64s]:
     """Drop the pairs that filters prove to be below the threshold."""
     assert queries.filters is not None
-    distinct, places = np.unique(rows, return_inverse=True)
+    distinct, places = _distinct(rows, queries)
     filters = join_filters([queries.filters, segment.filters_of(distinct)])
     may_be = sieve_pairs(filters, of_queries, len(queries) + places, measure)
     return of_queries[may_be], rows[may_be]

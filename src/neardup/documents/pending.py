@@ -225,6 +225,10 @@ class Pending(Searchable):
         """Return the ids of some rows."""
         return pa.array([str(self._ids[row]) for row in rows.tolist()], pa.large_string())
 
+    def id_of(self, row: int) -> str:
+        """Return the id of one row, as text."""
+        return str(self._ids[row])
+
     def block_of(self, row: int) -> tuple[Block, int]:
         """Return a block of one row."""
         queries = self._queries().take(np.array([row]))

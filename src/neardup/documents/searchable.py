@@ -72,6 +72,10 @@ class Searchable(ABC):
         """Return the ids of some rows, in any order, as large strings."""
 
     @abstractmethod
+    def id_of(self, row: int) -> str:
+        """Return the id of one row, as text."""
+
+    @abstractmethod
     def block_of(self, row: int) -> tuple[Block, int]:
         """Return the block of a row, and its place there."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -43,6 +43,10 @@ ID_TYPES = (
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
     *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
 )
+
+# Segments of at most so many documents have their ids' keys in memory once one was asked for: a
+# look into a set takes a hundredth of a search on the disk, and insertions look into each segment.
+_MOST_KEYS_KEPT = 8192
 
 # Numbers of the layout before those of where lists start.
 HEAD_OF_LAYOUT = 1
@@ -216,7 +220,15 @@ class DocumentSegment(Searchable):
 
     def may_have_id(self, digest: int) -> bool:
         """Return whether it may have an id of this hash."""
+        if self.n_documents <= _MOST_KEYS_KEPT:
+            return digest >> 32 in self._id_keys
         return self.lists.count(self.scheme.banding.bands + 1, digest >> 32) > 0
+
+    @cached_property
+    def _id_keys(self) -> frozenset[int]:
+        """The keys of all ids."""
+        entries = self.lists.read(self.scheme.banding.bands + 1)
+        return frozenset((entries >> np.uint64(32)).tolist())
 
     def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
         """Find gone documents of equal digests: queries, ids of what they went for, similarities.
@@ -274,6 +286,11 @@ class DocumentSegment(Searchable):
         for place, own in zip(order.tolist(), found, strict=True):
             ids[place] = own
         return pa.array(ids, pa.large_string())
+
+    def id_of(self, row: int) -> str:
+        """Return the id of one row, as text."""
+        number = int(np.searchsorted(self.blocks.first_rows, row, side="right")) - 1
+        return self.blocks.read(number).id(row - int(self.blocks.first_rows[number]))
 
     def block_of(self, row: int) -> tuple[Block, int]:
         """Return the block of a row, and its place there."""

@@ -142,7 +142,7 @@ class OneAtATime:
             hits = in_rank_order(find_hits(view, query, measure))
             if not len(hits):
                 return []
-            ids = view.ids_of(hits.documents[:limit]).to_pylist()
+            ids = view.list_ids(hits.documents[:limit])
         return [Match(*pair) for pair in zip(ids, hits.similarities[:limit].tolist(), strict=True)]
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
