@@ -28,9 +28,11 @@ from neardup.options.choices import (
     TermFrequency,
     UnicodeForm,
 )
+from neardup.options.kinds import Whole
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle, create
 from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.stored import get_document, list_documents
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
@@ -160,6 +162,29 @@ class PassageIndex:
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made."""
         return jobs.describe(self.handle, Runner())
+
+    def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
+        """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
+        return get_document(self.handle.view(Runner()), id)
+
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents in the order in which they were added, each as ``get`` does.
+
+        Parameters
+        ----------
+        start
+            How many documents to pass over.
+        limit
+            How many to return at most.
+
+        Raises
+        ------
+        InvalidParameterError
+            If one of them is no whole number, or negative.
+        """
+        least = Whole(0)
+        start, limit = least.checked("start", start), least.checked("limit", limit)
+        return list_documents(self.handle.view(Runner()), start, limit)
 
     def add(
         self,
