@@ -97,23 +97,16 @@ def render_page(page: Page) -> str:
     Characters that HTML cannot hold are shown by others: control characters by their pictures, half
     of a surrogate pair as U+FFFD. All others are there as they are, carriage returns included.
     """
-    folder = files(__package__)
-    template, style, script = (
-        folder.joinpath(f"compare_page.{suffix}").read_text(encoding="utf-8")
-        for suffix in ("html", "css", "js")
-    )
-    text_a, text_b = (
-        "".join(_mark_text(text, page.links, side))
-        for side, text in zip("ab", page.texts, strict=True)
-    )
-    name_a, name_b = map(_escape, page.names)
+    template, style, script = map(page_part, ("html", "css", "js"))
+    text_a, text_b = mark_texts(page.texts, page.links)
+    name_a, name_b = map(escape_text, page.names)
     return Template(template).substitute(
         style=style,
         style_digest=_digest(style),
         script=script,
         script_digest=_digest(script),
         title=f"{name_a} and {name_b}",
-        notes="<br>".join(map(_escape, page.notes)),
+        notes="<br>".join(map(escape_text, page.notes)),
         sizes=_table(page.sizes),
         measures=_table(page.measures),
         passages="".join(_list_links(page)),
@@ -122,6 +115,20 @@ def render_page(page: Page) -> str:
         text_a=text_a,
         text_b=text_b,
     )
+
+
+def page_part(suffix: str) -> str:
+    """Return the page's template (html), style sheet (css) or script (js)."""
+    return files(__package__).joinpath(f"compare_page.{suffix}").read_text(encoding="utf-8")
+
+
+def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[str, str]:
+    """Write both texts as HTML with the marks and parts of all passages.
+
+    Each belongs into an element of the class ``text`` whose id is ``a`` or ``b``.
+    """
+    a, b = ("".join(_mark_text(text, links, side)) for side, text in zip("ab", texts, strict=True))
+    return a, b
 
 
 def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
@@ -147,7 +154,7 @@ def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
             yield _mark(number, len(links), side)
         for number in changes.get(place, ()):
             changed ^= {number}
-        piece = _escape(text[place:following])
+        piece = escape_text(text[place:following])
         if inside and piece:
             numbers = " ".join(map(str, inside))
             last = next(reversed(inside))
@@ -179,7 +186,7 @@ def _list_links(page: Page) -> Iterator[str]:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    head, *body = ([_escape(cell) for cell in row] for row in rows)
+    head, *body = ([escape_text(cell) for cell in row] for row in rows)
     lines = [f"<tr><td>{'<td>'.join(row)}</tr>\n" for row in body]
     return (
         f"<table><thead><tr><th>{'<th>'.join(head)}</tr></thead><tbody>{''.join(lines)}</tbody>"
@@ -191,7 +198,7 @@ def _colour(number: int) -> str:
     return f"c{(number - 1) % _N_COLOURS}"
 
 
-def _escape(text: str) -> str:
+def escape_text(text: str) -> str:
     """Write text so that it is nothing but text, whatever it holds."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_SHOWN)
 

@@ -85,19 +85,22 @@ class CompareResult(Comparison, Result):
 
         It loads nothing from anywhere; texts are shown as text, whatever they hold.
         """
-        links = [
-            Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ())
-            for p in self.passages
-        ]
         page = Page(
             self.names,
             self.texts,
-            links,
+            self.links(),
             measure_rows(self),
             size_rows(self),
             [shared_sentence(self), *diffuseness(self)],
         )
         return render_page(page)
+
+    def links(self) -> list[Link]:
+        """Return the shared passages as a page shows them."""
+        return [
+            Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ())
+            for p in self.passages
+        ]
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page (.html) or the plain values (.json), by the file's ending.
