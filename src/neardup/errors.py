@@ -13,6 +13,7 @@ NeardupError
   ResultLimitError      (RuntimeError)     more results than the caller allowed
   MissingExtraError     (ImportError)      an optional dependency is not installed
   EngineError           (RuntimeError)     Spark is not as it has to be, or could not finish
+  ServiceError          (RuntimeError)     a service refused a request, or could not be reached
 
 Each message says what was expected, what came, and what to do. The command line prints it after
 ``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
@@ -152,6 +153,17 @@ class MissingExtraError(NeardupError, ImportError):
 
 class EngineError(NeardupError, RuntimeError):
     """What runs a job elsewhere is not as it has to be, or could not finish it."""
+
+
+class ServiceError(NeardupError, RuntimeError):
+    """A service refused a request, had no room or time for it, or could not be reached.
+
+    ``status`` is that of the HTTP answer, None if there was none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 def _place(path: str | None, row: int | None) -> str:

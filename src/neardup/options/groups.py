@@ -31,12 +31,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("keep", "clusters", "top", "per_document", "limit", "max_documents", "maximal"),
         *("all_windows", "places"),
     ),
+    "Access": ("host", "port", "token_file", "allowed_host", "writable"),
+    "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
     "Output": (
         *("output", "output_format", "table_format", "show_all", "html"),
         *("columns", "no_text", "overwrite", "stats", "as_json"),
     ),
     "Running": (
-        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores", "quiet"),
+        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),
+        *("refresh", "stop_seconds", "check", "quiet"),
     ),
 }
 

@@ -239,6 +239,26 @@ _ESTIMATE = (
     table.PLACES,
 )
 
+SERVE = (
+    table.HOST,
+    table.PORT,
+    table.ALLOWED_HOST,
+    table.TOKEN_FILE,
+    table.WRITABLE,
+    table.REFRESH,
+    table.MAX_BODY,
+    table.MAX_TEXTS,
+    table.MAX_SECONDS,
+    table.MAX_WAITING,
+    table.STOP_SECONDS,
+    table.CHECK,
+    _SAME_TOKENIZER.but(
+        help="The tokenizer.json file that the indexes were made with, if it was one."
+    ),
+    table.WORKERS.but(help="Threads for look-ups."),
+    table.QUIET,
+)
+
 # Options of the command line, in the order in which help lists them.
 COMMANDS: dict[str, tuple[Option, ...]] = {
     "dedup": (
@@ -353,6 +373,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.OVERWRITE,
         *_RUN_COMMAND,
     ),
+    "serve": SERVE,
     "warmup": _RUN_COMMAND,
     "plan": (
         *_MATCHING,

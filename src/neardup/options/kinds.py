@@ -17,9 +17,11 @@ from neardup.errors import InvalidParameterError
 # Keeps every product in the kernels within 64 bits.
 _MAX_DENOMINATOR = 10**9
 _MOST_DIGITS = 30
+_DAY = 86_400
 _SIZE = re.compile(
     r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?", re.ASCII | re.IGNORECASE
 )
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 
 
@@ -84,6 +86,27 @@ class ByteSize(Kind):
         if number < self.least:
             hint = f"; write {number}GB for gigabytes" if 0 < number < 1000 else ""
             message = f"{name} must be at least {self.least // 10**6} MB, got {value}{hint}"
+            raise InvalidParameterError(message)
+        return number
+
+
+@dataclass(frozen=True)
+class Seconds(Kind):
+    """A number of seconds, of ``least`` or more, up to a day; fractions count."""
+
+    least: float
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as a ``float``."""
+        try:
+            number = None if isinstance(value, bool | bytes) else float(value)
+        except (TypeError, ValueError):
+            number = None
+        if number is None:
+            message = f"{name} must be a number of seconds, got {value!r}"
+            raise InvalidParameterError(message)
+        if not self.least <= number <= _DAY:
+            message = f"{name} must lie between {self.least:g} and {_DAY:,} seconds, got {value}"
             raise InvalidParameterError(message)
         return number
 
@@ -154,6 +177,21 @@ class Text(Kind):
 
 class Address(Text):
     """The path or URL of a file, as it was written."""
+
+
+class Hosts(Kind):
+    """The name or address of a machine, or several, without a port."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the name, or the names as a tuple."""
+        names = (value,) if isinstance(value, str) else value
+        is_hosts = isinstance(names, Sequence) and all(
+            isinstance(each, str) and _HOST.fullmatch(each) for each in names
+        )
+        if not is_hosts or isinstance(names, bytes):
+            message = f"{name} must be the name or address of a machine, got {value!r}"
+            raise InvalidParameterError(message)
+        return value if isinstance(value, str) else tuple(value)
 
 
 class Columns(Kind):

@@ -36,8 +36,10 @@ from neardup.options.kinds import (
     Documents,
     Flag,
     FunctionOrFlag,
+    Hosts,
     Location,
     PathOrUrl,
+    Seconds,
     Share,
     Switch,
     Text,
@@ -398,6 +400,63 @@ MISSING = Option(
     "An id in FILE that no document has ends the run, or is counted only.",
     "raise",
 )
+
+# The service.
+HOST = Option(
+    "host",
+    Hosts(),
+    "Address to listen at; one that other machines reach needs --token-file.",
+    "127.0.0.1",
+    metavar="ADDRESS",
+)
+PORT = Option("port", Whole(0, 65535), "Port to listen at; 0 takes a free one.", 8600)
+ALLOWED_HOST = Option(
+    "allowed_host",
+    Hosts(),
+    "Another name under which the service is asked, such as that of a proxy before it; may be "
+    "given several times.",
+    metavar="NAME",
+    is_repeatable=True,
+)
+TOKEN_FILE = Option(
+    "token_file",
+    Location(is_file=True),
+    "File with one token a line; who sends none of them gets no answer.",
+)
+WRITABLE = Option("writable", Flag(), "Documents may be inserted and removed, too.", default=False)
+REFRESH = Option(
+    "refresh",
+    Seconds(0.1),
+    "How often to look for what other processes have changed.",
+    2.0,
+    metavar="SECONDS",
+)
+MAX_BODY = Option(
+    "max_body", ByteSize(1_000_000), "Largest body of a request.", "16MB", metavar="SIZE"
+)
+MAX_TEXTS = Option("max_texts", Whole(1), "Most texts or ids in a request.", 1000, metavar="N")
+MAX_SECONDS = Option(
+    "max_seconds",
+    Seconds(0.1),
+    "Longest time for a body to arrive, and for a request to be worked on.",
+    30.0,
+    metavar="SECONDS",
+)
+MAX_WAITING = Option(
+    "max_waiting",
+    Whole(1, 100_000),
+    "Most look-ups that wait for a thread; an eighth as many batches and comparisons.",
+    256,
+    metavar="N",
+)
+STOP_SECONDS = Option(
+    "stop_seconds",
+    Seconds(0),
+    "How long requests under way may take when the service is asked to end.",
+    10.0,
+    metavar="SECONDS",
+)
+CHECK = Option("check", Flag(), "Open the indexes, check the options, and end.", default=False)
 
 # Where results go, and how the run goes.
 OUTPUT = Option(

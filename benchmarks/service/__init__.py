@@ -1,0 +1,1 @@
+"""How many look-ups a second the service answers."""

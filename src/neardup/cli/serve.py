@@ -1,0 +1,69 @@
+"""``neardup serve``: indexes over HTTP, with a page."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import click
+
+from neardup.cli.command import TableCommand
+from neardup.cli.display import announce_compilation, say
+from neardup.cli.options import options_of
+from neardup.cli.wording import counted
+
+_EPILOG = """\b
+Examples:
+  neardup serve idx
+  neardup serve news=idx-2025 essays=essays-idx --port 9000 --writable
+  neardup serve idx --host 0.0.0.0 --token-file tokens.txt
+"""
+_NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus_client")
+
+
+@click.command("serve", cls=TableCommand, epilog=_EPILOG)
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
+@options_of("serve")
+def command(folders: tuple[str, ...], quiet: bool, **options: Any) -> None:
+    """Answer over HTTP what indexes hold, with a page for people.
+
+    DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
+    Programs ask below /v1, which /openapi.json describes; `neardup.connect` does so in Python.
+
+    Without more it answers this machine only, and changes nothing. It sees what other processes
+    add. It ends at Control-C or SIGTERM: requests under way are answered, and what was inserted is
+    made durable. A line of JSON for each request goes to standard error.
+    """
+    announce_compilation(quiet=quiet)
+    _check_extra()
+    from neardup.service.serve import run
+    from neardup.service.settings import ServeOptions, open_indexes
+
+    chosen = ServeOptions(quiet=quiet, **options)
+    access = chosen.access()
+    indexes = open_indexes(folders, chosen)
+    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
+    if chosen.check:
+        if not quiet:
+            say(f"ready to serve {listed}")
+        return
+
+    def announce(url: str) -> None:
+        if not quiet:
+            needed = "; a token is needed" if access.tokens else ""
+            say(f"serving {listed} at {url}{needed}; Control-C ends it")
+
+    ended_by = run(indexes, chosen, announce)
+    if not quiet:
+        name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
+        say(f"ended{name}{'; what was inserted is durable' if chosen.writable else ''}")
+
+
+def _check_extra() -> None:
+    """Raise if what the service is made of is not installed."""
+    from importlib.util import find_spec
+
+    from neardup.errors import MissingExtraError
+
+    if any(find_spec(module) is None for module in _NEEDED):
+        raise MissingExtraError("serve", "neardup serve")

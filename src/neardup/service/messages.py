@@ -1,0 +1,256 @@
+"""What requests and answers hold; OpenAPI is made of it, and requests are checked by it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+LARGEST = 2**63 - 1
+
+Id = str | Annotated[int, Meta(ge=-LARGEST - 1, le=LARGEST)]
+Name = Annotated[str, Meta(description="Name of the index, as GET /v1 lists it.")]
+Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
+Token = str | Annotated[int, Meta(ge=-LARGEST - 1, le=LARGEST)]
+Threshold = Annotated[
+    str | float | int,
+    Meta(description="Least similarity in (0, 1], taken as the exact decimal: 0.8 or '0.8'."),
+]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Rows = Annotated[int, Meta(ge=1, le=100_000, description="Rows to return at most.")]
+Kind = Literal["documents", "passages"]
+
+
+class Request(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Base of what is sent: a field that is not known is an error."""
+
+
+class Query(Request):
+    """One text, or its tokens, to look up among documents."""
+
+    text: Text | None = None
+    tokens: list[Token] | None = None
+    threshold: Threshold | None = None
+    limit: Rows | None = None
+
+
+class Match(Struct):
+    """A document that is similar to the text."""
+
+    id: Id
+    similarity: float
+
+
+class Matches(Struct):
+    """The documents that are similar, the most similar first."""
+
+    matches: list[Match]
+
+
+class NamedText(Request):
+    """A text with an id, by which the answer names it."""
+
+    id: Id
+    text: Text
+
+
+class Search(Request):
+    """Texts to look up, each as a whole; without an id they are numbered from 0."""
+
+    queries: list[Text | NamedText]
+    threshold: Threshold | None = None
+    recall: Threshold | None = None
+    report: Literal["best", "maximal"] | None = None
+    with_text: bool = False
+    limit: Rows = 10_000
+
+
+class Alignment(Request):
+    """Documents whose passages are looked for, wherever these are in them."""
+
+    documents: list[Text | NamedText]
+    threshold: Threshold | None = None
+    min_tokens: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
+    with_text: bool = False
+    limit: Rows = 10_000
+
+
+class DocumentRow(Struct):
+    """A query, and a document that is similar to it."""
+
+    query_id: Id
+    doc_id: Id
+    similarity: float
+
+
+class PassageRow(Struct, omit_defaults=True):
+    """A passage of a query and the similar one of a document: places in characters."""
+
+    query_id: Id
+    query_start: int
+    query_end: int
+    doc_id: Id
+    doc_start: int
+    doc_end: int
+    similarity: float
+    query_text: str | None = None
+    doc_text: str | None = None
+
+
+class Found(Struct):
+    """What was found for all queries; of an index of documents, or of passages.
+
+    ``n_rows`` were found; ``documents`` or ``passages`` has up to ``limit`` of them.
+    """
+
+    kind: Kind
+    n_rows: int
+    documents: list[DocumentRow]
+    passages: list[PassageRow]
+    summary: dict[str, Any]
+
+
+class Comparison(Request):
+    """Two texts to compare, and how."""
+
+    a: Text
+    b: Text
+    threshold: Threshold = "0.5"
+    min_tokens: Annotated[int, Meta(ge=1, le=65536)] | None = None
+    ngram: Annotated[int, Meta(ge=1, le=65536)] | None = None
+    tokenizer: Literal["words", "whitespace", "characters", "bytes"] | None = None
+    casefold: bool | None = None
+    unicode_form: Literal["NFC", "NFKC"] | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
+
+
+class Compared(Struct):
+    """All that was found out about two texts, as ``neardup compare --json`` prints it."""
+
+    names: list[str]
+    sizes: dict[str, Any]
+    measures: list[dict[str, Any]]
+    passages: list[dict[str, Any]]
+    differences: dict[str, Any]
+    options: dict[str, Any]
+
+
+class IndexEntry(Struct):
+    """An index that is served."""
+
+    name: str
+    kind: Kind
+    documents: int
+    writable: bool
+
+
+class Contents(Struct):
+    """What is here."""
+
+    neardup: str
+    indexes: list[IndexEntry]
+
+
+class One(Request):
+    """Which document."""
+
+    id: str
+
+
+class Page(Request):
+    """Which documents, in the order in which they were added."""
+
+    start: Count = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+
+
+class Documents(Struct):
+    """Some documents; ``next`` is where to go on, None at the end.
+
+    A page is shorter than was asked for where its texts are long.
+    """
+
+    documents: list[dict[str, Any]]
+    next: int | None
+
+
+class NewDocument(Request):
+    """A document to insert: a text or its tokens, and the columns that the index keeps."""
+
+    id: Id
+    text: Text | None = None
+    tokens: list[Token] | None = None
+    columns: dict[str, Any] = {}
+
+
+class NewIfNew(NewDocument):
+    """A document to insert unless a similar one is there."""
+
+    threshold: Threshold | None = None
+
+
+class Inserted(Struct):
+    """How many documents were inserted; they are durable after a commit."""
+
+    inserted: int
+
+
+class InsertedIfNew(Struct):
+    """Whether the document was inserted; if not, the id of the one that it is similar to."""
+
+    inserted: bool
+    similar_to: Id | None
+
+
+class Documented(Request):
+    """A document with a text, and the columns that the index keeps."""
+
+    id: Id
+    text: Text
+    columns: dict[str, Any] = {}
+
+
+class Addition(Request):
+    """Documents to add, all of them or none; they are durable when the answer comes."""
+
+    documents: list[Documented]
+
+
+class Ids(Request):
+    """The documents to remove, all of them or none."""
+
+    ids: list[Id]
+
+
+class Removed(Struct):
+    """What was removed and is left; ``orphans`` had gone for a document that was removed."""
+
+    removed: int
+    documents: int
+    orphans: list[dict[str, Any]]
+
+
+class Nothing(Request):
+    """An empty object."""
+
+
+class Committed(Struct):
+    """What the index holds once all that was inserted is durable."""
+
+    documents: int
+
+
+class Health(Struct):
+    """Whether the service runs, or is ready."""
+
+    status: Literal["ok", "starting", "stopping"]
+
+
+class ProblemDetails(Struct):
+    """Why a request was not answered (RFC 9457); ``error`` is the class in Python."""
+
+    title: str
+    status: int
+    detail: str
+    error: str

@@ -1,0 +1,194 @@
+"""The page for people: forms that work without a script, filled in and answered here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from neardup.errors import NeardupError
+from neardup.jobs.compare.wording import shared_sentence
+from neardup.outputs.compare_page import mark_texts
+from neardup.service import messages as m
+from neardup.service.access import SESSION_COOKIE
+from neardup.service.answers import page_answer
+from neardup.service.bodies import read_body
+from neardup.service.finding import find_everything
+from neardup.service.gate import ROUTE
+from neardup.service.lanes import Deadline
+from neardup.service.operations import compare_two
+from neardup.service.problems import Problem, problem_of
+from neardup.service.service import Service
+from neardup.service.templates import script, style_sheet
+from neardup.service.tokens import Tokens
+
+_FORM = "application/x-www-form-urlencoded"
+_MOST_FIELDS = 20
+_ON_A_PAGE = 25
+_STATIC = {"cache-control": "no-cache"}
+
+Fields = Mapping[str, str]
+View = Callable[[Service, Request, Fields, Deadline], Coroutine[Any, Any, Response]]
+
+
+def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
+    """Make the routes of the page, and of what it loads."""
+
+    def view(path: str, function: View, *methods: str) -> Route:
+        async def endpoint(request: Request) -> Response:
+            request.scope[ROUTE] = path
+            deadline = service.deadline()
+            fields = await _read_fields(request, service)
+            return await function(service, request, fields, deadline)
+
+        return Route(path, endpoint, methods=methods or ("GET",))
+
+    return [
+        view("/", _find, "GET", "POST"),
+        view("/browse", _browse),
+        view("/document", _document),
+        view("/compare", _compare, "GET", "POST"),
+        view("/sign-in", partial(_sign_in, tokens), "GET", "POST"),
+        view("/page.css", partial(_static, style_sheet, "text/css")),
+        view("/page.js", partial(_static, script, "text/javascript")),
+    ]
+
+
+async def _read_fields(request: Request, service: Service) -> Fields:
+    """Read the fields of a form, or the parameters of an address."""
+    if request.method != "POST":
+        return request.query_params
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _FORM:
+        raise Problem(415, f"the page sends forms as {_FORM}; programs use /v1")
+    # A character of a text may take three times its room in a form.
+    limits = service.limits
+    body = await read_body(request, 3 * limits.body_bytes, limits.seconds)
+    try:
+        pairs = parse_qsl(body.decode("ascii"), True, max_num_fields=_MOST_FIELDS, errors="replace")
+    except ValueError:
+        raise Problem(400, "the form cannot be read") from None
+    # Browsers send every line end as two characters.
+    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+async def _find(service: Service, request: Request, fields: Fields, deadline: Deadline) -> Response:
+    text, chosen = fields.get("text", ""), fields.get("index", "")
+    threshold = fields.get("threshold", "").strip()
+    answers = None
+    if request.method == "POST" and text.strip():
+        indexes = [service.find(chosen)] if chosen else list(service.indexes.values())
+        answers = await find_everything(service, indexes, text, threshold, deadline)
+    return page_answer(
+        "find.html",
+        indexes=service.indexes.values(),
+        text=text,
+        chosen=chosen,
+        threshold=threshold,
+        answers=answers,
+    )
+
+
+async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+    served = service.find(fields.get("index", next(iter(service.indexes))))
+    start = fields.get("start", "0")
+    if not (start.isascii() and start.isdecimal() and len(start) < 16):
+        raise Problem(422, "start must be a whole number", "InvalidParameterError")
+    first = int(start)
+    documents, following = await service.lookups.run(
+        lambda: served.documents(first, _ON_A_PAGE, service.limits.body_bytes), deadline
+    )
+    return page_answer(
+        "browse.html",
+        served=served,
+        indexes=service.indexes.values(),
+        start=first,
+        documents=documents,
+        following=following,
+        earlier=max(first - _ON_A_PAGE, 0) if first else None,
+        n_documents=len(served),
+    )
+
+
+async def _document(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+    name, identifier = fields.get("index", ""), fields.get("id", "")
+    document = await _get(service, name, identifier, deadline)
+    others = {key: value for key, value in document.items() if key not in ("id", "text")}
+    return page_answer(
+        "document.html",
+        index=name,
+        identifier=identifier,
+        text=document.get("text"),
+        columns=others,
+        indexes=service.indexes.values(),
+    )
+
+
+async def _compare(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+    texts, names = [], []
+    for side in "ab":
+        text, name = fields.get(f"text_{side}", ""), "pasted text"
+        if identifier := fields.get(f"id_{side}", ""):
+            document = await _get(service, fields.get(f"index_{side}", ""), identifier, deadline)
+            text, name = document.get("text") or "", identifier
+        texts.append(text)
+        names.append(name)
+    text_a, text_b = texts
+    shown, error = None, ""
+    if text_a and text_b:
+        try:
+            asked = m.Comparison(a=text_a, b=text_b)
+            result = await compare_two(service, asked, deadline, (names[0], names[1]))
+        except NeardupError as failure:
+            error = problem_of(failure).detail
+        else:
+            sides = mark_texts(result.texts, result.links())
+            shown = {
+                "note": shared_sentence(result),
+                "jaccard": result["jaccard"].exact,
+                "passages": result.passages,
+                "sides": [
+                    {"side": side, "name": name, "marked": Markup(marked)}
+                    for side, name, marked in zip("ab", names, sides, strict=True)
+                ],
+            }
+    return page_answer("compare.html", texts=texts, fields=fields, shown=shown, error=error)
+
+
+async def _sign_in(
+    tokens: Tokens, _: Service, request: Request, fields: Fields, __: Deadline
+) -> Response:
+    if request.method == "GET":
+        return page_answer("sign_in.html", problem=None)
+    if not tokens.are_right(fields.get("token", "").strip().encode()):
+        problem = Problem(401, "this is not a token of the service; ask whoever runs it for one")
+        return page_answer("sign_in.html", 401, problem=problem)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        SESSION_COOKIE,
+        tokens.make_session(),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+async def _static(
+    content: Callable[[], str], kind: str, _: Service, __: Request, ___: Fields, ____: Deadline
+) -> Response:
+    return Response(content(), media_type=kind, headers=_STATIC)
+
+
+async def _get(service: Service, name: str, identifier: str, deadline: Deadline) -> dict[str, Any]:
+    served = service.find(name)
+    document = await service.lookups.run(lambda: served.get(identifier), deadline)
+    if document is None:
+        raise Problem(404, f"index {name!r} has no document {identifier!r}", "InvalidInputError")
+    return document

@@ -1,0 +1,82 @@
+"""What a request gets that cannot be answered: a status, a message, and how it is written."""
+
+from __future__ import annotations
+
+import http
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from neardup.errors import (
+    IndexFormatError,
+    IndexLockedError,
+    NeardupError,
+    ReadError,
+    WriteError,
+)
+
+PROBLEM_TYPE = "application/problem+json"
+# After so many seconds it is worth to try again.
+_RETRY = {"retry-after": "1"}
+# They name files of the machine that serves, which are nobody else's business.
+_OF_FILES = (IndexFormatError, ReadError, WriteError)
+
+
+@dataclass
+class Problem(Exception):
+    """Ends a request.
+
+    ``detail`` says what was expected, what came, and what to do; ``error`` is the class that the
+    client raises.
+    """
+
+    status: int
+    detail: str
+    error: str = "ServiceError"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The name of the status."""
+        return http.HTTPStatus(self.status).phrase
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields of RFC 9457, and the class of the error."""
+        return {
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "error": self.error,
+        }
+
+
+def too_large(detail: str) -> Problem:
+    """Return the problem of a request that is larger than allowed; its rest is not read."""
+    return Problem(413, detail, "InvalidInputError", {"connection": "close"})
+
+
+def busy(detail: str) -> Problem:
+    """Return the problem of a request for which there is no room now."""
+    return Problem(503, detail, headers=_RETRY)
+
+
+def out_of_time(seconds: float) -> Problem:
+    """Return the problem of work that takes too long."""
+    return Problem(
+        504,
+        f"the work took longer than {seconds:g} s and was given up; ask for less at a time, or "
+        "raise --max-seconds of `neardup serve`",
+    )
+
+
+def problem_of(error: NeardupError) -> Problem:
+    """Return what an error of the package comes to for whoever sent the request."""
+    name = type(error).__name__
+    if isinstance(error, IndexLockedError):
+        detail = "another process is writing the index; try again when it is done"
+        return Problem(503, detail, name, _RETRY)
+    if isinstance(error, _OF_FILES):
+        detail = "the files of the index cannot be used; the log of the service says why"
+        return Problem(500, detail, name)
+    if isinstance(error, ValueError):
+        return Problem(422, str(error), name)
+    return Problem(500, str(error), name)

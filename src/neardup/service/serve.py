@@ -1,0 +1,163 @@
+"""The service run by uvicorn, until somebody asks it to end."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import uvicorn
+
+from neardup.errors import NeardupError, WriteError
+from neardup.jobs.compare.compare import CompareOptions, compare_texts
+from neardup.runtime.job_kernels import KERNELS_OF
+from neardup.runtime.runner import Runner
+from neardup.runtime.threads import count_workers
+from neardup.service.app import make_app
+from neardup.service.connection import Connection
+from neardup.service.records import Log
+from neardup.service.served import Served
+from neardup.service.service import Service
+from neardup.service.settings import ServeOptions
+
+# A thread that computes in Python gives way to those that answer others after so many seconds.
+_SWITCH_SECONDS = 0.0005
+# Connections are cheap, but not free.
+_CONNECTIONS = 1000
+_KEEP_ALIVE_SECONDS = 75
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Server(uvicorn.Server):
+    """A server that ends well when a signal asks it to, and says by ``signal`` which one it was.
+
+    uvicorn's own raises the signal again once all is done, which would end the process.
+    """
+
+    signal: int | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let signals end the server; a second interruption waits for nothing."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        """Begin to end."""
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit, self.signal = True, sig
+
+
+def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
+    """Make the service of some indexes."""
+    log = Log(None if options.quiet else sys.stderr.write)
+    return Service(
+        indexes,
+        options.limits,
+        workers=count_workers(options.workers),
+        refresh_seconds=options.refresh,
+        log=log,
+        warm_up=_load_kernels,
+    )
+
+
+def make_server(service: Service, options: ServeOptions) -> Server:
+    """Make the server, which does not listen yet.
+
+    Raises
+    ------
+    ReadError, InvalidParameterError
+        If tokens are missing or cannot be read.
+    """
+    config = uvicorn.Config(
+        make_app(service, options.access()),
+        loop="auto",
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        # Ours are lines of JSON, without texts.
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=max(round(options.stop_seconds), 1),
+    )
+    return Server(config)
+
+
+def listen(options: ServeOptions) -> socket.socket:
+    """Take the address and the port.
+
+    Raises
+    ------
+    NeardupError
+        If somebody else has them, or they are not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        return socket.create_server(
+            (options.host, options.port), family=family, backlog=1024, reuse_port=False
+        )
+    except OSError as error:
+        message = (
+            f"cannot listen at {options.host}, port {options.port}: {error.strerror or error}; "
+            "choose another --port or --host"
+        )
+        raise NeardupError(message) from None
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the URL of the service."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(
+    indexes: Sequence[Served], options: ServeOptions, announce: Callable[[str], object]
+) -> int | None:
+    """Serve until a signal comes; return its number.
+
+    ``announce`` is called with the URL when the service listens.
+
+    Raises
+    ------
+    NeardupError
+        If it cannot start.
+    WriteError
+        If what was inserted could not be made durable at the end.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    service = make_service(indexes, options)
+    server = make_server(service, options)
+    with listen(options) as listener:
+        announce(address_of(listener))
+        server.run([listener])
+    if service.unsaved:
+        message = (
+            f"the last insertions into {', '.join(service.unsaved)} could not be made durable; the "
+            "log says why, and the index is as after the last commit"
+        )
+        raise WriteError(message)
+    return server.signal
+
+
+def _load_kernels() -> None:
+    """Compile or load what requests call, so that the first one is as fast as the others."""
+    runner = Runner()
+    for job in ("search", "compare", "align", "index"):
+        runner.prepare(KERNELS_OF[job])
+    compare_texts(("one two three four", "one two three five"), CompareOptions(), runner=Runner(1))

@@ -1,0 +1,118 @@
+"""An index of documents in memory, with the methods of the real one, and slow where asked to be."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+
+
+class Match(NamedTuple):
+    id: str | int
+    similarity: float
+
+
+@dataclass
+class Answer:
+    table: pa.Table = None
+    summary: dict[str, Any] = field(default_factory=dict)
+    n_documents: int = 0
+    n_removed: int = 0
+    orphans: pa.Table = None
+
+
+def words(text: str | None, tokens: Iterable[Any] | None) -> set[Any]:
+    return set(tokens) if text is None else set(text.casefold().split())
+
+
+class FakeDocumentIndex:
+    """Jaccard similarity of words; compares with all documents."""
+
+    def __init__(self, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        self.rows: dict[str | int, dict[str, Any]] = {}
+        self.n_commits = self.n_refreshes = 0
+        # A look-up of the word "slow" waits for it.
+        self.gate = threading.Event()
+        self.begun = threading.Semaphore(0)
+
+    def query(self, text=None, *, tokens=None, threshold=None, limit=None) -> list[Match]:
+        least = self.threshold if threshold is None else float(threshold)
+        if not self.threshold <= least <= 1:
+            message = f"threshold must be at least {self.threshold}, got {threshold}"
+            raise InvalidParameterError(message)
+        asked = words(text, tokens)
+        if "slow" in asked:
+            self.begun.release()
+            self.gate.wait()
+        found = []
+        for key, row in self.rows.items():
+            known = words(row["text"], row["tokens"])
+            similarity = len(asked & known) / (len(asked | known) or 1)
+            if similarity >= least:
+                found.append(Match(key, similarity))
+        return sorted(found, key=lambda match: -match.similarity)[:limit]
+
+    def search(self, queries, threshold=None, *, id_column, workers, progress) -> Answer:
+        found = []
+        for done, row in enumerate(queries):
+            progress("search", done, len(queries))
+            if row["text"] == "heavy":
+                time.sleep(0.02)
+            found += [(row[id_column], *match) for match in self.query(row["text"])]
+        columns = zip(*found, strict=True) if found else ([], [], [])
+        table = pa.table(dict(zip(("query_id", "doc_id", "similarity"), columns, strict=True)))
+        return Answer(table, {"queries": len(queries)})
+
+    def insert(self, id, text=None, *, tokens=None, **columns) -> None:
+        if id in self.rows:
+            message = f"id {id!r} is in the index already"
+            raise InvalidInputError(message)
+        self.rows[id] = {"text": text, "tokens": tokens, **columns}
+
+    def insert_if_new(self, id, text=None, *, tokens=None, threshold=None, **columns):
+        found = self.query(text, tokens=tokens, threshold=threshold, limit=1)
+        if found:
+            return found[0].id
+        self.insert(id, text, tokens=tokens, **columns)
+        return None
+
+    def add(self, rows, *, id_column, workers, progress) -> Answer:
+        for row in rows:
+            self.insert(**row)
+        self.commit()
+        return Answer(n_documents=len(rows))
+
+    def remove(self, ids) -> Answer:
+        if missing := [key for key in ids if key not in self.rows]:
+            message = f"the index has no document {missing[0]!r}; nothing was removed"
+            raise InvalidInputError(message)
+        for key in ids:
+            del self.rows[key]
+        return Answer(n_removed=len(ids), n_documents=len(self.rows))
+
+    def get(self, id) -> dict[str, Any] | None:
+        row = self.rows.get(id)
+        return None if row is None else {"id": id, "text": row["text"]}
+
+    def documents(self, start=0, limit=50) -> list[dict[str, Any]]:
+        return [{"id": key, "text": row["text"]} for key, row in
+                list(self.rows.items())[start : start + limit]]
+
+    def info(self) -> dict[str, Any]:
+        return {"folder": "/secret/place", "documents": len(self.rows)}
+
+    def commit(self) -> None:
+        self.n_commits += 1
+
+    def refresh(self) -> None:
+        self.n_refreshes += 1
+
+    def __len__(self) -> int:
+        return len(self.rows)
