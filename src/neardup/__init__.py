@@ -18,6 +18,7 @@ The public names, and where they live:
   ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
   ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
 - ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
+- ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
 - the errors (errors).
 
 Stages live in packages of their own, in the order of the data: files, text, sketches, matching,
@@ -41,6 +42,7 @@ from neardup.errors import (
     OutputExistsError,
     ReadError,
     ResultLimitError,
+    ServiceError,
     SketchFormatError,
     SketchMismatchError,
     WriteError,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from neardup.jobs.sketch.sketch import sketch
     from neardup.jobs.sketch.sketches import Sketches
     from neardup.matching.bands import Banding, choose_banding
+    from neardup.service.client import connect
     from neardup.text.normalise import Normalisation
 
 __all__ = [
@@ -91,6 +94,7 @@ __all__ = [
     "PassageResult",
     "ReadError",
     "ResultLimitError",
+    "ServiceError",
     "SketchFormatError",
     "SketchMismatchError",
     "Sketches",
@@ -101,6 +105,7 @@ __all__ = [
     "choose_banding",
     "cluster_sketches",
     "compare",
+    "connect",
     "deduplicate",
     "estimate",
     "find_pairs",
@@ -123,6 +128,7 @@ _HOMES = {
     "choose": "neardup.jobs.dedup.choose_documents",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",
+    "connect": "neardup.service.client",
     "deduplicate": "neardup.jobs.dedup.deduplicate",
     "cluster_sketches": "neardup.jobs.sketch.clusters",
     "ClusterResult": "neardup.jobs.sketch.clusters",

@@ -70,13 +70,28 @@ class FakeDocumentIndex:
         table = pa.table(dict(zip(("query_id", "doc_id", "similarity"), columns, strict=True)))
         return Answer(table, {"queries": len(queries)})
 
-    def insert(self, id, text=None, *, tokens=None, **columns) -> None:
+    def insert(
+        self,
+        id,  # noqa: A002
+        text=None,
+        *,
+        tokens=None,
+        **columns,
+    ) -> None:
         if id in self.rows:
             message = f"id {id!r} is in the index already"
             raise InvalidInputError(message)
         self.rows[id] = {"text": text, "tokens": tokens, **columns}
 
-    def insert_if_new(self, id, text=None, *, tokens=None, threshold=None, **columns):
+    def insert_if_new(
+        self,
+        id,  # noqa: A002
+        text=None,
+        *,
+        tokens=None,
+        threshold=None,
+        **columns,
+    ):
         found = self.query(text, tokens=tokens, threshold=threshold, limit=1)
         if found:
             return found[0].id
@@ -97,19 +112,22 @@ class FakeDocumentIndex:
             del self.rows[key]
         return Answer(n_removed=len(ids), n_documents=len(self.rows))
 
-    def get(self, id) -> dict[str, Any] | None:
+    def get(self, id) -> dict[str, Any] | None:  # noqa: A002
         row = self.rows.get(id)
         return None if row is None else {"id": id, "text": row["text"]}
 
     def documents(self, start=0, limit=50) -> list[dict[str, Any]]:
-        return [{"id": key, "text": row["text"]} for key, row in
-                list(self.rows.items())[start : start + limit]]
+        return [
+            {"id": key, "text": row["text"]}
+            for key, row in list(self.rows.items())[start : start + limit]
+        ]
 
     def info(self) -> dict[str, Any]:
         return {"folder": "/secret/place", "documents": len(self.rows)}
 
-    def commit(self) -> None:
+    def commit(self) -> int:
         self.n_commits += 1
+        return 1
 
     def refresh(self) -> None:
         self.n_refreshes += 1

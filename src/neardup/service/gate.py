@@ -21,8 +21,8 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _HEADERS = {
     # Nothing from elsewhere, nothing inline, in no frame; whatever a text holds is not obeyed.
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",

@@ -236,9 +236,9 @@ class Nothing(Request):
 
 
 class Committed(Struct):
-    """What the index holds once all that was inserted is durable."""
+    """How many documents were made durable."""
 
-    documents: int
+    committed: int
 
 
 class Health(Struct):

@@ -59,11 +59,13 @@ class Operation:
 
 
 async def _contents(call: Call) -> m.Contents:
-    entries = [
-        m.IndexEntry(served.name, served.kind, len(served), served.is_writable)
-        for served in call.service.indexes.values()
-    ]
-    return m.Contents(__version__, entries)
+    def describe() -> list[m.IndexEntry]:
+        return [
+            m.IndexEntry(served.name, served.kind, len(served), served.is_writable)
+            for served in call.service.indexes.values()
+        ]
+
+    return m.Contents(__version__, await call.service.lookups.run(describe, call.deadline))
 
 
 async def _info(call: Call) -> dict[str, Any]:
@@ -95,7 +97,7 @@ async def _document(call: Call) -> dict[str, Any]:
     found = await call.service.lookups.run(lambda: served.get(asked.id), call.deadline)
     if found is None:
         message = f"index {served.name!r} has no document {asked.id!r}"
-        raise Problem(404, message, "InvalidInputError")
+        raise Problem(404, message)
     return found
 
 
@@ -170,7 +172,7 @@ async def _insert_if_new(call: Call) -> m.InsertedIfNew:
 async def _add(call: Call) -> m.Inserted:
     served, asked = call.served, call.asked
     _check_number(len(asked.documents), call.service.limits)
-    rows = [{"id": d.id, "text": d.text, **d.columns} for d in asked.documents]
+    rows = [{**d.columns, "id": d.id, "text": d.text} for d in asked.documents]
     work = lambda: served.add(rows, call.deadline)  # noqa: E731
     return m.Inserted(await call.service.write(served, work, call.deadline))
 
@@ -184,8 +186,7 @@ async def _remove(call: Call) -> m.Removed:
 
 async def _commit(call: Call) -> m.Committed:
     served = call.served
-    await call.service.write(served, served.commit, call.deadline)
-    return m.Committed(await call.service.lookups.run(lambda: len(served), call.deadline))
+    return m.Committed(await call.service.write(served, served.commit, call.deadline))
 
 
 async def _health(_: Call) -> m.Health:

@@ -101,8 +101,9 @@ async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadli
     if not (start.isascii() and start.isdecimal() and len(start) < 16):
         raise Problem(422, "start must be a whole number", "InvalidParameterError")
     first = int(start)
-    documents, following = await service.lookups.run(
-        lambda: served.documents(first, _ON_A_PAGE, service.limits.body_bytes), deadline
+    most = service.limits.body_bytes
+    (documents, following), n_documents = await service.lookups.run(
+        lambda: (served.documents(first, _ON_A_PAGE, most), len(served)), deadline
     )
     return page_answer(
         "browse.html",
@@ -112,7 +113,7 @@ async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadli
         documents=documents,
         following=following,
         earlier=max(first - _ON_A_PAGE, 0) if first else None,
-        n_documents=len(served),
+        n_documents=n_documents,
     )
 
 
@@ -190,5 +191,5 @@ async def _get(service: Service, name: str, identifier: str, deadline: Deadline)
     served = service.find(name)
     document = await service.lookups.run(lambda: served.get(identifier), deadline)
     if document is None:
-        raise Problem(404, f"index {name!r} has no document {identifier!r}", "InvalidInputError")
+        raise Problem(404, f"index {name!r} has no document {identifier!r}")
     return document

@@ -6,6 +6,7 @@ Texts that come with requests are handed on as rows in memory, never as names of
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -15,6 +16,7 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError
 from neardup.jobs.passages.align import align
 from neardup.jobs.passages.result import PassageResult
+from neardup.runtime.runner import Runner
 from neardup.service.lanes import Deadline
 from neardup.service.messages import (
     Alignment,
@@ -48,6 +50,8 @@ class Served(ABC):
         self.name, self.index, self.is_writable = name, index, is_writable
         # One change at a time, whatever the number of threads.
         self.writing = threading.Lock()
+        # When something was inserted that may not be durable yet, by the clock of ``monotonic``.
+        self.last_insertion: float | None = None
 
     @abstractmethod
     def query(self, query: Query) -> list[Match]:
@@ -70,8 +74,8 @@ class Served(ABC):
         """Add one document unless a similar one is there; return the id of that one."""
 
     @abstractmethod
-    def commit(self) -> None:
-        """Make durable what was inserted."""
+    def commit(self) -> int:
+        """Make durable what was inserted; return how many documents that were."""
 
     def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
         """Add some documents, all of them or none."""
@@ -172,6 +176,18 @@ class ServedDocuments(Served):
         self.index.insert(
             document.id, document.text, tokens=document.tokens, **_checked(document.columns)
         )
+        self.last_insertion = time.monotonic()
+
+    def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
+        """Add some documents; a column that one lacks is null there."""
+        columns = self.index.handle.view(Runner(1)).scheme.columns
+        for row in rows:
+            unknown = row.keys() - {"id", "text", *columns}
+            if unknown:
+                kept = ", ".join(columns) or "none"
+                message = f"the index keeps no column {min(unknown)!r}; it keeps {kept}"
+                raise InvalidParameterError(message)
+        return super().add([{**dict.fromkeys(columns), **row} for row in rows], deadline)
 
     def insert_if_new(self, document: NewIfNew) -> str | int | None:
         """Insert a document unless a similar one is there."""
@@ -183,11 +199,14 @@ class ServedDocuments(Served):
             threshold=document.threshold,
             **_checked(document.columns),
         )
+        self.last_insertion = time.monotonic()
         return found
 
-    def commit(self) -> None:
+    def commit(self) -> int:
         """Make durable what was inserted."""
-        self.index.commit()
+        self.last_insertion = None
+        n_documents: int = self.index.commit()
+        return n_documents
 
 
 class ServedPassages(Served):
@@ -250,8 +269,9 @@ class ServedPassages(Served):
         message = "an index of passages does not know what is new; use an index of documents"
         raise InvalidParameterError(message)
 
-    def commit(self) -> None:
+    def commit(self) -> int:
         """Do nothing: every change of an index of passages is durable at once."""
+        return 0
 
 
 def check_text_or_tokens(request: Query | NewDocument) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -18,6 +19,8 @@ T = TypeVar("T")
 
 # Batches and comparisons take seconds rather than milliseconds: few of them may wait.
 _HEAVY_SHARE = 8
+# After so many seconds without another insertion, those before are made durable.
+_IDLE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,13 @@ class Service:
             for served in self.indexes.values():
                 with self._noted("refresh", served):
                     await self._upkeep.run(served.refresh, Deadline(3600))
+                    await self._commit_if_idle(served)
+
+    async def _commit_if_idle(self, served: Served) -> None:
+        """Commit what nobody has added to for a while, so that other processes may write, too."""
+        last = served.last_insertion
+        if last is not None and time.monotonic() - last > _IDLE_SECONDS:
+            await self.write(served, served.commit, Deadline(3600))
 
     @contextlib.contextmanager
     def _noted(self, what: str, served: Served) -> Iterator[None]:

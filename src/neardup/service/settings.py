@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
+from neardup.jobs.documents.document_index import DocumentIndex
+from neardup.jobs.indexes import kind_of
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.jobs import SERVE
 from neardup.options.option import CheckedOptions
@@ -15,7 +17,9 @@ from neardup.service.access import Access, allowed_hosts, check_address
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits
 from neardup.service.tokens import Tokens, read_tokens
-from neardup.storage.manifest import load_manifest
+
+# Insertions after which a commit costs each of them next to nothing.
+_COMMIT_EVERY = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +94,9 @@ def _split(argument: str) -> tuple[str, Path]:
 
 
 def _open(name: str, folder: Path, options: ServeOptions) -> Served:
-    kind = load_manifest(folder).scheme.get("kind", "passages")
-    if kind == "documents":
-        from neardup.jobs.documents.document_index import DocumentIndex
-
-        documents = DocumentIndex.open(folder, tokenizer=options.tokenizer)
-        return ServedDocuments(name, documents, is_writable=options.writable)
-    passages = PassageIndex.open(folder, tokenizer=options.tokenizer)
-    return ServedPassages(name, passages, is_writable=options.writable)
+    tokenizer, is_writable = options.tokenizer, options.writable
+    if kind_of(folder) == "passages":
+        passages = PassageIndex.open(folder, tokenizer=tokenizer)
+        return ServedPassages(name, passages, is_writable=is_writable)
+    documents = DocumentIndex.open(folder, tokenizer=tokenizer, commit_every=_COMMIT_EVERY)
+    return ServedDocuments(name, documents, is_writable=is_writable)

@@ -7,7 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.compare.values import Comparison
+from neardup.jobs.compare.values import (
+    Comparison,
+    Differences,
+    Estimated,
+    Measured,
+    SharedPassage,
+    TextSize,
+)
 from neardup.jobs.compare.wording import (
     diffuseness,
     measure_rows,
@@ -95,6 +102,30 @@ class CompareResult(Comparison, Result):
         )
         return render_page(page)
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], texts: tuple[str, str]) -> CompareResult:
+        """Return the result of which ``to_dict`` made plain values, for the same texts."""
+        a, b = (TextSize(**values["sizes"][side]) for side in "ab")
+        differences = {name: _as_tuples(value) for name, value in values["differences"].items()}
+        return cls(
+            (values["names"][0], values["names"][1]),
+            texts,
+            (a, b),
+            tuple(
+                Measured(
+                    **measured
+                    | {"estimates": tuple(Estimated(**each) for each in measured["estimates"])}
+                )
+                for measured in values["measures"]
+            ),
+            tuple(
+                SharedPassage(**{name: _as_tuples(value) for name, value in passage.items()})
+                for passage in values["passages"]
+            ),
+            Differences(**differences),
+            values["options"],
+        )
+
     def links(self) -> list[Link]:
         """Return the shared passages as a page shows them."""
         return [
@@ -117,6 +148,11 @@ class CompareResult(Comparison, Result):
         else:
             content = self.html()
         write_file(target, lambda new: new.write_text(content))
+
+
+def _as_tuples(value: Any) -> Any:
+    """Turn lists into tuples again."""
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,323 @@
+"""The client: an index that is served elsewhere, with the methods of one that is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from neardup.errors import InvalidParameterError, ServiceError
+from neardup.options.kinds import Seconds
+from neardup.service.transport import Transport, path_of
+
+if TYPE_CHECKING:
+    from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.documents.result import DocumentRemovalResult, DocumentSearchResult, Match
+    from neardup.jobs.passages.result import PassageResult
+
+Id = str | int
+Threshold = str | float | Decimal | Fraction | None
+Texts = str | Iterable[str | Mapping[str, Any]]
+
+_NOT_FOUND = 404
+
+
+def connect(
+    url: str, token: str | None = None, *, index: str | None = None, timeout: float = 60.0
+) -> RemoteIndex:
+    """Connect to an index that ``neardup serve`` serves.
+
+    Parameters
+    ----------
+    url
+        Of the service, such as ``http://127.0.0.1:8600``.
+    token
+        One of those in its file of tokens, if it has one.
+    index
+        Name of the index; may be left out where there is only one.
+    timeout
+        Seconds to wait for an answer.
+
+    Returns
+    -------
+    An object with the methods of ``DocumentIndex`` or ``PassageIndex``: ``query``, ``search``,
+    ``align``, ``get``, ``documents``, ``insert``, ``insert_if_new``, ``add``, ``remove``,
+    ``commit``, ``info``, ``len``, and ``compare``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such index, or there are several and none is named.
+    ServiceError
+        If the service cannot be reached, or refuses the token.
+    """
+    seconds = Seconds(0.001).checked("timeout", timeout)
+    transport = Transport(url, token, seconds)
+    entries = {entry["name"]: entry for entry in transport.get("/v1")["indexes"]}
+    if index is None and len(entries) == 1:
+        index = next(iter(entries))
+    if index is None or index not in entries:
+        wanted = "several are served" if index is None else f"there is no index {index!r}"
+        message = f"index must be one of {', '.join(map(repr, entries))}: {wanted}"
+        raise InvalidParameterError(message)
+    return RemoteIndex(transport, index, entries[index]["kind"])
+
+
+class RemoteIndex:
+    """An index that is served; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
+
+    Any number of threads may use one object. What an index of its kind lacks is refused by the
+    service, with the error that says so.
+    """
+
+    def __init__(self, transport: Transport, name: str, kind: str) -> None:
+        self._transport, self.name, self.kind = transport, name, kind
+
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        threshold: Threshold = None,
+        limit: int | None = None,
+    ) -> list[Match]:
+        """Find the documents that are similar to a text, the most similar first."""
+        from neardup.jobs.documents.result import Match
+
+        body = _given(text=text, tokens=_listed(tokens), threshold=threshold, limit=limit)
+        found = self._post("query", body)["matches"]
+        return [Match(match["id"], match["similarity"]) for match in found]
+
+    def search(
+        self, queries: Texts, threshold: Threshold = None, **options: Any
+    ) -> DocumentSearchResult | PassageResult:
+        """Find what is similar to each of many texts: documents, or passages.
+
+        ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
+        ``options`` are ``recall``, ``report`` and ``with_text`` of an index of passages, and
+        ``limit``, the rows to return at most.
+        """
+        body = _given(queries=_rows(queries), threshold=threshold, **options)
+        return self._result(self._post("search", body))
+
+    def align(
+        self, documents: Texts, *, threshold: Threshold = None, **options: Any
+    ) -> PassageResult:
+        """Find the passages that documents share with those of the index, wherever they are.
+
+        ``options`` are ``min_tokens``, ``with_text`` and ``limit``.
+        """
+        from neardup.jobs.passages.result import PassageResult
+
+        body = _given(documents=_rows(documents), threshold=threshold, **options)
+        found = self._result(self._post("align", body))
+        assert isinstance(found, PassageResult)
+        return found
+
+    def compare(self, text_a: str, text_b: str, **options: Any) -> CompareResult:
+        """Compare two texts, as ``neardup.compare`` does; long ones without edit distance."""
+        from neardup.jobs.compare.result import CompareResult
+
+        body = _given(a=text_a, b=text_b, **options)
+        values = self._transport.post("/v1/compare", body, may_repeat=True)
+        return CompareResult.from_dict(values, (text_a, text_b))
+
+    def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
+        """Return the document of an id, None if there is none."""
+        try:
+            found: dict[str, Any] = self._transport.get(path_of(self.name, "document"), id=id)
+        except ServiceError as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise
+        return found
+
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents, in the order in which they were added."""
+        found: list[dict[str, Any]] = []
+        place: int | None = start
+        while place is not None and len(found) < limit:
+            page = self._transport.get(
+                path_of(self.name, "documents"), start=place, limit=min(limit - len(found), 1000)
+            )
+            found += page["documents"]
+            place = page["next"]
+        return found
+
+    def insert(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        **columns: Any,
+    ) -> None:
+        """Insert a document, which is found at once and durable after ``commit``."""
+        body = _given(id=id, text=text, tokens=_listed(tokens), columns=columns or None)
+        self._post("insert", body, may_repeat=False)
+
+    def insert_if_new(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Iterable[str | int] | None = None,
+        threshold: Threshold = None,
+        **columns: Any,
+    ) -> Id | None:
+        """Insert a document unless a similar one is there; return the id of that one, or None."""
+        body = _given(
+            id=id, text=text, tokens=_listed(tokens), threshold=threshold, columns=columns or None
+        )
+        found: Id | None = self._post("insert-if-new", body, may_repeat=False)["similar_to"]
+        return found
+
+    def add(self, documents: Iterable[Mapping[str, Any]]) -> int:
+        """Add documents, dictionaries with ``id``, ``text`` and columns; return how many.
+
+        All of them or none, durably.
+        """
+        rows = [
+            {
+                "id": row.get("id"),
+                "text": row.get("text"),
+                "columns": {k: v for k, v in row.items() if k not in ("id", "text")},
+            }
+            for row in documents
+        ]
+        inserted: int = self._post("add", {"documents": rows}, may_repeat=False)["inserted"]
+        return inserted
+
+    def remove(self, ids: Sequence[Id]) -> DocumentRemovalResult:
+        """Take documents out, all of them or none."""
+        import pyarrow as pa
+
+        from neardup.jobs.documents.result import DocumentRemovalResult
+        from neardup.jobs.selected_ids import as_list_of_ids
+
+        found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)
+        schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
+        orphans = pa.Table.from_pylist(
+            [
+                {**row, "id": str(row["id"]), "kept_id": str(row["kept_id"])}
+                for row in found["orphans"]
+            ],
+            pa.schema([*schema, ("similarity", pa.float64())]),
+        )
+        return DocumentRemovalResult(found["removed"], found["documents"], orphans)
+
+    def commit(self) -> int:
+        """Make durable what was inserted; return the number of documents."""
+        committed: int = self._post("commit", {}, may_repeat=True)["committed"]
+        return committed
+
+    def info(self) -> dict[str, Any]:
+        """Return what the index holds and how it was made."""
+        found: dict[str, Any] = self._transport.get(path_of(self.name))
+        return found
+
+    def close(self) -> None:
+        """Commit what was inserted, if the index may be changed, and close the connection."""
+        if self._entry()["writable"]:
+            self.commit()
+        self._transport.close()
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        n_documents: int = self._entry()["documents"]
+        return n_documents
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, id: Id) -> bool:  # noqa: A002
+        """Return whether there is a document of this id."""
+        return self.get(id) is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._transport.close()
+
+    def __repr__(self) -> str:
+        """Return the class, the service and the name."""
+        return f"RemoteIndex({self._transport.url!r}, {self.name!r}: {self.kind})"
+
+    def _entry(self) -> dict[str, Any]:
+        for entry in self._transport.get("/v1")["indexes"]:
+            if entry["name"] == self.name:
+                found: dict[str, Any] = entry
+                return found
+        message = f"{self._transport.url} does not serve {self.name!r} any more"
+        raise ServiceError(message)
+
+    def _post(self, operation: str, body: dict[str, Any], *, may_repeat: bool = True) -> Any:
+        return self._transport.post(path_of(self.name, operation), body, may_repeat=may_repeat)
+
+    def _result(self, found: dict[str, Any]) -> DocumentSearchResult | PassageResult:
+        import pyarrow as pa
+
+        from neardup.jobs.documents.result import DocumentSearchResult
+        from neardup.jobs.passages.result import PassageResult
+
+        rows = found[found["kind"]]
+        if found["kind"] == "documents":
+            names: tuple[str, ...] = ("query_id", "doc_id", "similarity")
+        else:
+            names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
+            names += ("similarity", *(name for name in _TEXTS if rows and name in rows[0]))
+        columns = {name: _column(name, [row[name] for row in rows]) for name in names}
+        kind = DocumentSearchResult if found["kind"] == "documents" else PassageResult
+        return kind(pa.table(columns), found["summary"])
+
+
+_TEXTS = ("query_text", "doc_text")
+
+
+def _column(name: str, values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if name == "similarity":
+        return pa.array(values, pa.float64())
+    if name.endswith(("_start", "_end")) or (
+        values and all(isinstance(value, int) for value in values)
+    ):
+        return pa.array(values, pa.int64())
+    return pa.array([str(value) for value in values], pa.large_string())
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the values that are given, a threshold as JSON has it exactly."""
+    body = {name: value for name, value in values.items() if value is not None}
+    for name in ("threshold", "recall"):
+        if isinstance(body.get(name), Decimal | Fraction):
+            body[name] = _as_decimal(name, body[name])
+    return body
+
+
+def _as_decimal(name: str, value: Decimal | Fraction) -> str:
+    fraction = Fraction(value)
+    decimal = Decimal(fraction.numerator) / Decimal(fraction.denominator)
+    if Fraction(decimal) != fraction:
+        message = f"{name} must be a finite decimal to be sent, got {value}"
+        raise InvalidParameterError(message)
+    return format(decimal, "f")
+
+
+def _listed(tokens: Iterable[str | int] | None) -> list[str | int] | None:
+    return tokens if tokens is None or isinstance(tokens, str) else list(tokens)  # type: ignore[return-value]
+
+
+def _rows(texts: Texts) -> list[Any]:
+    return [texts] if isinstance(texts, str) else list(texts)

@@ -1,0 +1,103 @@
+"""A service that runs in a thread, asked by a client that is not ours."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from neardup.service.records import Log
+from neardup.service.serve import Server, address_of, listen, make_server
+from neardup.service.served import Served, ServedDocuments
+from neardup.service.service import Limits, Service
+from neardup.service.settings import ServeOptions
+from tests.service.fake_documents import FakeDocumentIndex
+
+TEXTS = {
+    "cat": "the cat sat on the mat and looked at the moon",
+    "dog": "the dog sat on the mat and looked at the moon",
+    "markup": '<script>alert("x")</script> & more of the same \0 thing',
+    "a/b c?ü": "something else altogether that nobody would look for",
+}
+
+
+@dataclass
+class Running:
+    """A service that runs."""
+
+    url: str
+    service: Service
+    server: Server
+    lines: list[str] = field(default_factory=list)
+
+    def client(self, **options: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=20, **options)
+
+    def post(self, path: str, body: Any) -> httpx.Response:
+        return httpx.post(self.url + path, json=body, timeout=20)
+
+    def get(self, path: str, **parameters: Any) -> httpx.Response:
+        return httpx.get(self.url + path, params=parameters, timeout=20)
+
+
+def start_service(
+    indexes: list[Served], limits: Limits | None = None, **options: Any
+) -> Iterator[Running]:
+    """Run a service in a thread until the generator goes on."""
+    chosen = ServeOptions(port=0, **options)
+    lines: list[str] = []
+    service = Service(
+        indexes, limits or chosen.limits, refresh_seconds=chosen.refresh, log=Log(lines.append)
+    )
+    server = make_server(service, chosen)
+    with listen(chosen) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        wait_for(lambda: server.started and service.status == "ok")
+        yield Running(address_of(listener), service, server, lines)
+        server.should_exit = True
+        thread.join(30)
+    assert not thread.is_alive()
+
+
+def wait_for(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.005)
+
+
+def make_fake(name: str = "docs", *, is_writable: bool = True) -> ServedDocuments:
+    index = FakeDocumentIndex()
+    for key, text in TEXTS.items():
+        index.insert(key, text)
+    return ServedDocuments(name, index, is_writable=is_writable)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Running]]:
+    """Start services, which end with the test."""
+    running = []
+
+    def start_one(indexes: list[Served] | None = None, **options: Any) -> Running:
+        generator = start_service(indexes or [make_fake()], **options)
+        running.append(generator)
+        return next(generator)
+
+    yield start_one
+    for generator in running:
+        assert next(generator, None) is None
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[Running]:
+    """Give a service of one fake index that no test changes, and two that may be changed."""
+    names = {"docs": False, "other": True}
+    yield from start_service(
+        [make_fake(name, is_writable=writable) for name, writable in names.items()]
+    )
