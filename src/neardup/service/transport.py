@@ -1,7 +1,7 @@
 """Requests to a service, over connections that stay open; answers, or neardup's own errors.
 
-With the standard library alone, so that a client needs no extra: requests are small, one after the
-other, and a connection for each thread is all the pool that they need.
+With the standard library alone, so that a client needs no extra: requests are small, and a stack of
+idle connections is all the pool that they need.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import select
-import threading
+from collections import deque
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -46,6 +46,7 @@ class Transport:
     """
 
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
+        self._idle: deque[http.client.HTTPConnection] = deque()
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             message = f"url must be like http://127.0.0.1:8600, got {url!r}"
@@ -64,7 +65,6 @@ class Transport:
                 message = "token must be printable ASCII, as it is in the file of tokens"
                 raise InvalidParameterError(message)
             self._headers["Authorization"] = f"Bearer {token}"
-        self._local = threading.local()
 
     def get(self, path: str, **parameters: Any) -> Any:
         """Ask for something, and return the answer."""
@@ -87,40 +87,47 @@ class Transport:
         return self._send("POST", path, content, may_repeat=may_repeat)
 
     def close(self) -> None:
-        """Close the connection of this thread."""
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._local.connection = None
+        """Close all connections that are not in use."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def _send(self, method: str, path: str, body: bytes | None, *, may_repeat: bool) -> Any:
         for is_last in (not may_repeat, True):
+            connection = self._take()
             try:
-                connection = self._connection()
                 connection.request(method, self._path + path, body, self._headers)
                 answer = connection.getresponse()
                 content = answer.read()
             except _LOST as error:
-                self.close()
+                connection.close()
                 if is_last or isinstance(error, TimeoutError):
                     raise self._unreachable(error) from error
+            except BaseException:
+                # Interrupted: what is still to come is not the answer of the next request.
+                connection.close()
+                raise
             else:
-                if answer.will_close:
-                    self.close()
+                if connection.sock is not None:
+                    self._idle.append(connection)
                 return self._read(answer.status, content)
         raise AssertionError
 
-    def _connection(self) -> http.client.HTTPConnection:
-        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if connection is not None and connection.sock is not None:
+    def _take(self) -> http.client.HTTPConnection:
+        """Return an idle connection, the last one used first, or a new one."""
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                break
             # Nothing is to come: if there is something to read, the service has hung up.
             if not select.select([connection.sock], [], [], 0)[0]:
                 return connection
             connection.close()
         kind = http.client.HTTPSConnection if self._is_encrypted else http.client.HTTPConnection
-        self._local.connection = kind(*self._address, timeout=self._timeout)
-        found: http.client.HTTPConnection = self._local.connection
-        return found
+        return kind(*self._address, timeout=self._timeout)
 
     def _read(self, status: int, content: bytes) -> Any:
         try:

@@ -1,0 +1,242 @@
+"""``neardup.connect``: the methods of the indexes, with the same answers and errors."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+import neardup
+from neardup.service.served import ServedDocuments, ServedPassages
+from neardup.service.service import Limits
+from tests.service.conftest import TEXTS, make_fake, start_service, wait_for
+
+PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
+DOCUMENTS = {
+    "raven": f"Once {PASSAGE} of forgotten lore",
+    "near": f"Once {PASSAGE} of forgotten law",
+    "a/../b ü?#%": "nothing of this kind is to be found in here by anybody at all",
+}
+
+
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("indexes")
+    documents = neardup.DocumentIndex.create(folder / "d", threshold="0.5", ngram=2)
+    passages = neardup.PassageIndex.create(folder / "p", min_tokens=5, num_perm=16)
+    rows = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
+    for index in (documents, passages):
+        index.add(rows)
+    return {"docs": documents, "passages": passages}
+
+
+@pytest.fixture(scope="module")
+def running(indexes):
+    yield from start_service(
+        [
+            ServedDocuments("docs", indexes["docs"], is_writable=True),
+            ServedPassages("passages", indexes["passages"], is_writable=False),
+        ]
+    )
+
+
+@pytest.fixture
+def documents(running):
+    return neardup.connect(running.url, index="docs")
+
+
+@pytest.fixture
+def passages(running):
+    return neardup.connect(running.url, index="passages")
+
+
+def test_connect__needs_a_name_where_there_are_several(running, fake):
+    with pytest.raises(neardup.InvalidParameterError, match="'docs', 'passages'"):
+        neardup.connect(running.url)
+    with pytest.raises(neardup.InvalidParameterError, match="there is no index 'x'"):
+        neardup.connect(running.url, index="x")
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:8600", "ftp://x", "http://", "http://x:y"])
+def test_connect__refuses_urls(url):
+    with pytest.raises(neardup.InvalidParameterError, match=r"^url "):
+        neardup.connect(url)
+
+
+def test_connect__nobody_there():
+    with pytest.raises(neardup.ServiceError, match=r"cannot be reached: .*neardup serve"):
+        neardup.connect("http://127.0.0.1:1")
+
+
+def test_connect__something_else_is_there():
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"hi")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with pytest.raises(neardup.ServiceError, match="does not answer as"):
+                neardup.connect(f"http://127.0.0.1:{server.server_port}")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_token(start, tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text("a-token-that-nobody-guesses")
+    path.chmod(0o600)
+    running = start(token_file=path)
+    assert len(neardup.connect(running.url, "a-token-that-nobody-guesses")) == 4
+    for token in (None, "wrong"):
+        with pytest.raises(neardup.ServiceError, match="a token is needed") as caught:
+            neardup.connect(running.url, token)
+        assert caught.value.status == 401
+    with pytest.raises(neardup.InvalidParameterError, match=r"^token must"):
+        neardup.connect(running.url, "a\nb")
+
+
+@pytest.mark.parametrize("threshold", [None, 0.9, "0.9", Decimal("0.9"), Fraction(9, 10)], ids=repr)
+def test_query__as_the_index(documents, indexes, threshold):
+    for text in DOCUMENTS.values():
+        expected = indexes["docs"].query(text, threshold=threshold)
+        assert documents.query(text, threshold=threshold) == expected
+        assert documents.query(text, threshold=threshold, limit=1) == expected[:1]
+    tokens = DOCUMENTS["raven"].casefold().split()
+    assert documents.query(tokens=tokens) == indexes["docs"].query(tokens=tokens)
+
+
+def test_search__as_the_index(documents, passages, indexes):
+    queries = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
+    found, expected = documents.search(queries), indexes["docs"].search(queries)
+    assert type(found) is type(expected)
+    assert found.table.to_pylist() == expected.table.to_pylist()
+    assert found.table.schema == expected.table.schema
+    found = passages.search(queries, "0.7", with_text=True)
+    expected = indexes["passages"].search(queries, "0.7", with_text=True)
+    assert found.table.to_pylist() == expected.table.to_pylist()
+    assert found.table.schema == expected.table.schema
+    assert passages.search(PASSAGE).table["doc_id"].to_pylist() == ["raven", "near"]
+
+
+def test_align__as_here(passages, indexes):
+    text = f"Somebody said that {PASSAGE}, which is known to everybody."
+    found = passages.align([text]).table.drop_columns("query_id").to_pylist()
+    expected = neardup.align([text], indexes["passages"]).table.drop_columns("query_id")
+    assert found == expected.to_pylist()
+
+
+def test_compare__as_here(documents):
+    texts = (DOCUMENTS["raven"], DOCUMENTS["near"])
+    found = documents.compare(*texts, ngram=2)
+    expected = neardup.compare(*texts, ngram=2, edit_limit=10_000)
+    assert found == expected
+    assert found.html() == expected.html()
+
+
+@pytest.mark.parametrize("name", ["docs", "passages"])
+def test_documents__as_the_index(running, indexes, name):
+    remote, index = neardup.connect(running.url, index=name), indexes[name]
+    assert (len(remote), remote.kind) == (len(index), "documents" if name == "docs" else name)
+    assert remote.documents() == index.documents()
+    assert remote.documents(1, 1) == index.documents(1, 1)
+    for key in (*DOCUMENTS, "nobody"):
+        assert remote.get(key) == index.get(key)
+        assert (key in remote) == (key in DOCUMENTS)
+    expected = {k: v for k, v in index.info().items() if k != "folder"}
+    assert remote.info() == {**expected, "name": name, "kind": remote.kind}
+    assert repr(remote) == f"RemoteIndex({running.url!r}, {name!r}: {remote.kind})"
+
+
+def test_changes(documents, indexes):
+    text = "words that are nowhere else in this whole index of ours"
+    documents.insert("new", text)
+    assert documents.insert_if_new("newer", text) == "new"
+    assert documents.insert_if_new(12, tokens=["quite", "another", "document"]) is None
+    assert documents.commit() == 2
+    assert documents.add([{"id": "added", "text": "this comes with others or not at all"}]) == 1
+    assert len(documents) == len(indexes["docs"]) == 6
+    removal = documents.remove(["new", "added", 12])
+    assert (removal.n_removed, removal.n_documents) == (3, 3)
+    assert removal.orphans.to_pylist() == [{"id": "newer", "kept_id": "new", "similarity": 1.0}]
+    with documents as same:
+        same.insert("last", text)
+    assert indexes["docs"].commit() == 0
+    documents.remove(["last"])
+
+
+REFUSED = [
+    (lambda index: index.query("a", threshold=0.1), neardup.InvalidParameterError),
+    (lambda index: index.query(), neardup.InvalidParameterError),
+    (lambda index: index.query(5), neardup.InvalidInputError),
+    (lambda index: index.query("\ud800"), neardup.InvalidInputError),
+    (lambda index: index.query("a", threshold=Fraction(2, 3)), neardup.InvalidParameterError),
+    (lambda index: index.query("a", limit=0), neardup.InvalidInputError),
+    (lambda index: index.search([b"a"]), neardup.InvalidInputError),
+    (lambda index: index.insert("raven", "x"), neardup.InvalidInputError),
+    (lambda index: index.insert(None, "x"), neardup.InvalidInputError),
+    (lambda index: index.insert("x", "x", other=1), neardup.InvalidParameterError),
+    (lambda index: index.remove(["nobody"]), neardup.InvalidInputError),
+    (lambda index: index.remove("raven"), neardup.InvalidParameterError),
+    (lambda index: index.align("a"), neardup.InvalidParameterError),
+    (lambda index: index.compare("a", "b", threshold=5), neardup.InvalidParameterError),
+]
+
+
+def test_errors__are_our_own(documents):
+    for call, error in REFUSED:
+        with pytest.raises(error) as caught:
+            call(documents)
+        assert type(caught.value) is error
+
+
+def test_errors__of_a_service_for_reading(passages):
+    with pytest.raises(neardup.ServiceError, match="--writable") as caught:
+        passages.insert("x", "y")
+    assert caught.value.status == 403
+
+
+def test_errors__of_an_index_that_is_written(running, indexes, documents):
+    from neardup.storage.lock import write_lock
+
+    with write_lock(indexes["docs"].folder), pytest.raises(neardup.IndexLockedError):
+        documents.insert("x", "y")
+
+
+def test_timeout(start):
+    running = start()
+    remote = neardup.connect(running.url, timeout=0.3)
+    with pytest.raises(neardup.ServiceError, match=r"no answer within 0\.3 s"):
+        remote.query("slow")
+    running.service.indexes["docs"].index.gate.set()
+
+
+def test_connection__lost_meanwhile(start, monkeypatch):
+    """A connection that the service has closed is opened again, and nothing is sent twice."""
+    running = start([make_fake()], limits=Limits())
+    running.server.config.timeout_keep_alive = 0.1
+    remote = neardup.connect(running.url)
+    for number in range(3):
+        remote.insert(f"new-{number}", "x")
+        wait_for(lambda: not running.server.server_state.connections)
+    assert len(remote) == len(TEXTS) + 3
+
+
+def test_threads(fake):
+    remote = neardup.connect(fake.url, index="docs")
+    texts = list(TEXTS.values()) * 10
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(remote.query, texts))
+    assert [matches[0].id for matches in found] == list(TEXTS) * 10

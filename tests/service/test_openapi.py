@@ -1,0 +1,66 @@
+"""The description of the interface, and what comes of requests made from it at random."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+import neardup
+from neardup.service.openapi import describe
+from neardup.service.operations import OPERATIONS
+from neardup.service.served import ServedDocuments, ServedPassages
+from tests.service.conftest import start_service
+
+DOCUMENT = json.loads(describe())
+
+
+def test_describe__is_openapi(fake):
+    assert fake.get("/openapi.json").json() == DOCUMENT
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_describe__every_operation(operation):
+    described = DOCUMENT["paths"][operation.path][operation.method.lower()]
+    assert described["operationId"] == operation.name
+    assert described["summary"].endswith(".")
+    responses = described["responses"]
+    if operation.path.startswith("/v1"):
+        assert {"200", "401", "421", "500"} <= responses.keys()
+    if operation.method == "POST":
+        assert {"400", "408", "413", "415", "422", "503", "504"} <= responses.keys()
+    for status, response in responses.items():
+        if status != "200":
+            component = DOCUMENT["components"]["responses"][response["$ref"].rpartition("/")[2]]
+            schema = component["content"]["application/problem+json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ProblemDetails"}
+
+
+@pytest.mark.slow
+def test_requests__at_random(tmp_path):
+    """No request made from the description, or against it, ends in an answer that it lacks."""
+    if find_spec("schemathesis") is None:
+        pytest.skip("schemathesis is not installed")
+    documents = neardup.DocumentIndex.create(tmp_path / "d", threshold="0.5", ngram=1)
+    passages = neardup.PassageIndex.create(tmp_path / "p", min_tokens=2, num_perm=16)
+    for index in (documents, passages):
+        index.add([{"id": "a", "text": "one two three"}])
+    served = [
+        ServedDocuments("docs", documents, is_writable=True),
+        ServedPassages("passages", passages, is_writable=True),
+    ]
+    for running in start_service(served):
+        command = [
+            *(sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"),
+            *("run", f"{running.url}/openapi.json", "--max-examples", "40", "--seed", "1"),
+            *("--phases", "examples,coverage,fuzzing", "--no-color", "--suppress-health-check"),
+            *("all", "--exclude-checks", "positive_data_acceptance,ignored_auth"),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=600)
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        assert "defect" not in "".join(running.lines)
