@@ -22,6 +22,7 @@ ARGUMENTS = {
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",
+    "serve": "serve idx --check",
     "warmup": "warmup",
     "plan": "plan in.jsonl",
 }

@@ -64,6 +64,7 @@ LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
     ("estimate",): {"--seed"},
+    ("serve",): {"--seed", "--json"},
     ("warmup",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup.errors import InvalidParameterError, ServiceError
+from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
 from neardup.service.transport import Transport, path_of
 
@@ -62,7 +63,8 @@ def connect(
         wanted = "several are served" if index is None else f"there is no index {index!r}"
         message = f"index must be one of {', '.join(map(repr, entries))}: {wanted}"
         raise InvalidParameterError(message)
-    return RemoteIndex(transport, index, entries[index]["kind"])
+    entry = entries[index]
+    return RemoteIndex(transport, index, entry["kind"], is_writable=entry["writable"])
 
 
 class RemoteIndex:
@@ -72,8 +74,11 @@ class RemoteIndex:
     service, with the error that says so.
     """
 
-    def __init__(self, transport: Transport, name: str, kind: str) -> None:
+    def __init__(
+        self, transport: Transport, name: str, kind: IndexKind, *, is_writable: bool
+    ) -> None:
         self._transport, self.name, self.kind = transport, name, kind
+        self._is_writable = is_writable
 
     def query(
         self,
@@ -220,7 +225,7 @@ class RemoteIndex:
 
     def close(self) -> None:
         """Commit what was inserted, if the index may be changed, and close the connection."""
-        if self._entry()["writable"]:
+        if self._is_writable:
             self.commit()
         self._transport.close()
 

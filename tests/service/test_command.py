@@ -1,0 +1,204 @@
+"""``neardup serve`` as a process: it starts, answers, refuses to start, and ends when asked to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+import neardup
+from tests.service.conftest import wait_for
+
+TEXT = "once upon a midnight dreary while I pondered weak and weary"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "idx", threshold="0.5", ngram=2)
+    index.add([{"id": "raven", "text": TEXT}])
+    return tmp_path
+
+
+@dataclass
+class Process:
+    process: subprocess.Popen[str]
+    url: str
+    first_line: str
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str, list[dict[str, object]]]:
+        """Ask it to end; return its code, what it printed last, and the log."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=60)
+        lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+        return self.process.returncode, out, lines
+
+
+@pytest.fixture
+def serve(folder) -> Iterator[Callable[..., Process]]:
+    """Start processes, which are gone with the test."""
+    started = []
+
+    def start(*arguments: str) -> Process:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", "serve", "idx", "--port", "0", *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        started.append(process)
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        return Process(process, re.search(r"http://\S+:\d+", line)[0], line)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_serve__until_sigterm(serve, folder):
+    process = serve("--writable")
+    assert process.first_line.startswith("serving idx (1 document) at http://127.0.0.1:")
+    remote = neardup.connect(process.url)
+    assert [match.id for match in remote.query(TEXT)] == ["raven"]
+    remote.insert("new", "something that is not in there yet but will be")
+    code, out, lines = process.end()
+    assert (code, out) == (0, "ended by SIGTERM; what was inserted is durable\n")
+    assert lines[-1]["event"] == "stopped"
+    # Nobody had committed it.
+    assert "new" in neardup.DocumentIndex.open(folder / "idx")
+
+
+def test_serve__ends_after_requests_under_way(serve):
+    """A batch that takes a while is answered after the signal."""
+    process = serve()
+    remote = neardup.connect(process.url)
+    queries = [f"{TEXT} {number}" for number in range(1000)]
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(remote.search, queries)
+        running = 'neardup_running{lane="heavy"} 1.0'
+        wait_for(lambda: running in httpx.get(f"{process.url}/metrics").text or answer.done())
+        process.process.send_signal(signal.SIGINT)
+        assert len(answer.result()) == 1000
+    remote.close()
+    out, _ = process.process.communicate(timeout=60)
+    assert (process.process.returncode, out) == (0, "ended by SIGINT\n")
+
+
+def test_serve__sees_what_others_add(serve, folder):
+    process = serve("--refresh", "0.1")
+    remote = neardup.connect(process.url)
+    index = neardup.DocumentIndex.open(folder / "idx")
+    index.insert("new", "something that is not in there yet but will be")
+    index.commit()
+    wait_for(lambda: len(remote) == 2)
+    assert remote.get("new") is not None
+
+
+def test_serve__readers_all_the_while(serve, folder):
+    """Whoever asks while others add and remove gets a right answer each time."""
+    process = serve("--refresh", "0.1")
+    stop = threading.Event()
+    wrong = []
+
+    def ask() -> None:
+        remote = neardup.connect(process.url)
+        while not stop.is_set():
+            found = remote.query(TEXT)
+            if [match.id for match in found][:1] != ["raven"]:
+                wrong.append(found)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    index = neardup.DocumentIndex.open(folder / "idx")
+    for number in range(15):
+        index.add([{"id": f"n{number}", "text": f"{number} {TEXT} and {number}"}])
+        index.remove([f"n{number}"])
+    index.compact()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert process.end()[0] == 0
+
+
+def run(folder, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "neardup", "serve", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_serve__refuses_others_without_a_token(folder):
+    code, _, err = run(folder, "idx", "--host", "0.0.0.0")
+    assert code == 1
+    assert err.startswith("error: --host 0.0.0.0 can be reached from other machines")
+    assert "--token-file" in err
+
+
+def test_serve__what_is_not_there(folder):
+    assert run(folder, "nothing")[0] == 1
+    code, _, err = run(folder, "idx", "--token-file", "missing")
+    assert (code, err) == (1, "error: missing: No such file or directory\n")
+    code, _, err = run(folder, "idx", "--host", "192.0.2.1", "--check")
+    assert (code, "token" in err) == (1, True)
+
+
+def test_serve__port_in_use(serve, folder):
+    port = serve().url.rpartition(":")[2]
+    code, _, err = run(folder, "idx", "--port", port)
+    assert code == 1
+    assert f"error: cannot listen at 127.0.0.1, port {port}: " in err
+    assert "choose another --port" in err
+
+
+def test_serve__check(folder):
+    assert run(folder, "idx", "mine=idx", "--check") == (
+        0,
+        "ready to serve idx (1 document), mine (1 document)\n",
+        "",
+    )
+
+
+def test_serve__without_the_extra(folder, run_without):
+    """Who lacks the extra is told how to get it, before anything else."""
+    code, err = run_without("uvicorn", "serve", "idx")
+    assert code == 1
+    assert err == "error: neardup serve needs an extra: pip install 'neardup[serve]'\n"
+
+
+@pytest.fixture
+def run_without(folder) -> Callable[..., tuple[int, str]]:
+    def run_it(module: str, *arguments: str) -> tuple[int, str]:
+        code = (
+            "import importlib.util, sys\n"
+            "real = importlib.util.find_spec\n"
+            f"importlib.util.find_spec = lambda name: None if name == {module!r} else real(name)\n"
+            "from neardup.cli import main\n"
+            f"main({list(arguments)!r})\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60
+        )
+        return done.returncode, done.stderr
+
+    return run_it

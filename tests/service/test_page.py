@@ -1,0 +1,187 @@
+"""The page without a script: what forms send, and what comes back."""
+
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+import neardup
+from neardup.service.served import ServedDocuments, ServedPassages
+from tests.service.conftest import start_service
+
+PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
+HOSTILE = '</textarea></mark><script>alert(1)</script><img src=x onerror="alert(2)"> \u202egnp'
+HOSTILE_ID = '"><script>alert(3)</script>\u202e'
+DOCUMENTS = {
+    "raven": f"Once {PASSAGE} of forgotten lore",
+    HOSTILE_ID: f"{HOSTILE} {PASSAGE} \0 {HOSTILE}",
+    "other": "nothing of this kind is to be found in here by anybody at all",
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("indexes")
+    documents = neardup.DocumentIndex.create(
+        folder / "d", threshold="0.2", ngram=2, columns=["source"]
+    )
+    passages = neardup.PassageIndex.create(folder / "p", min_tokens=5, num_perm=16)
+    rows = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
+    documents.add([{**row, "source": f"<i>{row['id']}</i>"} for row in rows])
+    passages.add(rows)
+    yield from start_service(
+        [
+            ServedDocuments("docs", documents, is_writable=False),
+            ServedPassages("passages", passages, is_writable=False),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def client(running):
+    with running.client(headers={"accept": "text/html"}) as client:
+        yield client
+
+
+def check(answer: httpx.Response, status: int = 200) -> str:
+    """Make sure that nothing of a text is markup, and that nothing is loaded from elsewhere."""
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        status,
+        "text/html; charset=utf-8",
+    )
+    page = answer.text
+    seen = Tags()
+    seen.feed(page)
+    scripts = [attributes for tag, attributes in seen.found if tag == "script"]
+    assert scripts == [{"src": "/page.js", "defer": None}]
+    for tag, attributes in seen.found:
+        assert tag not in ("img", "i", "style", "svg", "iframe")
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in ("src", "href", "action"):
+                assert value.startswith(("/", "#", "data:,"))
+    assert "\0" not in page
+    return page
+
+
+class Tags(HTMLParser):
+    """Collects the tags of a page, with their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def parts(page: str, tag: str) -> list[str]:
+    found = re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", page, re.DOTALL)
+    return [html.unescape(re.sub(r"<[^>]*>", "", part)) for part in found]
+
+
+def test_find__documents_and_passages_with_shared_parts(client):
+    page = check(client.post("/", data={"text": DOCUMENTS["raven"]}))
+    assert "docs: " in page
+    assert "passages: " in page
+    assert "similarity 1.0000" in page
+    marked = parts(page, "mark")
+    assert any(PASSAGE in part for part in marked)
+    assert parts(page, "textarea")[0].strip() == DOCUMENTS["raven"]
+
+
+def test_find__parts_of_a_long_text(client):
+    """A passage index has no document like the text, but one of its passages."""
+    text = f"{'Quite other words come first, many of them. ' * 3} {PASSAGE} And more after that."
+    page = check(client.post("/", data={"text": text, "index": "passages"}))
+    assert sum(PASSAGE in part for part in parts(page, "mark")) == 4
+    assert "docs: " not in page
+
+
+def test_find__hostile_text(client):
+    page = check(client.post("/", data={"text": DOCUMENTS[HOSTILE_ID]}))
+    assert "␀" in page
+    assert any("<script>alert(1)" in part for part in parts(page, "textarea"))
+
+
+def test_find__nothing(client):
+    page = check(client.post("/", data={"text": "words that are nowhere"}))
+    assert page.count("Nothing here is so similar.") == 2
+    assert check(client.post("/", data={"text": "  "})).count("<form") == 1
+
+
+def test_find__threshold_that_the_index_refuses(client):
+    page = check(client.post("/", data={"text": "some words", "threshold": "0.1"}))
+    assert "threshold" in parts(page, "p")[-2]
+
+
+def test_browse__every_document(client):
+    page = check(client.get("/browse", params={"index": "docs"}))
+    links = [html.unescape(link) for link in re.findall(r'<h3><a href="([^"]+)"', page)]
+    assert len(links) == len(DOCUMENTS)
+    for link, text in zip(links, DOCUMENTS.values(), strict=True):
+        shown = parts(check(client.get(link)), "div")[-1]
+        assert shown == text.replace("\0", "␀")
+
+
+def test_browse__start(client):
+    page = check(client.get("/browse", params={"index": "docs", "start": 2}))
+    assert "here are 3 to 3" in page
+    assert "There are no documents here." in check(client.get("/browse?start=50"))
+    for wrong in ("x", "-1", "9" * 50):
+        check(client.get("/browse", params={"start": wrong}), 422)
+
+
+def test_document__columns(client):
+    page = check(client.get("/document", params={"index": "docs", "id": "raven"}))
+    assert "<i>raven</i>" in parts(page, "dd")
+
+
+@pytest.mark.parametrize(
+    "path", ["/document?index=docs&id=no", "/document?index=no&id=x", "/document", "/nothing"]
+)
+def test_problems__are_pages(client, path):
+    assert "<h1>Not Found</h1>" in check(client.get(path), 404)
+
+
+def test_compare__two_documents(client):
+    chosen = {"index_a": "docs", "id_a": "raven", "index_b": "passages", "id_b": HOSTILE_ID}
+    page = check(client.get("/compare", params=chosen))
+    shown = dict(re.findall(r'class="text" id="([ab])"[^>]*>(.*?)</div>', page, re.DOTALL))
+    texts = [html.unescape(re.sub(r"<[^>]*>", "", shown[side])) for side in "ab"]
+    assert texts == [DOCUMENTS["raven"], DOCUMENTS[HOSTILE_ID].replace("\0", "␀")]
+    # The same passage is marked in both, and each mark leads to the other one.
+    for side, other in ("ab", "ba"):
+        assert f'id="{side}-1" href="#{other}-1"' in shown[side]
+        assert parts(shown[side], 'span class="part[^>]*') or PASSAGE.split()[3] in shown[side]
+
+
+def test_compare__pasted_texts(client):
+    form = {"text_a": DOCUMENTS["raven"], "text_b": f"He said {PASSAGE}.\r\nAnd went."}
+    page = check(client.post("/compare", data=form))
+    assert "Jaccard similarity" in page
+    assert check(client.get("/compare")).count("<textarea") == 2
+
+
+def test_compare__too_long(client, running):
+    most = running.service.limits.compared_characters
+    form = {"text_a": "x " * most, "text_b": "y"}
+    assert "characters" in check(client.post("/compare", data=form), 413)
+
+
+def test_form__that_cannot_be_read(client):
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    check(client.post("/", content=b"\xff\xfe", headers=kind), 400)
+    check(client.post("/", content=b"&".join([b"a=1"] * 30), headers=kind), 400)
+    check(client.post("/", json={"text": "x"}), 415)
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/page.css", "text/css"), ("/page.js", "javascript")])
+def test_static(client, path, kind):
+    answer = client.get(path)
+    assert kind in answer.headers["content-type"]
+    assert "://" not in answer.text
