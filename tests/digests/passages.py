@@ -13,6 +13,7 @@ DROP = "drop docs.jsonl --id-column id -o out --named-in"
 INDEX = [
     BUILD,
     f"{BUILD} --json --workers 1",
+    f"{BUILD} ; serve idx --check",
     f"{BUILD} --quiet ; index info idx ; index info idx --json",
     f"{BUILD} ; {BUILD} --overwrite --seed 5 ; index info idx",
     f"{BUILD} ; index add idx questions.jsonl --id-column id ; index info idx --json"

@@ -17,8 +17,8 @@ HELP = [
     "nonsense",
     *(f"{name} --help" for name in (
         "dedup", "pairs", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "drop", "sketch", "estimate", "warmup",
-        "plan",
+        "index compact", "index info", "search", "align", "drop", "sketch", "estimate", "serve",
+        "warmup", "plan",
     )),
     "index",
     "dedup",

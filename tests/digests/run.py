@@ -17,7 +17,8 @@ SECONDS_AT_MOST = 600
 
 # Commands that always take --workers; plan does only with an input.
 _PARALLEL = (
-    *("dedup", "pairs", "compare", "search", "align", "drop", "sketch", "estimate", "warmup"),
+    *("dedup", "pairs", "compare", "search", "align", "drop", "sketch", "estimate", "serve"),
+    "warmup",
 )
 _PARALLEL_OF_INDEX = ("build", "add", "compact")
 

@@ -432,7 +432,7 @@ REFRESH = Option(
     metavar="SECONDS",
 )
 MAX_BODY = Option(
-    "max_body", ByteSize(1_000_000), "Largest body of a request.", "16MB", metavar="SIZE"
+    "max_body", ByteSize(1_000_000), "Largest body of a request.", usual="16MB", metavar="SIZE"
 )
 MAX_TEXTS = Option("max_texts", Whole(1), "Most texts or ids in a request.", 1000, metavar="N")
 MAX_SECONDS = Option(

@@ -34,7 +34,7 @@ class ServeOptions(CheckedOptions):
     token_file: Path | None = None
     writable: bool = False
     refresh: float = 2.0
-    max_body: Any = "16MB"
+    max_body: Any = None
     max_texts: int = 1000
     max_seconds: float = 30.0
     max_waiting: int = 256
@@ -47,7 +47,10 @@ class ServeOptions(CheckedOptions):
     @property
     def limits(self) -> Limits:
         """How much a request may ask for."""
-        return Limits(self.max_body, self.max_texts, self.max_seconds, self.max_waiting)
+        usual = Limits()
+        return Limits(
+            self.max_body or usual.body_bytes, self.max_texts, self.max_seconds, self.max_waiting
+        )
 
     def access(self) -> Access:
         """Read the tokens, and return who may ask.

@@ -1,0 +1,237 @@
+"""The service's page in a real browser: paste, find, compare; hostile text, keys, a phone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+import neardup
+from neardup.service.served import ServedDocuments, ServedPassages
+from tests.browser import driver
+from tests.docs.pages import ROOT
+from tests.service.conftest import start_service
+
+pytestmark = pytest.mark.browser
+
+PASSAGE = (
+    "Once upon a midnight dreary, while I pondered, weak and weary, over many a quaint and curious "
+    "volume of forgotten lore, while I nodded, nearly napping, suddenly there came a tapping"
+)
+HOSTILE = (
+    "</textarea><script>alert(1)</script><img src=http://example.invalid/x onerror=alert(2)>"
+    "<base href=//example.invalid/>\u202egnp \0 \u2066"
+)
+HOSTILE_ID = '"><script>alert(3)</script>\u202e'
+DOCUMENTS = {
+    "The Raven": f"{PASSAGE}, as of some one gently rapping, rapping at my chamber door.",
+    "A school edition": (
+        f"From a school book. {PASSAGE.replace('forgotten', 'forgoten')}, as of someone gently "
+        "knocking. Read it aloud and mark the rhymes."
+    ),
+    HOSTILE_ID: f"{HOSTILE} {PASSAGE} {HOSTILE}",
+    "Other": "Nothing of this kind is to be found in here by anybody who looks for it at all.",
+}
+PASTED = f"I remember it well: {PASSAGE.lower()}, and so on, as my teacher used to say."
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("indexes")
+    documents = neardup.DocumentIndex.create(folder / "d", threshold="0.3", ngram=2)
+    passages = neardup.PassageIndex.create(folder / "p", min_tokens=10, num_perm=32)
+    for index in (documents, passages):
+        index.add([{"id": key, "text": text} for key, text in DOCUMENTS.items()])
+    # Of the pictures.
+    library = neardup.DocumentIndex.create(folder / "l", threshold="0.3", ngram=2)
+    friendly = {key: text for key, text in DOCUMENTS.items() if key != HOSTILE_ID}
+    library.add([{"id": key, "text": text} for key, text in friendly.items()])
+    served = [
+        ServedDocuments("library", library, is_writable=False),
+        ServedDocuments("poems", documents, is_writable=False),
+        ServedPassages("passages", passages, is_writable=False),
+    ]
+    for running in start_service(served):
+        yield running.url
+
+
+@pytest.fixture(scope="module")
+def browse(url):
+    """Open a page of the service, take steps, and run a script in the last one."""
+    if find_spec("PyQt6") is None or find_spec("PyQt6.QtWebEngineCore") is None:
+        pytest.skip("no browser to be had: PyQt6-WebEngine is not installed")
+
+    def open_page(
+        path: str,
+        *steps: str,
+        dark: bool = False,
+        width: int = 1200,
+        height: int = 800,
+        picture: str = "",
+    ) -> Any:
+        flags = f"--disable-gpu --blink-settings=preferredColorScheme={0 if dark else 1}"
+        environment = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "QTWEBENGINE_DISABLE_SANDBOX": "1",
+            "QTWEBENGINE_CHROMIUM_FLAGS": flags,
+            "NEARDUP_BROWSER_WIDTH": str(width),
+            "NEARDUP_BROWSER_HEIGHT": str(height),
+            "NEARDUP_BROWSER_PICTURE": picture,
+        }
+        done = subprocess.run(
+            [sys.executable, driver.__file__, url + path, *steps],
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=2 * driver.SECONDS,
+        )
+        if done.returncode == driver.NO_BROWSER:
+            pytest.skip(f"no browser to be had: {done.stderr.strip()}")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert "error" not in told, told
+        # Nothing from outside, nothing that a text asked for, nothing that the policy had to stop.
+        assert [seen for seen in told["requests"] if not seen.startswith((url, "data:,"))] == []
+        assert (told["console"], told["dialogs"]) == ([], [])
+        return told.get("value")
+
+    return open_page
+
+
+def paste(text: str, field: str = "text") -> str:
+    value = json.dumps(text)
+    return (
+        f"document.getElementById('{field}').value = {value};"
+        f"document.getElementById('{field}').form.requestSubmit()"
+    )
+
+
+SEEN = """({
+  headings: [...document.querySelectorAll('h2')].map((e) => e.textContent.trim()),
+  ids: [...document.querySelectorAll('h3 a')].map((e) => e.textContent),
+  marks: [...document.querySelectorAll('mark')].map((e) => e.textContent),
+  focus: document.activeElement.id,
+  title: document.title,
+})"""
+
+
+def test_find__pasted_text(browse):
+    seen = browse("/", paste(PASTED), SEEN)
+    names = ["library:", "poems:", "passages:"]
+    assert [heading.split()[0] for heading in seen["headings"]] == names
+    assert seen["ids"].count("The Raven") == 3
+    assert any("midnight dreary" in mark for mark in seen["marks"])
+    # Who cannot see is taken to what was found.
+    assert seen["focus"] == "found"
+
+
+def test_find__hostile_text(browse):
+    seen = browse("/", paste(DOCUMENTS[HOSTILE_ID]), SEEN)
+    assert HOSTILE_ID in seen["ids"]
+    assert seen["title"] == "Find what is like a text - neardup"
+
+
+def test_find__with_keys_alone(browse):
+    """Tab to the field, type, and send with Control and Enter; then on to side by side."""
+    first = "document.getElementById('text').focus(), document.activeElement.id"
+    assert browse("/", first) == "text"
+    steps = ["keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
+    seen = browse("/", *steps[:2], "document.activeElement.value.trim()")
+    assert seen == PASSAGE
+    marks = browse("/", *steps, SEEN)["marks"]
+    assert marks
+
+
+def test_find__a_dropped_file(browse):
+    script = """(async () => {
+      const files = new DataTransfer();
+      files.items.add(new File(['text of a file'], 'a.txt'));
+      const field = document.getElementById('text');
+      field.dispatchEvent(new DragEvent('drop', {dataTransfer: files, cancelable: true}));
+      await new Promise((done) => setTimeout(done, 200));
+      return field.value;
+    })()"""
+    assert browse("/", script) == "text of a file"
+
+
+@pytest.mark.parametrize("identifier", ["A school edition", HOSTILE_ID])
+def test_compare__side_by_side(browse, identifier):
+    click = (
+        "[...document.querySelectorAll('li')].find((e) => e.querySelector('h3 a').textContent === "
+        f"{json.dumps(identifier)}).querySelector('form').requestSubmit()"
+    )
+    texts = browse(
+        "/",
+        paste(PASTED),
+        click,
+        """({
+          texts: [...document.querySelectorAll('.text')].map((e) => e.textContent),
+          marks: [...document.querySelectorAll('.mark')].map((e) => e.getAttribute('href')),
+          lit: (document.querySelector('#a .part').click(),
+                document.querySelectorAll('#b .part.on').length),
+        })""",
+    )
+    shown = DOCUMENTS[identifier].replace("\0", "␀")
+    assert texts["texts"] == [PASTED, shown]
+    assert {"#b-1", "#a-1"} <= set(texts["marks"])
+    assert texts["lit"] > 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("path", "steps"),
+    [
+        ("/", [paste(DOCUMENTS[HOSTILE_ID] + "x" * 300)]),
+        ("/browse", []),
+        ("/compare?index_a=poems&id_a=The+Raven&index_b=poems&id_b=A+school+edition", []),
+        ("/document?index=poems&id=The+Raven", []),
+    ],
+    ids=["find", "browse", "compare", "document"],
+)
+def test_pages__on_a_phone(browse, path, steps, dark):
+    """Nothing is wider than a small phone; letters stand out from what is behind them."""
+    seen = browse(
+        path,
+        *steps,
+        """({
+          width: innerWidth,
+          scroll: document.documentElement.scrollWidth,
+          ink: getComputedStyle(document.body).color,
+          page: getComputedStyle(document.body).backgroundColor,
+          small: [...document.querySelectorAll('button, select, input:not([type=hidden])')]
+            .map((e) => e.getBoundingClientRect().height).filter((h) => h && h < 24).length,
+        })""",
+        dark=dark,
+        width=320,
+    )
+    assert seen["width"] == 320
+    assert seen["scroll"] <= 320
+    assert seen["small"] == 0
+    bright = [sum(map(int, seen[name][4:-1].split(","))) for name in ("ink", "page")]
+    assert (bright[0] > bright[1]) == dark
+    assert abs(bright[0] - bright[1]) > 400
+
+
+def test_pictures__of_the_documentation(browse, tmp_path):
+    """The pictures can be made; NEARDUP_UPDATE_DOCS=1 puts them where the pages show them."""
+    folder = ROOT / "docs" if os.environ.get("NEARDUP_UPDATE_DOCS") == "1" else tmp_path
+    chosen = "document.querySelector('select').value = 'library';"
+    pages = {
+        "find": ("/", chosen + paste(PASTED)),
+        "compare": (
+            "/compare?"
+            + "&".join(
+                ["index_a=library", "id_a=The+Raven", "index_b=library", "id_b=A+school+edition"]
+            ),
+        ),
+    }
+    for name, (path, *steps) in pages.items():
+        file = folder / f"serving-{name}.png"
+        browse(path, *steps, "0", width=800, height=480, picture=str(file))
+        assert 5_000 < file.stat().st_size < 75_000
