@@ -80,7 +80,8 @@ def main(page_path: str, *steps: str) -> int:
 
     def save(picture: str) -> None:
         # 256 colours are enough for text, and take a third of the room.
-        view.grab().toImage().convertToFormat(QImage.Format.Format_Indexed8).save(picture)
+        kind, without_dots = QImage.Format.Format_Indexed8, Qt.ImageConversionFlag.ThresholdDither
+        view.grab().toImage().convertToFormat(kind, without_dots).save(picture)
         application.quit()
 
     def ask() -> None:

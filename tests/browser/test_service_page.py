@@ -233,5 +233,5 @@ def test_pictures__of_the_documentation(browse, tmp_path):
     }
     for name, (path, *steps) in pages.items():
         file = folder / f"serving-{name}.png"
-        browse(path, *steps, "0", width=800, height=480, picture=str(file))
+        browse(path, *steps, "scrollTo(0, 0)", width=800, height=720, picture=str(file))
         assert 5_000 < file.stat().st_size < 75_000

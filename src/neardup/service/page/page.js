@@ -30,5 +30,9 @@
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form.requestSubmit();
     });
   }
-  document.querySelector("[data-focus]")?.focus();
+  const found = document.querySelector("[data-focus]");
+  if (found !== null) {
+    found.focus({ preventScroll: true });
+    found.scrollIntoView();
+  }
 })();
