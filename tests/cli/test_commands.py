@@ -64,7 +64,7 @@ LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
     ("estimate",): {"--seed"},
-    ("serve",): {"--seed", "--json"},
+    ("serve",): {"--seed"},
     ("warmup",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},
@@ -109,7 +109,7 @@ def test_help__examples(run, name):
     [
         (["dedupe"], " Did you mean 'dedup'?"),
         (["dedupe", "--help"], " Did you mean 'dedup'?"),
-        (["sweep"], ""),
+        (["polish"], ""),
     ],
 )
 def test_help__unknown_command(run, arguments, advice):

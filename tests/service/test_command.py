@@ -179,6 +179,12 @@ def test_serve__check(folder):
     )
 
 
+def test_serve__json(serve):
+    found = json.loads(serve("--json").first_line)
+    assert found["url"].startswith("http://127.0.0.1:")
+    assert found["indexes"] == [{"name": "idx", "kind": "documents", "documents": 1}]
+
+
 def test_serve__without_the_extra(folder, run_without):
     """Who lacks the extra is told how to get it, before anything else."""
     code, err = run_without("uvicorn", "serve", "idx")

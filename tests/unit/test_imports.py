@@ -85,6 +85,7 @@ def test_public_names__errors_are_what_callers_expect():
         "OutputExistsError": FileExistsError,
         "ReadError": OSError,
         "ResultLimitError": RuntimeError,
+        "ServiceError": RuntimeError,
         "SketchFormatError": ValueError,
         "SketchMismatchError": ValueError,
         "WriteError": OSError,

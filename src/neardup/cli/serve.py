@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.display import announce_compilation, say
+from neardup.cli.display import announce_compilation, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
+
+if TYPE_CHECKING:
+    from neardup.service.served import Served
 
 _EPILOG = """\b
 Examples:
@@ -24,7 +27,7 @@ _NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus
 @click.command("serve", cls=TableCommand, epilog=_EPILOG)
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
 @options_of("serve")
-def command(folders: tuple[str, ...], quiet: bool, **options: Any) -> None:
+def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any) -> None:
     """Answer over HTTP what indexes hold, with a page for people.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
@@ -39,24 +42,38 @@ def command(folders: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from neardup.service.serve import run
     from neardup.service.settings import ServeOptions, open_indexes
 
-    chosen = ServeOptions(quiet=quiet, **options)
+    chosen = ServeOptions(quiet=quiet, as_json=as_json, **options)
     access = chosen.access()
     indexes = open_indexes(folders, chosen)
-    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
+
+    def announce(url: str | None) -> None:
+        if as_json:
+            say_json(_describe(indexes, url, needs_token=bool(access.tokens)))
+        elif not quiet:
+            say(_announcement(indexes, url, needs_token=bool(access.tokens)))
+
     if chosen.check:
-        if not quiet:
-            say(f"ready to serve {listed}")
+        announce(None)
         return
-
-    def announce(url: str) -> None:
-        if not quiet:
-            needed = "; a token is needed" if access.tokens else ""
-            say(f"serving {listed} at {url}{needed}; Control-C ends it")
-
     ended_by = run(indexes, chosen, announce)
-    if not quiet:
+    if not quiet and not as_json:
         name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
         say(f"ended{name}{'; what was inserted is durable' if chosen.writable else ''}")
+
+
+def _describe(indexes: list[Served], url: str | None, *, needs_token: bool) -> dict[str, Any]:
+    entries = [
+        {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
+    ]
+    return {"url": url, "token": needs_token, "indexes": entries}
+
+
+def _announcement(indexes: list[Served], url: str | None, *, needs_token: bool) -> str:
+    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
+    if url is None:
+        return f"ready to serve {listed}"
+    needed = "; a token is needed" if needs_token else ""
+    return f"serving {listed} at {url}{needed}; Control-C ends it"
 
 
 def _check_extra() -> None:

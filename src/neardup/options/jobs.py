@@ -255,8 +255,9 @@ SERVE = (
     _SAME_TOKENIZER.but(
         help="The tokenizer.json file that the indexes were made with, if it was one."
     ),
-    table.WORKERS.but(help="Threads for look-ups."),
+    table.WORKERS,
     table.QUIET,
+    table.AS_JSON.but(help="Print what is served, and where, as one JSON object."),
 )
 
 # Options of the command line, in the order in which help lists them.

@@ -43,6 +43,7 @@ class ServeOptions(CheckedOptions):
     tokenizer: str | Path | None = None
     workers: int | None = None
     quiet: bool = False
+    as_json: bool = False
 
     @property
     def limits(self) -> Limits:
