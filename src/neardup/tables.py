@@ -6,6 +6,7 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -244,8 +245,9 @@ class ScoredPairs:
 class Removals:
     """What each document gives way to.
 
-    ``keepers`` is -1 for a document that stays, else the document that stays in its place;
-    ``similarities`` their verified similarity, NaN for a document that stays.
+    ``keepers`` is -1 for a document that stays, else the document that stays in its place, or -2
+    for one that goes for its earlier keeper, which is not among these. ``similarities`` are their
+    verified similarity, NaN for a document that stays.
     ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
     """
 
@@ -253,6 +255,44 @@ class Removals:
     similarities: Floats
     n_compared: int
     n_verified: int
+
+
+@dataclass(frozen=True)
+class EarlierKeepers:
+    """What documents go for in an earlier collection, whose documents all stay.
+
+    ``documents`` are numbers there, -1 for none. ``overlaps`` is what a document has in common with
+    that one, ``sizes`` the number of elements of the set of that one, or its total weight. Nothing
+    else may take those that ``are_settled``: exact copies of it, which ``are_copies``, and copies
+    of a document that went for it before.
+    """
+
+    documents: Int64s
+    overlaps: Int64s
+    sizes: Int64s
+    similarities: Floats
+    are_settled: Bools
+    are_copies: Bools
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def take(self, rows: Int64s | Bools) -> EarlierKeepers:
+        """Give those of some documents: at these places, or marked."""
+        return EarlierKeepers(*(values[rows] for values in vars(self).values()))
+
+    @classmethod
+    def none(cls, n: int) -> EarlierKeepers:
+        """Return those of n documents that have none."""
+        numbers: Int64s = np.zeros(n, np.int64)
+        nothing = np.zeros(n, np.bool_)
+        return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing, nothing)
+
+    @classmethod
+    def join(cls, parts: Sequence[EarlierKeepers]) -> EarlierKeepers:
+        """Put those of some runs of documents one behind the other."""
+        columns = zip(*(vars(part).values() for part in (cls.none(0), *parts)), strict=True)
+        return cls(*map(np.concatenate, columns))
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,15 @@ from tests.arrays import (
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, value
 
+# What the kernel is to leave as it is.
+NOTED = 0.125
 
-def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=None):
+
+def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=None, known=None):
     """Run the kernel in one or more steps; give keepers, similarities and counts.
 
-    ``n_probed`` is how many of its keys each set looks under, if not under all.
+    ``n_probed`` is how many of its keys each set looks under, if not under all; ``known`` has for
+    some sets overlap and size of one that they go for in any case.
     """
     table = make_weighted_sets(sets) if measure == WEIGHTED else make_sets(sets)
     lists = list_keys(make_buckets(bands))
@@ -42,8 +46,15 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
     documents = np.full(lists.sizes.sum(), -9, np.int32)
     members = survivors.Members(starts, np.zeros(len(lists.sizes), np.int64), documents)
     decisions = survivors.Decisions(
-        np.full(n, -1, np.int32), np.zeros(n, np.int64), np.full(n, -9.0)
+        np.full(n, -1, np.int32),
+        np.zeros(n, np.int64),
+        np.full(n, -9.0),
+        np.zeros(n if known else 0, np.int64),
     )
+    for d, (overlap, size) in (known or {}).items():
+        decisions.keepers[d], decisions.overlaps[d] = survivors.KNOWN, overlap
+        decisions.similarities[d], decisions.known_sizes[d] = NOTED, size
+    decisions = sealed(decisions)
     comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
     bounds = [0, *steps, n]
     for start, stop in pairwise(bounds):
@@ -60,7 +71,7 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
             comparisons,
             True,
         )
-    keepers, _, similarities = decisions
+    keepers, _, similarities, _ = decisions
     return keepers.tolist(), similarities.tolist(), comparisons.counts.tolist()
 
 
@@ -304,3 +315,56 @@ def test_choose_survivors__weighted_copies_cost_one_comparison_each():
     keepers, _, counts = choose(sets, [[0] * n, [5] * n], WEIGHTED, Fraction("0.8"))
     assert keepers == [-1] + [0] * (n - 1)
     assert counts == [n - 1, n - 1]
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+def test_choose_survivors__known_to_be_similar_as_oracle(measure):
+    """What is known to be similar to a document outside never stays; the most similar one wins."""
+    generator = random.Random(measure)
+    seen = set()
+    for _ in range(60):
+        n = generator.randint(1, 20)
+        if measure == WEIGHTED:
+            sets = random_weighted_sets(generator, n + 4, 6, 3)
+        else:
+            sets = random_sets(generator, n + 4, 6)
+        sets, outside = sets[:n], sets[n:]
+        bands = random_labels(generator, n, 2)
+        earlier = {
+            d: x
+            for d in generator.sample(range(n), generator.randint(0, n))
+            for x in [generator.choice(outside)]
+            if sets[d] and x and rank_of_sets(measure, sets[d], x) > 0
+        }
+        steps = sorted(generator.choices(range(n + 1), k=generator.randrange(3)))
+        known = {d: common_and_size(sets[d], x) for d, x in earlier.items()}
+        threshold = Fraction(generator.choice(("0.3", "0.5", "0.8")))
+        keepers, similarities, _ = choose(sets, bands, measure, threshold, steps=steps, known=known)
+        assert keepers == oracle.choose(
+            sets,
+            measure,
+            threshold,
+            are_candidates=lambda d, o, bands=bands: any(row[d] == row[o] for row in bands),
+            earlier=earlier,
+        )
+        for d, keeper in enumerate(keepers):
+            assert keeper >= 0 or (similarities[d] == NOTED) == (keeper == survivors.KNOWN)
+            seen.add((d in earlier, min(keeper, 0)))
+    assert seen == {(True, survivors.KNOWN), (True, 0), (False, -1), (False, 0)}
+
+
+def common_and_size(x, y):
+    if isinstance(x, set):
+        return len(x & y), len(y)
+    return sum(min(x[e], y[e]) for e in x.keys() & y.keys()), sum(y.values())
+
+
+def test_choose_survivors__known_one_has_the_ties_and_is_no_member():
+    x = set(range(10))
+    near, far = (9, 9), (8, 9)
+    for first, keeper in ((near, survivors.KNOWN), (far, 0)):
+        keepers, _, counts = choose(
+            [x - {0}, x, x], [[0] * 3], "jaccard", Fraction("0.8"), known={1: first, 2: first}
+        )
+        assert keepers == [-1, keeper, keeper]
+        assert counts == [2, 2]

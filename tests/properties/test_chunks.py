@@ -15,10 +15,11 @@ from neardup.clustering.chunks import choose_in_chunks
 from neardup.clustering.component_chunks import join_in_chunks
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
+from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
-from tests.oracles.measures import MEASURES, WEIGHTED
+from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, value
 from tests.strategies import thresholds
 
 elements = st.integers(0, 15)
@@ -61,9 +62,10 @@ class Reader:
         return self.make([self.sets[d] for d in self.reads[-1]])
 
 
-def check(drawn, make, measure, threshold, capacity, sizes):
+def check(drawn, make, measure, threshold, capacity, sizes, known=None):
     """Hold chunks to one run, bit by bit, and to the definition; return what was read."""
     sets, keys, n_fixed = drawn
+    earlier = None if known is None else keepers_of(sets, known, measure)
     reader, reports = Reader(sets, make), []
     chunks = choose_in_chunks(
         keys,
@@ -71,11 +73,16 @@ def check(drawn, make, measure, threshold, capacity, sizes):
         reader,
         make_measure(measure, threshold),
         n_fixed=n_fixed,
+        earlier=earlier,
         capacity=capacity,
         progress=reports.append,
     )
     whole = survivors.choose_survivors(
-        list_full_keys(keys), make(sets), make_measure(measure, threshold), n_fixed=n_fixed
+        list_full_keys(keys),
+        make(sets),
+        make_measure(measure, threshold),
+        n_fixed=n_fixed,
+        earlier=earlier,
     )
     assert chunks.keepers.tolist() == whole.keepers.tolist()
     assert chunks.similarities.tobytes() == whole.similarities.tobytes()
@@ -86,10 +93,30 @@ def check(drawn, make, measure, threshold, capacity, sizes):
         threshold,
         n_fixed=n_fixed,
         are_candidates=share_a_key(keys),
+        earlier=known,
     )
     assert reports == sorted({*reports})
     assert reports[-1] == len(sets)
     return chunks, reader.reads
+
+
+def keepers_of(sets, known, measure):
+    """Lay down what some of the documents are known to go for, which are sets themselves."""
+    n = len(sets)
+    numbers, overlaps, sizes = (np.full(n, -1, np.int64) for _ in range(3))
+    similarities = np.full(n, -1.0)
+    for d, x in known.items():
+        is_plain = isinstance(x, set)
+        numbers[d] = 10 * d
+        sizes[d] = len(x) if is_plain else sum(x.values())
+        overlaps[d] = (
+            len(x & sets[d])
+            if is_plain
+            else sum(min(x[e], sets[d][e]) for e in x.keys() & sets[d].keys())
+        )
+        similarities[d] = value(measure, rank_of_sets(measure, sets[d], x))
+    nothing = np.zeros(n, np.bool_)
+    return EarlierKeepers(numbers, overlaps, sizes, similarities, nothing, nothing)
 
 
 def share_a_key(keys):
@@ -146,6 +173,25 @@ def test_choose_in_chunks__sizes_need_not_be_right(drawn, measure, threshold, ca
     n = len(drawn[0])
     sizes = data.draw(st.lists(st.integers(0, 40), min_size=n, max_size=n))
     check(drawn, make_sets, measure, threshold, capacity, sizes)
+
+
+@given(plain, st.sampled_from(MEASURES), thresholds, capacities, st.data())
+def test_choose_in_chunks__what_goes_for_an_earlier_one(drawn, measure, threshold, capacity, data):
+    sets, keys, _ = drawn
+    numbers = st.integers(0, len(sets) - 1)
+    known = data.draw(st.dictionaries(numbers, st.sets(elements, min_size=1)))
+    known = {d: x for d, x in known.items() if x & sets[d]}
+    sizes = [len(x) for x in sets]
+    check((sets, keys, 0), make_sets, measure, threshold, capacity, sizes, known)
+
+
+@given(weighted, thresholds, capacities, st.data())
+def test_choose_in_chunks__what_goes_for_an_earlier_one_by_weight(drawn, threshold, capacity, data):
+    sets, keys, _ = drawn
+    known = data.draw(st.dictionaries(st.integers(0, len(sets) - 1), weights))
+    known = {d: x for d, x in known.items() if x.keys() & sets[d].keys()}
+    sizes = [len(x) for x in sets]
+    check((sets, keys, 0), make_weighted_sets, WEIGHTED, threshold, capacity, sizes, known)
 
 
 @given(plain, st.sampled_from(MEASURES), thresholds, capacities)

@@ -11,7 +11,7 @@ from neardup.clustering.survivors import Choice
 from neardup.kernels import survivors
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
-from neardup.tables import Int32s, Int64s, Removals, Uint64s
+from neardup.tables import EarlierKeepers, Int32s, Int64s, Removals, Uint64s
 
 
 def choose_in_chunks(
@@ -22,6 +22,7 @@ def choose_in_chunks(
     *,
     components: Int64s | None = None,
     n_fixed: int = 0,
+    earlier: EarlierKeepers | None = None,
     capacity: int,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
@@ -38,7 +39,7 @@ def choose_in_chunks(
         a document.
     components
         Where it is given, documents share keys only with those of the same number.
-    measure, n_fixed, progress
+    measure, n_fixed, earlier, progress
         As for ``choose_survivors``.
     capacity
         So many elements may be in memory at once. A chunk has one document at least, and so has
@@ -58,7 +59,7 @@ def choose_in_chunks(
     """
     n_documents = len(sizes)
     lists = list_full_keys(keys, components)
-    choice = Choice(lists, measure, n_fixed)
+    choice = Choice(lists, measure, n_fixed, earlier)
     members = choice.members
     shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
     choice.go_through(0, n_fixed, shelf.measured, progress=progress)
@@ -73,8 +74,8 @@ def choose_in_chunks(
         starts = members.starts[shared]
         ends = starts + members.sizes[shared]
         members.sizes[shared] = 0
-        for earlier in shelf.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
-            survivors.show_next(shared, ends, int(earlier[-1]) + 1, members)
+        for shown in shelf.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
+            survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
             choice.go_through(start, stop, shelf.measured, decides=False)
 
         # Survivors of the chunk itself come behind the earlier ones.

@@ -11,7 +11,7 @@ from neardup.kernels.comparisons import Comparisons, Keys, MeasuredSets
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.matching.verify import measure_sets
-from neardup.tables import KeyLists, Removals, ShingleSets, WeightedSets
+from neardup.tables import EarlierKeepers, KeyLists, Removals, ShingleSets, WeightedSets
 
 # Documents decided between two calls of ``progress``, during which Ctrl-C is not noticed.
 _STEP = 4096
@@ -23,6 +23,7 @@ def choose_survivors(
     measure: Measure,
     *,
     n_fixed: int = 0,
+    earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
     """Go through the documents in order; remove those similar to one that already stays.
@@ -40,6 +41,9 @@ def choose_survivors(
         For one-sided measures the document that would go is x and the one that stays is y.
     n_fixed
         So many documents at the start stay in any case.
+    earlier
+        What some of the documents go for in any case, unless one that stays is more similar; the
+        others have none.
     progress
         Called with the number of documents decided so far.
 
@@ -49,7 +53,7 @@ def choose_survivors(
     comparisons. Documents that share a key without being similar all stay and are all compared
     with each other.
     """
-    choice = Choice(lists, measure, n_fixed)
+    choice = Choice(lists, measure, n_fixed, earlier)
     choice.go_through(0, len(sets), measure_sets(sets), progress=progress)
     return choice.removals
 
@@ -63,7 +67,13 @@ class Choice:
         Documents that stay, by key; those of them that later documents are to be compared with.
     """
 
-    def __init__(self, lists: KeyLists, measure: Measure, n_fixed: int) -> None:
+    def __init__(
+        self,
+        lists: KeyLists,
+        measure: Measure,
+        n_fixed: int,
+        earlier: EarlierKeepers | None = None,
+    ) -> None:
         n_documents = len(lists.starts) - 1
         self.members = survivors.Members(
             starts=np.cumsum(lists.sizes) - lists.sizes,
@@ -74,11 +84,7 @@ class Choice:
         self._n_probed = lists.n_probed
         self._threshold = measure.in_kernels
         self._n_fixed = n_fixed
-        self._decisions = survivors.Decisions(
-            keepers=np.full(n_documents, -1, np.int32),
-            overlaps=np.zeros(n_documents, np.int64),
-            similarities=np.empty(n_documents, np.float64),
-        )
+        self._decisions = _begin(n_documents, earlier)
         self._comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
 
     def go_through(
@@ -118,3 +124,20 @@ class Choice:
         n_compared, n_verified = self._comparisons.counts.tolist()
         keepers = self._decisions.keepers.astype(np.int64)
         return Removals(keepers, self._decisions.similarities, n_compared, n_verified)
+
+
+def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisions:
+    """Return what is known of documents before the first one is decided."""
+    decisions = survivors.Decisions(
+        keepers=np.full(n_documents, -1, np.int32),
+        overlaps=np.zeros(n_documents, np.int64),
+        similarities=np.empty(n_documents, np.float64),
+        known_sizes=np.empty(0, np.int64),
+    )
+    if earlier is not None:
+        rows = np.flatnonzero(earlier.documents >= 0)
+        decisions.keepers[rows] = survivors.KNOWN
+        decisions.overlaps[rows] = earlier.overlaps[rows]
+        decisions.similarities[rows] = earlier.similarities[rows]
+        decisions = decisions._replace(known_sizes=earlier.sizes)
+    return sealed(decisions)

@@ -20,6 +20,9 @@ from neardup.kernels.overlap import (
 from neardup.kernels.parities import count_ones
 from neardup.kernels.types import ConstInt64s, Floats, Int, Int32s, Int64s
 
+# Keeper of a document that goes in any case, for one that is not among those which are decided.
+KNOWN = -2
+
 
 class Members(NamedTuple):
     """Documents that stay: those with key b are ``documents[starts[b] :][: sizes[b]]``."""
@@ -35,11 +38,17 @@ class Decisions(NamedTuple):
     ``overlaps`` is what the two have in common. Until a document is decided both are of the most
     similar one so far; they begin as -1 and 0. ``similarities`` has NaN for who stays, else how
     similar the two are.
+
+    A document for which one is known that stays, though it is not among these, begins with
+    ``KNOWN``, their overlap and their similarity, and with the size of that one, or its total, in
+    ``known_sizes``, which is empty if there is no such document. It never stays: it goes for that
+    one unless another is more similar.
     """
 
     keepers: Int32s
     overlaps: Int64s
     similarities: Floats
+    known_sizes: ConstInt64s
 
 
 @kernel
@@ -61,7 +70,8 @@ def choose_survivors(
     A document stays unless it is verified similar to one that already stays and shares a key with
     it; then it goes in favour of the most similar such document, the earlier one on a tie. So
     a document is compared with survivors only, never with what has been removed, and a cluster of
-    n copies costs n comparisons. The first ``n_fixed`` documents stay in any case.
+    n copies costs n comparisons. The first ``n_fixed`` documents stay in any case. One that is
+    ``KNOWN`` to be similar to a document stands before all others on a tie.
 
     Document d looks under the first ``n_probed[d]`` of its keys. Members begin with room for all
     documents that have a key, and with sizes of 0.
@@ -73,10 +83,13 @@ def choose_survivors(
     member_starts, n_members, documents = members
     measure, p, q = threshold
     values, set_starts, set_sizes, weights, totals, parities = sets
-    keepers, overlaps, similarities = decisions
+    keepers, overlaps, similarities, known_sizes = decisions
     last_compared, counts = comparisons
     for d in range(start, stop):
         best, best_overlap = np.int64(keepers[d]), overlaps[d]
+        best_size = known_sizes[d] if best == KNOWN else np.int64(0)
+        if best >= 0:
+            best_size = totals[best]
         if d >= n_fixed:
             for k in range(key_starts[d], key_starts[d] + n_probed[d]):
                 first = member_starts[keys[k]]
@@ -113,19 +126,19 @@ def choose_survivors(
                         if overlap < required:
                             continue
                     counts[1] += 1
-                    if best >= 0:
-                        best_size = totals[best]
+                    if best != -1:
                         if is_closer(measure, x, best_overlap, best_size, overlap, y):
                             continue
                         is_tie = not is_closer(measure, x, overlap, y, best_overlap, best_size)
                         if is_tie and best < other:
                             continue
-                    best, best_overlap = other, np.int64(overlap)
+                    best, best_overlap, best_size = other, np.int64(overlap), y
         keepers[d], overlaps[d] = best, best_overlap
         if not decides:
             continue
         if best >= 0:
-            similarities[d] = similarity(measure, best_overlap, totals[d], totals[best])
+            similarities[d] = similarity(measure, best_overlap, totals[d], best_size)
+        if best != -1:
             continue
         similarities[d] = np.nan
         for k in range(key_starts[d], key_starts[d + 1]):
