@@ -15,6 +15,9 @@ from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 _ROOM = 1024
 
+# So many queries are not worth being sorted.
+_FEW = 32
+
 
 def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
     """Return the first page of each list, and where each page starts, both with their ends."""
@@ -56,17 +59,18 @@ class EntryLists:
         n, n_lists = keys.shape
         lists = self._from(first_list)
         first_pages, stop_pages, first, stop = np.empty((4, n * n_lists), np.int64)
+        order = _in_order_of_keys(keys)
         unchecked: Int64s = np.empty(_ROOM, np.int64)
         is_checked = self.pages.is_checked
         while True:
             n_unchecked = kernel.find_pages(
-                keys, is_wanted, lists, is_checked, first_pages, stop_pages, unchecked
+                keys, order, is_wanted, lists, is_checked, first_pages, stop_pages, unchecked
             )
             self.pages.check(unchecked[:n_unchecked].tolist())
             if n_unchecked <= _ROOM:
                 break
         total = kernel.find_ranges(
-            keys, self.entries, self._bounds, first_pages, stop_pages, first, stop
+            keys, order, self.entries, self._bounds, first_pages, stop_pages, first, stop
         )
         found: Uint64s = np.empty(total, np.uint64)
         kernel.list_entries(n_lists, self.entries, first, stop, found)
@@ -84,9 +88,7 @@ class EntryLists:
             every = self._lists
             starts = np.ascontiguousarray(every.starts[first_list:])
             page_starts = np.ascontiguousarray(every.page_starts[first_list:])
-            self._lists_from[first_list] = sealed(
-                kernel.Lists(starts, page_starts, every.fences)
-            )
+            self._lists_from[first_list] = sealed(kernel.Lists(starts, page_starts, every.fences))
         return self._lists_from[first_list]
 
     def count(self, number: int, key: int) -> int:
@@ -119,6 +121,22 @@ class EntryLists:
         self.pages.check(list(range(first, stop)))
         own: Uint64s = self.entries[self.starts[number] : self.starts[number + 1]]
         return own
+
+
+def _in_order_of_keys(keys: Uint32s) -> Int64s:
+    """Return in which order keys of shape (n, n_lists) are best looked up, by their places there.
+
+    Many of them list by list, ascending: then what is touched lies side by side. Of 8,000 texts
+    among 200,000 that took about half of the time.
+    """
+    n, n_lists = keys.shape
+    slots: Int64s = np.arange(n * n_lists, dtype=np.int64)
+    if n < _FEW:
+        return slots
+    packed: Uint64s = keys.T.astype(np.uint64) << _32
+    packed |= slots.reshape(n, n_lists).T.astype(np.uint64)
+    packed.sort(axis=1)
+    return (packed & _LOW32).astype(np.int64).reshape(-1)
 
 
 def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:

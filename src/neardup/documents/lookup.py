@@ -14,13 +14,14 @@ from neardup.documents.queries import Queries
 from neardup.documents.searchable import Searchable, join_sets
 from neardup.matching.filters import join_filters, sieve_pairs
 from neardup.matching.measures import Measure
+from neardup.matching.measures.cosine import Cosine
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
 
 # Pairs that are compared at once, which bounds the memory for sets.
 _PAIRS_AT_ONCE = 1 << 14
 
-# Similarities of weighted sets that are as close are compared again, exactly.
+# Similarities of weighted sets, and cosines, that are as close are compared again, exactly.
 _CLOSE = 1e-12
 
 
@@ -75,11 +76,14 @@ class Answers:
     are_copies: Bools
 
 
-def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
+def find_hits(
+    index: OpenDocuments, queries: Queries, measure: Measure, is_wanted: Bools | None = None
+) -> Hits:
     """Find all documents to which texts are similar and with which they share a band.
 
-    Of directed measures the text is the first and the document the second. Every hit is compared
-    exactly; one at the threshold of the index is found with its recall or more.
+    Only those texts are looked up that are wanted. Of directed measures the text is the first and
+    the document the second. Every hit is compared exactly; one at the threshold of the index is
+    found with its recall or more.
 
     Raises
     ------
@@ -87,9 +91,10 @@ def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
         If what was touched is damaged.
     """
     parts: list[Hits] = []
+    wanted = queries.is_filled if is_wanted is None else queries.is_filled & is_wanted
     keys: Uint32s = (queries.keys >> np.uint64(32)).astype(np.uint32)
     for number, segment in enumerate(index.segments):
-        of_queries, rows = segment.candidates(keys, queries.is_filled)
+        of_queries, rows = segment.candidates(keys, wanted)
         if len(index.removed[number]):
             kept = index.are_kept(number, rows)
             of_queries, rows = of_queries[kept], rows[kept]
@@ -124,8 +129,7 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
     )
     _settle_copies(index, queries, answers)
     _settle_gone(index, queries, measure, answers)
-    hits = best_hits(find_hits(index, queries, measure), queries, measure)
-    hits = hits.take(np.flatnonzero(~answers.are_settled[hits.queries]))
+    hits = best_hits(find_hits(index, queries, measure, ~answers.are_settled), queries, measure)
     for name in ("documents", "overlaps", "sizes", "similarities"):
         getattr(answers, name)[hits.queries] = getattr(hits, name)
     return answers
@@ -135,7 +139,7 @@ def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
     """Return the most similar document of each query that has any, the first on a tie."""
     hits = hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
-    if measure.is_weighted:
+    if measure.is_weighted or isinstance(measure, Cosine):
         stops = np.append(starts[1:], len(hits))
         is_close = np.zeros(len(hits), np.bool_)
         is_close[:-1] = (np.diff(hits.queries) == 0) & (-np.diff(hits.similarities) < _CLOSE)
@@ -146,10 +150,11 @@ def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
 
 
 def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure: Measure) -> int:
-    """Compare similarities that floats may not tell apart."""
-    assert isinstance(queries.sets, WeightedSets)
+    """Compare similarities that floats may not tell apart, or tell apart though they are equal."""
+    sets = queries.sets
+    assert sets is not None
     within = np.arange(start, stop)
-    totals = queries.sets.totals[hits.queries[within]]
+    totals = (sets.totals if isinstance(sets, WeightedSets) else sets.sizes)[hits.queries[within]]
     above, below = measure.fractions(hits.overlaps[within], totals, hits.sizes[within])
     exact = [Fraction(int(p), int(q)) for p, q in zip(above, below, strict=True)]
     best = max(exact)

@@ -105,16 +105,13 @@ def sort_lists(lists: ShingleLists) -> ShingleSets:
 def join_queries(parts: Sequence[Queries]) -> Queries:
     """Put texts one behind the other."""
     filters = [part.filters for part in parts if part.filters is not None]
-    sets: ShingleSets | WeightedSets | None = None
-    for part in parts:
-        if part.sets is not None:
-            sets = part.sets if sets is None else join_sets(sets, part.sets)
+    sets = [part.sets for part in parts if part.sets is not None]
     return Queries(
         np.concatenate([part.n_tokens for part in parts]),
         np.concatenate([part.digests for part in parts]),
         np.concatenate([part.keys for part in parts]),
         join_filters(filters) if filters else None,
-        sets,
+        join_sets(*sets) if sets else None,
     )
 
 

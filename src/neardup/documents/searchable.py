@@ -91,15 +91,15 @@ def interleave(
     return joined.take(places)
 
 
-def join_sets(
-    first: ShingleSets | WeightedSets, second: ShingleSets | WeightedSets
-) -> ShingleSets | WeightedSets:
+def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
     """Put sets of one kind one behind the other."""
-    values = np.concatenate([first.values, second.values])
-    starts = np.concatenate([first.starts, second.starts + len(first.values)])
-    sizes = np.concatenate([first.sizes, second.sizes])
-    if isinstance(first, WeightedSets) and isinstance(second, WeightedSets):
-        weights = np.concatenate([first.weights, second.weights])
-        totals = np.concatenate([first.totals, second.totals])
-        return WeightedSets(values, weights, starts, sizes, totals)
-    return ShingleSets(values, starts, sizes)
+    ends = np.cumsum([0, *(len(part.values) for part in parts)])
+    values = np.concatenate([part.values for part in parts])
+    starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
+    sizes = np.concatenate([part.sizes for part in parts])
+    weighted = [part for part in parts if isinstance(part, WeightedSets)]
+    if not weighted:
+        return ShingleSets(values, starts, sizes)
+    weights = np.concatenate([part.weights for part in weighted])
+    totals = np.concatenate([part.totals for part in weighted])
+    return WeightedSets(values, weights, starts, sizes, totals)

@@ -52,6 +52,7 @@ def _lower_bound(values: ConstUint64s, first: Int, stop: Int, value: np.uint64) 
 @kernel
 def find_pages(
     keys: ConstUint32Rows,
+    order: ConstInt64s,
     is_wanted: ConstBools,
     lists: Lists,
     is_checked: ConstBools,
@@ -62,38 +63,39 @@ def find_pages(
     """Find the pages that may have entries of keys; ``keys[d, k]`` is looked for in list k.
 
     Of key k of query d, ``first_pages[d * n_lists + k]`` and ``stop_pages`` receive the range of
-    pages, none for queries that are not wanted. Returns how many pages of these are unchecked;
+    pages, none for queries that are not wanted. Slots d * n_lists + k are gone through in an order
+    that decides the time alone. Returns how many pages of these are unchecked;
     ``unchecked`` receives as many of their numbers as it has room for, some more than once.
     """
     starts, page_starts, fences = lists
     n_lists = np.int64(keys.shape[1])
     n_unchecked = np.int64(0)
-    for d in range(keys.shape[0]):
-        for k in range(n_lists):
-            i = d * n_lists + k
-            first_pages[i] = stop_pages[i] = 0
-            if not is_wanted[d] or starts[k] == starts[k + 1]:
-                continue
-            low = np.uint64(keys[d, k]) << _32
-            first = _lower_bound(fences, page_starts[k], page_starts[k + 1], low)
-            stop = first
-            # What is equal may begin in the page before; few keys fill pages.
-            while stop < page_starts[k + 1] and fences[stop] <= low | _LOW32:
-                stop += 1
-            if first > page_starts[k]:
-                first -= 1
-            first_pages[i], stop_pages[i] = first, stop
-            for page in range(first, stop):
-                if not is_checked[page]:
-                    if n_unchecked < unchecked.shape[0]:
-                        unchecked[n_unchecked] = page
-                    n_unchecked += 1
+    for i in order:
+        d, k = i // n_lists, i % n_lists
+        first_pages[i] = stop_pages[i] = 0
+        if not is_wanted[d] or starts[k] == starts[k + 1]:
+            continue
+        low = np.uint64(keys[d, k]) << _32
+        first = _lower_bound(fences, page_starts[k], page_starts[k + 1], low)
+        stop = first
+        # What is equal may begin in the page before; few keys fill pages.
+        while stop < page_starts[k + 1] and fences[stop] <= low | _LOW32:
+            stop += 1
+        if first > page_starts[k]:
+            first -= 1
+        first_pages[i], stop_pages[i] = first, stop
+        for page in range(first, stop):
+            if not is_checked[page]:
+                if n_unchecked < unchecked.shape[0]:
+                    unchecked[n_unchecked] = page
+                n_unchecked += 1
     return n_unchecked
 
 
 @kernel
 def find_ranges(
     keys: ConstUint32Rows,
+    order: ConstInt64s,
     entries: ConstUint64s,
     page_bounds: ConstInt64s,
     first_pages: ConstInt64s,
@@ -107,20 +109,18 @@ def find_ranges(
     """
     n_lists = np.int64(keys.shape[1])
     total = np.int64(0)
-    for d in range(keys.shape[0]):
-        for k in range(n_lists):
-            i = d * n_lists + k
-            first_entries[i] = stop_entries[i] = 0
-            if first_pages[i] == stop_pages[i]:
-                continue
-            low = np.uint64(keys[d, k]) << _32
-            end = page_bounds[stop_pages[i]]
-            first = _lower_bound(entries, page_bounds[first_pages[i]], end, low)
-            stop = first
-            while stop < end and entries[stop] <= low | _LOW32:
-                stop += 1
-            first_entries[i], stop_entries[i] = first, stop
-            total += stop - first
+    for i in order:
+        first_entries[i] = stop_entries[i] = 0
+        if first_pages[i] == stop_pages[i]:
+            continue
+        low = np.uint64(keys[i // n_lists, i % n_lists]) << _32
+        end = page_bounds[stop_pages[i]]
+        first = _lower_bound(entries, page_bounds[first_pages[i]], end, low)
+        stop = first
+        while stop < end and entries[stop] <= low | _LOW32:
+            stop += 1
+        first_entries[i], stop_entries[i] = first, stop
+        total += stop - first
     return total
 
 
