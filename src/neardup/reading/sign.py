@@ -9,10 +9,18 @@ import numpy as np
 
 from neardup.files.rows import ColumnNames, RowBlock
 from neardup.matching.filters import join_filters, make_filters
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.plan import ReadingPlan, SignedTexts
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Digests, Filters, Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import (
+    Digests,
+    EarlierKeepers,
+    Filters,
+    Int64s,
+    Texts,
+    TokenLists,
+    Uint64s,
+)
 from neardup.text.shingles import digest_token_lists, shingle_lists
 from neardup.text.weighted_sets import weighted_sets
 
@@ -44,12 +52,13 @@ class SignedBlock(ListedBlock):
     """What is worked out of a block's documents.
 
     ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands, and none of
-    weighted sets.
+    weighted sets; and no ``earlier`` keepers without an index.
     """
 
     digests: Digests
     keys: Uint64s
     filters: Filters | None
+    earlier: EarlierKeepers | None
 
 
 def list_block(
@@ -79,15 +88,23 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
     n_bands = plan.banding.bands if plan.banding else 0
     keys = np.empty((n_documents, n_bands), np.uint64)
     filters: list[Filters] = []
+    looked_up: list[SignedTexts] = []
     start = 0
     for part in texts.slices(plan.slice_bytes):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)
-        digests[rows] = digest_token_lists(token_lists)
-        if plan.minhash and plan.banding:
-            keys[rows], own = _sketch(token_lists, digests[rows], plan, plan.minhash, plan.banding)
-            filters += own
+        if plan.look_up is not None:
+            signed = plan.look_up.sign(token_lists)
+            digests[rows], keys[rows] = signed.digests, signed.keys
+            filters += [signed.filters] if signed.filters is not None else []
+            looked_up.append(signed)
+        else:
+            digests[rows] = digest_token_lists(token_lists)
+            if plan.minhash and plan.banding:
+                scheme, banding = plan.minhash, plan.banding
+                keys[rows], own = _sketch(token_lists, digests[rows], plan, scheme, banding)
+                filters += own
         start += len(part)
     if parsed.text.null_count:
         n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -97,6 +114,8 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         digests=Digests(digests, n_tokens > 0),
         keys=keys,
         filters=join_filters(filters) if filters else None,
+        # All at once, which takes much less time than some at a time.
+        earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
         lengths=_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.reading.sign import ListedBlock, SignedBlock
 from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Digests, Filters, Int64s, Uint64s
+from neardup.tables import Digests, EarlierKeepers, Filters, Int64s, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _DIGESTS = ("digest_low", "digest_high")
+_EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _OPTIONAL = ("lengths", "order", "ids")
 
 
 class SignedBatches:
     """Signed documents of some collections, batch after batch, numbered from 0.
 
-    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, and ``lengths``,
-    ``order`` and ``ids`` where they are needed.
+    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
+    where an index was looked into, and ``lengths``, ``order`` and ``ids`` where they are needed.
     """
 
     def __init__(self, n_bands: int) -> None:
@@ -65,6 +67,17 @@ class SignedBatches:
                 keys[band] = numbers_of(batch, f"key_{band}")
             yield start, keys, filters_of(batch)
 
+    def earlier(self) -> Iterator[tuple[int, EarlierKeepers]]:
+        """Yield each batch's earlier keepers, where an index was looked into."""
+        for start, batch in self:
+            if _EARLIER[0] in batch.schema.names:
+                columns = (batch.column(name) for name in _EARLIER)
+                # Flags are bits in a batch.
+                yield (
+                    start,
+                    EarlierKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
+                )
+
 
 def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatch:
     """Return a block's columns; keys stand band by band, because they are read so.
@@ -80,6 +93,8 @@ def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatc
         if block.filters is not None:
             columns["filter"] = filter_column(block.filters)
             columns["filter_sizes"] = block.filters.sizes
+        if block.earlier is not None:
+            columns |= zip(_EARLIER, vars(block.earlier).values(), strict=True)
     for name in _OPTIONAL:
         values = getattr(block, name, None)
         if values is not None:
@@ -97,6 +112,14 @@ def filter_column(filters: Filters) -> pa.Array:
     import pyarrow as pa
 
     return pa.LargeListArray.from_arrays(pa.array(filters.offsets), pa.array(filters.words))
+
+
+def take_filters(filters: Filters, rows: Int64s) -> Filters:
+    """Return the filters of some documents."""
+    import pyarrow as pa
+
+    taken = filter_column(filters).take(pa.array(rows))
+    return Filters(taken.values.to_numpy(), taken.offsets.to_numpy(), filters.sizes[rows])
 
 
 def filters_of(batch: pa.RecordBatch) -> Filters | None:

@@ -54,8 +54,9 @@ def choose_by_buckets(
 
         def find_partitions() -> Partitions:
             # Where only survivors matter, contents that stay in any case need not meet.
-            n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
-            roots = find_components(batches, contents, workspace, runner, n_ignored)
+            by_components = plan.options.clusters == "components"
+            are_ignored = None if by_components else contents.need_not_meet()
+            roots = find_components(batches, contents, workspace, runner, are_ignored)
             n_least = _PARTITIONS_A_WORKER * runner.workers
             return pack_components(roots, contents, plan.reading, room, n_least)
 
@@ -92,6 +93,7 @@ def choose_by_buckets(
             n_fixed = contents.count_fixed(documents)
             band_keys = read_candidates(keys, partition, batches.n_bands).keys[live]
             own_components, sizes = components[places], n_tokens[places]
+            known = contents.earlier
 
             def read_some(documents: Int64s) -> ShingleSets | WeightedSets:
                 wanted = places[documents]
@@ -109,6 +111,7 @@ def choose_by_buckets(
                 plan,
                 n_fixed,
                 None if texts is None else capacity,
+                None if known is None else known.of_documents(documents),
             )
 
         def kept_decision(partition: int) -> Decision:
@@ -134,13 +137,14 @@ def sieve(
     Filters tell most pairs apart that share a bucket without being similar.
     """
     components: Int64s = np.full(len(partitions.documents), -1, np.int64)
+    are_fixed = contents.need_not_meet()[partitions.documents]
     sieved = runner.counter("sieve", len(components))
 
     def sieve_partition(partition: int) -> None:
         within = partitions.places(partition)
         candidates = read_candidates(keys, partition, plan.banding.bands)
-        are_fixed = partitions.documents[within] < len(contents.other)
-        firsts = sieve_candidates(partitions.components[within], candidates, are_fixed, plan)
+        own_components = partitions.components[within]
+        firsts = sieve_candidates(own_components, candidates, are_fixed[within], plan)
         is_live = firsts >= 0
         components[within][is_live] = firsts[is_live] + within.start
         sieved(len(firsts))
@@ -183,6 +187,6 @@ def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Decis
         def report(done: int) -> None:
             runner.report("choose", done, len(documents))
 
-        decision = decide(documents, lists, sets, plan, n_fixed, report)
+        decision = decide(documents, lists, sets, plan, n_fixed, progress=report)
         note(compared=decision.n_compared, similar=decision.n_verified)
     return decision

@@ -15,7 +15,7 @@ from neardup.kernels.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.filters import join_filters
 from neardup.reading.sign import SignedBlock
-from neardup.reading.signed_batches import filter_column
+from neardup.reading.signed_batches import take_filters
 from neardup.tables import Filters, Int64s, Uint64s
 
 # Runs into which each block is cut, to tell copies that stand near each other from others.
@@ -88,14 +88,7 @@ def _count(
     if not len(rows):
         return 0, 0
     chosen = contents[rows]
-    candidates = Candidates(keys[chosen], filters and _take(filters, chosen))
+    candidates = Candidates(keys[chosen], filters and take_filters(filters, chosen))
     are_fixed = np.zeros(len(rows), np.bool_)
     live = sieve_candidates(parents[rows], candidates, are_fixed, plan)
     return len(rows), int(np.count_nonzero(live >= 0))
-
-
-def _take(filters: Filters, rows: Int64s) -> Filters:
-    import pyarrow as pa
-
-    taken = filter_column(filters).take(pa.array(rows))
-    return Filters(taken.values.to_numpy(), taken.offsets.to_numpy(), filters.sizes[rows])

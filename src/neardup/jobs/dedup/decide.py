@@ -18,6 +18,7 @@ from neardup.matching.buckets import list_full_keys
 from neardup.storage.arrays import AnyArray
 from neardup.tables import (
     Bools,
+    EarlierKeepers,
     Floats,
     Int64s,
     KeyLists,
@@ -30,7 +31,7 @@ from neardup.tables import (
 
 @dataclass(frozen=True)
 class Decision:
-    """Contents that go, by their first documents, and for which others.
+    """Contents that go, by their first documents, and for which others of those decided.
 
     ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
     ``n_beyond`` contents go only because components were asked for.
@@ -78,9 +79,9 @@ class Assignment:
     """What each document of the collection gives way to.
 
     ``keepers`` is -1 for a document that stays, else the number of the one that stays for it;
-    documents of the collection it is compared ``against`` are numbered first. ``similarities`` are
-    NaN for documents that stay. ``exact`` marks exact copies of their keeper, none where
-    ``copies_are_known`` is not so.
+    documents of the collection it is compared ``against`` are numbered first, of an index only
+    those that others go for. ``similarities`` are NaN for documents that stay. ``exact`` marks
+    exact copies of their keeper, none where ``copies_are_known`` is not so.
     """
 
     keepers: Int64s
@@ -101,13 +102,17 @@ def decide(
     sets: ShingleSets | WeightedSets,
     plan: DedupPlan,
     n_fixed: int,
+    earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Decision:
     """Go through some contents in keep order and decide which of them stay.
 
-    The first ``n_fixed`` stay in any case. No document outside shares a component with them.
+    The first ``n_fixed`` stay in any case, and those that have an ``earlier`` keeper go. No
+    document outside shares a component with them.
     """
-    chosen = choose_survivors(keys, sets, plan.measure, n_fixed=n_fixed, progress=progress)
+    chosen = choose_survivors(
+        keys, sets, plan.measure, n_fixed=n_fixed, earlier=earlier, progress=progress
+    )
     joined = None
     if plan.options.clusters == "components":
         joined = join_components(keys, sets, plan.measure, n_fixed=n_fixed, progress=progress)
@@ -123,6 +128,7 @@ def decide_within(
     plan: DedupPlan,
     n_fixed: int,
     capacity: int | None,
+    earlier: EarlierKeepers | None = None,
 ) -> Decision:
     """Decide as ``decide`` with so many elements in memory at once, None for all.
 
@@ -130,7 +136,8 @@ def decide_within(
     """
     if capacity is None or int(sizes.sum()) <= capacity:
         own_sets = read_sets(np.arange(len(documents)))
-        return decide(documents, list_full_keys(keys, components), own_sets, plan, n_fixed)
+        lists = list_full_keys(keys, components)
+        return decide(documents, lists, own_sets, plan, n_fixed, earlier)
     chosen = choose_in_chunks(
         keys,
         sizes,
@@ -138,6 +145,7 @@ def decide_within(
         plan.measure,
         components=components,
         n_fixed=n_fixed,
+        earlier=earlier,
         capacity=capacity,
     )
     joined = None
@@ -179,10 +187,15 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     An exact copy follows its content: where that stays, the content's first document stays and
     its copies go for it; where it goes, all its documents go for the same keeper.
     """
-    n_other = len(contents.other)
+    n_other, earlier = len(contents.other), contents.earlier
     gone_for: Int64s = np.full(len(contents.firsts), -1, np.int64)
-    gone_for[decision.documents] = decision.keepers
     similarity_of = np.full(len(contents.firsts), np.nan)
+    # Documents of an index are not among those that were decided.
+    n_of_index = contents.n_others - n_other
+    if earlier is not None:
+        gone_for[earlier.rows] = earlier.places
+        similarity_of[earlier.rows] = earlier.keepers.similarities
+    gone_for[decision.documents] = n_of_index + decision.keepers
     similarity_of[decision.documents] = decision.similarities
 
     firsts = contents.firsts[n_other:]
@@ -192,8 +205,10 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     exact[filled] = (gone_for[first] < 0) & (first != filled + n_other)
     keepers: Int64s = np.full(len(firsts), -1, np.int64)
     keepers[filled] = gone_for[first]
-    keepers[exact] = firsts[exact]
+    keepers[exact] = n_of_index + firsts[exact]
     similarities = np.full(len(firsts), np.nan)
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
+    if earlier is not None:
+        exact[earlier.rows] = earlier.keepers.are_copies
     return Assignment(keepers, similarities, exact)

@@ -75,12 +75,12 @@ def find_components(
     contents: NumberedContents,
     workspace: Workspace,
     runner: Runner,
-    n_ignored: int = 0,
+    are_ignored: Bools | None = None,
 ) -> Int64s:
     """Find for each document the first one of its component, itself if it is no content.
 
     Contents are of one component that share a band key, all 64 bits of it, or are connected by
-    others that do. The first ``n_ignored`` documents do not meet each other.
+    others that do. Documents that ``are_ignored`` do not meet each other.
     """
     documents, n_documents = np.flatnonzero(contents.is_content), len(contents.firsts)
     n_bands = batches.n_bands
@@ -89,7 +89,7 @@ def find_components(
     )
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     work = product(range(n_bands), range(n_passes))
-    edges = partial(_band_edges, batches, documents, n_passes, n_ignored)
+    edges = partial(_band_edges, batches, documents, n_passes, are_ignored)
     for done, (firsts, members) in enumerate(runner.map(edges, work), 1):
         union_edges(parents, firsts, members)
         runner.report("bucket", done, n_bands * n_passes)
@@ -101,7 +101,7 @@ def _band_edges(
     batches: SignedBatches,
     documents: Int64s,
     n_passes: int,
-    n_ignored: int,
+    are_ignored: Bools | None,
     work: tuple[int, int],
 ) -> tuple[Int64s, Int64s]:
     """Return edges between documents of equal keys of one band, those in one range of keys."""
@@ -117,7 +117,7 @@ def _band_edges(
         keys.append(own_keys)
         wanted.append(own)
     numbers = np.concatenate(wanted)
-    ignored = numbers < n_ignored if n_ignored else None
+    ignored = None if are_ignored is None else are_ignored[numbers]
     firsts, members = star_edges(np.concatenate(keys), are_ignored=ignored)
     return numbers[firsts], numbers[members]
 

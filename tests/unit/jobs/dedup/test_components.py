@@ -68,7 +68,7 @@ def make_batches(keys, cut, workspace):
     return batches
 
 
-def components_oracle(keys, contents, n_ignored):
+def components_oracle(keys, contents, are_ignored):
     """Give the first document of each one's component; pairs of ignored ones do not meet."""
     n = len(keys)
     labels = list(range(n))
@@ -77,7 +77,7 @@ def components_oracle(keys, contents, n_ignored):
         for a in range(n):
             for b in range(n):
                 meet = any(x == y for x, y in zip(keys[a], keys[b], strict=True))
-                both = is_content[a] and is_content[b] and not (a < n_ignored and b < n_ignored)
+                both = is_content[a] and is_content[b] and not (are_ignored[a] and are_ignored[b])
                 if meet and both and labels[b] < labels[a]:
                     labels[a] = labels[b]
     return labels
@@ -91,15 +91,18 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     keys, contents = drawn
     options = DedupOptions(clusters=kind, bands=N_BANDS, rows=2, ngram=2)
     plan, runner = plan_deduplication(options), Runner(workers)
-    n_ignored = 0 if kind == "components" else len(contents.other)
-    expected = components_oracle(keys.tolist(), contents, n_ignored)
+    are_ignored = None if kind == "components" else contents.need_not_meet()
+    nobody = [False] * len(keys)
+    expected = components_oracle(
+        keys.tolist(), contents, nobody if are_ignored is None else are_ignored.tolist()
+    )
     with (
         tempfile.TemporaryDirectory() as parent,
         Workspace(memory, WorkFolder.temporary(Path(parent))) as workspace,
     ):
         for each in (IN_MEMORY, workspace):
             batches = make_batches(keys, cut, each)
-            roots = find_components(batches, contents, each, runner, n_ignored)
+            roots = find_components(batches, contents, each, runner, are_ignored)
             assert first_of_each(roots) == first_of_each(expected)
             room = room_of_partition(each, workers)
             partitions = pack_components(roots, contents, plan.reading, room)
