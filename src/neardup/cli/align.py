@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,6 +70,7 @@ def command(
     JSON lines also carry query_text and doc_text.
     """
     announce_compilation(quiet=quiet)
+    from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
@@ -97,7 +99,11 @@ def command(
         others = against[0] if len(against) == 1 else against
         other = choose_other(
             others,
-            lambda _: resolve_paths(against, settings),
+            lambda _: resolve_other(
+                [Path(each) for each in against],
+                lambda _: resolve_paths(against, settings),
+                chosen.get("tokenizer"),
+            ),
             settings.read_other,
             min_tokens,
             chosen,

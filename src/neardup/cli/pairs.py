@@ -68,6 +68,7 @@ def command(
     minhash is chosen.
     """
     announce_compilation(quiet=quiet)
+    from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.options import PairOptions
     from neardup.jobs.pairs.plan import check_workspace, plan_pairs
@@ -88,7 +89,12 @@ def command(
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     left = resolve_paths(inputs, plan.options)
-    right = resolve_paths(against, plan.options) if against else None
+    right = None
+    if against:
+        paths = [Path(each) for each in against]
+        right = resolve_other(
+            paths, lambda _: resolve_paths(against, plan.options), chosen.tokenizer
+        )
     target.check_apart(source.origin for source in [*left, *(right or [])])
     workspace = IN_MEMORY
     if plan.banding is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
@@ -144,10 +145,11 @@ class OpenDocuments:
         A text is null where the index keeps none. Columns whose values have no type in common
         become text.
         """
-        tables = []
-        for segment, rows in self._by_segment(documents):
-            for row in rows.tolist():
-                tables.append(read_row(*segment.block_of(row), self.id_type, self.scheme.columns))
+        tables = [
+            _read_block(block, places, self.id_type, self.scheme.columns)
+            for segment, rows in self._by_segment(documents)
+            for block, places in _blocks_of(segment, rows)
+        ]
         schema = [("id", self.id_type), ("text", pa.large_string())]
         if not tables:
             return pa.schema(schema).empty_table()
@@ -159,8 +161,8 @@ class OpenDocuments:
         Each value is what it was, where columns have several types in the index.
         """
         for segment, rows in self._by_segment(documents):
-            for row in rows.tolist():
-                table = read_row(*segment.block_of(row), self.id_type, self.scheme.columns)
+            for block, places in _blocks_of(segment, rows):
+                table = _read_block(block, places, self.id_type, self.scheme.columns)
                 yield from table.to_pylist()
 
     def _by_segment(self, documents: Int64s) -> list[tuple[Searchable, Int64s]]:
@@ -174,20 +176,29 @@ class OpenDocuments:
         ]
 
 
-def read_row(block: Block, row: int, id_type: pa.DataType, columns: Sequence[str]) -> pa.Table:
-    """Return one row of a block as a table."""
-    is_text = block.columns[blocks.STATES].data[row] == blocks.OF_TEXT
-    text = block.cell(blocks.TEXTS, row).tobytes().decode() if is_text else None
-    table = pa.table(
-        {
-            "id": pa.array([block.id(row)], pa.large_string()).cast(id_type),
-            "text": pa.array([text], pa.large_string()),
-        }
-    )
-    more = block.user_columns
+def _blocks_of(segment: Searchable, rows: Int64s) -> Iterator[tuple[Block, Int64s]]:
+    """Yield the blocks of some rows, which ascend, each with its own rows' places in it."""
+    start = 0
+    while start < len(rows):
+        block, place = segment.block_of(int(rows[start]))
+        first = int(rows[start]) - place
+        stop = int(np.searchsorted(rows, first + len(block)))
+        yield block, rows[start:stop] - first
+        start = stop
+
+
+def _read_block(
+    block: Block, rows: Int64s, id_type: pa.DataType, columns: Sequence[str]
+) -> pa.Table:
+    """Return some rows of a block as a table."""
+    cells, user = block.take(rows)
+    has_no_text = cells[blocks.STATES].data != blocks.OF_TEXT
+    texts = cells[blocks.TEXTS].to_arrow()
+    if has_no_text.any():
+        texts = pc.if_else(pa.array(has_no_text), None, texts)
+    table = pa.table({"id": cells[blocks.IDS].to_arrow().cast(id_type), "text": texts})
     for name in columns:
-        value = pa.nulls(1) if more is None else more[name].slice(row, 1)
-        table = table.append_column(name, value)
+        table = table.append_column(name, pa.nulls(len(rows)) if user is None else user[name])
     return table
 
 

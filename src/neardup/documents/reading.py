@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from neardup.documents.batches import Contents, DocumentBatch, make_batch
-from neardup.documents.queries import Queries, join_queries, make_queries
+from neardup.documents.queries import Queries, join_queries, make_queries, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
@@ -64,8 +64,11 @@ def read_block(
     *,
     skip_bad: bool = False,
     select: Bools | None = None,
+    queries: Queries | None = None,
 ) -> ReadDocuments:
     """Read the documents of a block, or of those rows that are selected.
+
+    ``queries`` are what an index needs to know of them, where that has been worked out.
 
     Raises
     ------
@@ -83,7 +86,11 @@ def read_block(
         more = None if more is None else more.filter(is_good)
     ids = source.default_ids(numbers) if ids is None else ids
     contents = Contents(join_ids([ids]), texts.cast(pa.large_string()), more)
-    queries = queries_of_texts(contents.texts, scheme, with_sets=not scheme.with_text)
+    if queries is None:
+        queries = queries_of_texts(contents.texts, scheme, with_sets=not scheme.with_text)
+    elif not scheme.with_text:
+        sets = sets_of_texts(Texts.from_arrow(contents.texts), scheme)
+        queries = replace(queries, sets=sets)
     batch = make_batch(contents, queries, scheme)
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
     return ReadDocuments(source.name, numbers, batch, skipped)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.documents.other import resolve_other
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import check_workspace, plan_pairs
@@ -76,7 +78,8 @@ def find_pairs(
     left
         Documents, in any form that ``deduplicate`` takes.
     right
-        A second collection: pairs are of one document of each. None: pairs within ``left``.
+        A second collection: pairs are of one document of each. None: pairs within ``left``. It
+        may be a ``DocumentIndex`` or the path of one, all of whose texts are read.
     against_text_column, against_id_column
         Columns of ``right``; None: those of ``left``.
     measure
@@ -182,7 +185,8 @@ def find_pairs(
     if right is None:
         options.check_no_other("without right", "give right", "right")
     with Runner(workers, progress) as runner:
-        right_sources = resolve_inputs(right, options) if right is not None else None
-        left_sources = resolve_inputs(left, options)
+        resolve = partial(resolve_inputs, options=options)
+        right_sources = None if right is None else resolve_other(right, resolve, options.tokenizer)
+        left_sources = resolve(left)
         workspace = IN_MEMORY if plan.banding is None else open_workspace(memory, work)
         return find_pairs_in_sources(left_sources, right_sources, plan, runner, workspace)

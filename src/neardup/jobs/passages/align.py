@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.other import resolve_other
 from neardup.files.ids import common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
@@ -213,8 +214,8 @@ def align(
     a
         Documents, in any form that ``deduplicate`` takes.
     b
-        Other documents, or a ``PassageIndex`` or the path of one; documents are indexed in a
-        temporary folder.
+        Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a
+        ``DocumentIndex``, are indexed in a temporary folder.
     against_text_column, against_id_column
         Columns of ``b``; None: those of ``a``. An index has none.
     threshold
@@ -289,7 +290,9 @@ def align(
         lines=lines,
         on_error=on_error,
     )
-    resolve = partial(resolve_inputs, options=options)
+    resolve = partial(
+        resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=tokenizer
+    )
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(a, options)
         other = choose_other(b, resolve, options.read_other, min_tokens, chosen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,8 +20,8 @@ from neardup.passages.index import OpenIndex
 from neardup.passages.scheme import make_passage_scheme
 from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
-from neardup.storage.manifest import MANIFEST
-from neardup.storage.scratch import recover_above
+from neardup.storage.manifest import kind_of_manifest, load_manifest
+from neardup.storage.named import index_named
 
 DEFAULT_MIN_TOKENS = 50
 
@@ -54,8 +53,8 @@ def choose_other(
     """Decide whether a collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
-    documents, which ``resolve`` finds. ``scheme`` are options that only an index that is made here
-    can have.
+    documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
+    that only an index that is made here can have.
 
     Raises
     ------
@@ -67,7 +66,8 @@ def choose_other(
     if isinstance(data, PassageIndex):
         _check_no_scheme(scheme)
         return data.handle
-    if folder := _index_folder(data):
+    folder = index_named(data)
+    if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
     least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
@@ -94,16 +94,6 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[S
         tokenizer = other.scheme.get("tokenizer")
         made = jobs.build(path, scheme, other.sources, other.read, runner, tokenizer=tokenizer)
         yield PassageHandle(path, tokenizer).view(runner), made.skipped
-
-
-def _index_folder(data: Any) -> Path | None:
-    """Return the folder of an index, if that is what a path names."""
-    if not isinstance(data, (str, os.PathLike)):
-        return None
-    recover_above(os.fsdecode(data))
-    # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
-    is_index = os.path.exists(os.path.join(data, MANIFEST))  # noqa: PTH110, PTH118
-    return Path(data) if is_index else None
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

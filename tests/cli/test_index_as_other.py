@@ -1,0 +1,94 @@
+"""An index of documents where commands take another collection: its texts are all read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import neardup
+from tests.spilling import make_rows, write_lines
+
+OLD, NEW = make_rows(4, 40, chain=10), make_rows(4, 30)
+
+
+@pytest.fixture
+def collections(here):
+    """Write both collections, and an index of one of them that has also lost some documents."""
+    more = [{"id": f"gone{i}", "text": row["text"] + " x", "score": 0} for i, row in enumerate(NEW)]
+    index = neardup.DocumentIndex.create(here / "idx")
+    index.add([*OLD[:20], *more])
+    index.remove([row["id"] for row in more])
+    index.add(OLD[20:])
+    write_lines(here / "old.jsonl", OLD)
+    write_lines(here / "new.jsonl", [{"key": row["id"], "body": row["text"]} for row in NEW])
+    return index
+
+
+COLUMNS = ("--text-column", "body", "--id-column", "key")
+OF_FILE = ("--against-text-column", "text", "--against-id-column", "id")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("pairs", "--threshold", 0.5),
+        ("pairs", "--method", "minhash", "--threshold", 0.6),
+        ("pairs", "--top", 3, "--per-document"),
+        ("pairs", "--max-distance", 20),
+        ("align", "--min-tokens", 20),
+    ],
+    ids=lambda command: " ".join(map(str, command)),
+)
+def test_other__as_the_same_documents_in_a_file(run, here, collections, command):
+    name, *options = command
+    common = (name, "new.jsonl", *COLUMNS, *options)
+    of_file = run(*common, "--against", "old.jsonl", *OF_FILE, "-o", "file.jsonl")
+    of_index = run(*common, "--against", "idx", "-o", "index.jsonl")
+    assert (of_file.code, of_index.code) == (0, 0), of_index.err
+    found = (here / "index.jsonl").read_text()
+    assert found == (here / "file.jsonl").read_text()
+    assert len(found.splitlines()) > 5
+
+
+def test_other__in_python(here, collections):
+    table = [{"id": row["id"], "text": row["text"]} for row in OLD]
+    own = [{"id": row["id"], "text": row["text"]} for row in NEW]
+    for index in (collections, here / "idx"):
+        assert neardup.find_pairs(own, index).table == neardup.find_pairs(own, table).table
+        of_index = neardup.align(own, index, min_tokens=20)
+        assert of_index.table == neardup.align(own, table, min_tokens=20).table
+
+
+def test_other__keeps_its_ids_where_the_input_has_none(run, here, collections):
+    found = run("pairs", "new.jsonl", "--text-column", "body", "--against", "idx", "-o", "p.jsonl")
+    assert found.code == 0
+    pairs = [json.loads(line) for line in (here / "p.jsonl").read_text().splitlines()]
+    assert {pair["id_a"].partition(":")[0] for pair in pairs} == {"new.jsonl"}
+    assert {pair["id_b"] for pair in pairs} <= {row["id"] for row in OLD}
+
+
+def test_other__without_texts(run, here, write_texts):
+    write_texts("a.jsonl", ["one two"])
+    neardup.DocumentIndex.create(here / "bare", with_text=False)
+    for command in ("pairs", "align"):
+        found = run(command, "a.jsonl", "--against", "bare", "-o", "out.jsonl")
+        assert (found.code, found.err) == (
+            1,
+            "error: bare: the index keeps no texts, which are to be read; build one with them. "
+            "Only dedup with method minhash, clusters survivors and no audit looks documents up in "
+            "it\n",
+        )
+
+
+def test_other__several(run, here, collections):
+    found = run("pairs", "new.jsonl", "--against", "idx", "--against", "old.jsonl", "-o", "p.csv")
+    assert found.code == 1
+    assert "an index is compared --against alone, got 2 collections" in found.err
+
+
+def test_other__texts_that_are_called_like_an_index(collections):
+    """Strings in a list are texts, whatever lies in the folder."""
+    texts = ["idx", "some other words"]
+    assert len(neardup.deduplicate(["idx"], against=texts).removed) == 1
+    assert len(neardup.find_pairs(["idx"], texts).table) == 1
