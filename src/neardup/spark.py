@@ -8,7 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark.run import deduplicate_on_spark
+from neardup.documents.other import index_among
+from neardup.engines.spark.run import deduplicate_on_spark, no_index_on_spark
 from neardup.engines.spark.session import cluster_of
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
@@ -151,6 +152,8 @@ def deduplicate(
     plan = plan_deduplication(options)
     if against is None:
         options.check_no_other("without against", "give against", "against")
+    elif index_among(against, options.tokenizer) is not None:
+        raise no_index_on_spark()
     cluster = cluster_of(session)
     with Runner(None, progress) as runner:
         sources = resolve_inputs(data, options)

@@ -129,14 +129,20 @@ def test_commands__same_options():
         {option.name: option for option in cli.get_command(click.Context(cli), name).params}
         for name in ("dedup", "plan")
     )
-    against = {"against", "against_text_column", "against_id_column"}
+    against = {"against", "against_text_column", "against_id_column", "add"}
     only = {"output", "pairs", "clusters", "method", "audit", *against}
     only |= {"output_format", "overwrite", "engine", "work", "fresh"}
     assert dedup.keys() - plan.keys() == only
     planned = {"documents", "input_size", "executors", "executor_cores"}
     assert plan.keys() - dedup.keys() == planned
-    for name in plan.keys() - {"inputs", *planned}:
+    # Without an index, which may decide them for dedup, these are the same.
+    decided = {"measure", "threshold", "occurrences"}
+    for name in plan.keys() - {"inputs", *planned, *decided}:
         assert plan[name].to_info_dict() == dedup[name].to_info_dict()
+    for name in decided:
+        assert dedup[name].entry.default is None
+        assert dedup[name].entry.usual.partition(";")[0] == plan[name].entry.default
+        assert dedup[name].type.to_info_dict() == plan[name].type.to_info_dict()
 
 
 def test_output__of_a_terminal_without_blocks():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ Examples:
   neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
   neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
+  neardup dedup week-37.jsonl --against idx --add -o new
 """
 
 
@@ -68,6 +70,10 @@ def command(
     INPUT is files, folders, globs, URLs or - for standard input: JSON lines, JSON, CSV, TSV,
     Parquet or text, also compressed (.gz .zst .xz .bz2).
 
+    OTHER is the same, or the folder of an index of documents, in which what is similar is looked
+    up: memory and time do not grow with it. --add adds what stays to it, so that batches which come
+    one after the other give what one run over all of them gives.
+
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
     document that each removed one gives way to and their similarity, clusters.parquet, and
     summary.json.
@@ -90,17 +96,21 @@ def command(
             as_json=as_json,
         )
         return
+    from neardup.documents.other import index_among
     from neardup.files.convert import check_converted_names
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.dedup.other import Other, open_index
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
-    from neardup.jobs.dedup.run import deduplicate_sources
+    from neardup.jobs.dedup.run import deduplicate_against
     from neardup.jobs.workspaces import key_of, open_workspace
-    from neardup.outputs.folder import check_apart, check_output
+    from neardup.outputs.folder import check_apart, check_output, check_outside
     from neardup.outputs.room import check_room
     from neardup.runtime.runner import Runner
 
     chosen = DedupOptions(**options)
-    plan = plan_deduplication(chosen)
+    handle = index_among([Path(each) for each in against], chosen.tokenizer)
+    # What an index decides is checked when it is open.
+    plan = plan_deduplication(chosen) if handle is None else None
     if not against:
         chosen.check_no_other("without against", "give against", "against")
     if engine == "spark":
@@ -108,33 +118,50 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
-    sources = resolve_paths(inputs, plan.options)
-    others = resolve_paths(against, plan.options) if against else []
-    check_apart(output, (source.origin for source in [*sources, *others]))
+    sources = resolve_paths(inputs, chosen)
+    others = resolve_paths(against, chosen) if against and handle is None else []
+    origins = [source.origin for source in [*sources, *others]]
+    if handle is not None:
+        origins.append(str(handle.folder))
+        check_outside(output, handle.folder)
+    check_apart(output, origins)
     check_converted_names(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
-    key = None
-    if engine == "threads":
-        scheme = plan.reading.shingles.describe()
-        key = key_of("dedup", chosen, scheme, inputs=sources, against=others)
-    workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
-    with workspace, reported(workspace.work, quiet=quiet), display:
-        run = deduplicate_sources if engine == "threads" else _on_spark()
-        result = run(sources, others, plan, runner, workspace)
-        result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display)
+    with ExitStack() as stack:
+        if plan is not None:
+            other = Other(plan, others)
+        else:
+            assert handle is not None
+            other = stack.enter_context(open_index(handle, sources, chosen, runner))
+        key = None
+        if engine == "threads":
+            scheme = other.plan.reading.shingles.describe()
+            key = key_of("dedup", other.plan.options, scheme, inputs=sources, against=other.sources)
+        if key is not None and other.state is not None:
+            key["index"] = [other.state]
+        workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
+        with workspace, reported(workspace.work, quiet=quiet), display:
+            if engine == "threads":
+                result = deduplicate_against(sources, other, runner, workspace)
+            else:
+                result = _on_spark()(sources, others, other.plan, runner, workspace)
+            result.summary |= configuration()
+            result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, output, is_against=bool(against)))
+        index = None if handle is None else handle.folder
+        say(_report(result.summary, output, is_against=bool(against), index=index))
 
 
-def _check_spark(workers: int | None, plan: DedupPlan, *, fresh: bool) -> None:
-    """Raise for options that have no effect on Spark, or cannot be had there."""
-    from neardup.engines.spark.run import check_for_spark
+def _check_spark(workers: int | None, plan: DedupPlan | None, *, fresh: bool) -> None:
+    """Raise for options that have no effect on Spark, or cannot be had there; no plan: an index."""
+    from neardup.engines.spark.run import check_for_spark, no_index_on_spark
     from neardup.options.option import no_effect
 
+    if plan is None:
+        raise no_index_on_spark()
     check_for_spark(plan)
     if workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
@@ -153,7 +180,9 @@ def _on_spark() -> Callable[..., DeduplicationResult]:
     return partial(deduplicate_on_spark, cluster_of(current_session()))
 
 
-def _report(summary: dict[str, Any], output: Target, *, is_against: bool) -> str:
+def _report(
+    summary: dict[str, Any], output: Target, *, is_against: bool, index: Path | None
+) -> str:
     """Say in a few lines what happened."""
     exact = summary["exact_copies"]
     near = summary["documents_removed"] - exact
@@ -180,11 +209,15 @@ def _report(summary: dict[str, Any], output: Target, *, is_against: bool) -> str
         notes.note_empty(summary["empty_documents"], "kept"),
         notes.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
         notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
-        hint_for_dedup(summary),
+        # An index has decided what hints would name.
+        hint_for_dedup(summary) if index is None else "",
     )
     lines += list_passed_over(summary["passed_over"])
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
+    if "documents_added" in summary:
+        added = counted(summary["documents_added"], "document")
+        lines.append(f"{added} added to the index {index}")
     lines.append(f"written to {output} in {took(summary['seconds'])}{size}")
     return "\n".join(lines)
 

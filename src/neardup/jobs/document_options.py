@@ -84,12 +84,13 @@ def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
 class DocumentOptions(ReadingOptions):
     """How documents are read and become sets of shingles; the same for every job.
 
-    Tokens are words where ``tokenizer`` is None, and shingles have 5 where ``ngram`` is.
+    Tokens are words where ``tokenizer`` is None, shingles have 5 where ``ngram`` is, and are a set
+    where ``occurrences`` is.
     """
 
     tokenizer: str | Path | TokenFunction | None = None
     ngram: int | None = None
-    occurrences: Occurrences = "set"
+    occurrences: Occurrences | None = "set"
     casefold: bool | None = None
     unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
@@ -106,7 +107,7 @@ class DocumentOptions(ReadingOptions):
         shingles = make_shingle_scheme(
             "words" if self.tokenizer is None else self.tokenizer,
             ngram=5 if self.ngram is None else self.ngram,
-            occurrences=self.occurrences,
+            occurrences=self.occurrences or "set",
             casefold=self.casefold,
             unicode_form=self.unicode_form,
             strip_accents=self.strip_accents,

@@ -29,7 +29,22 @@ _FOLDER = table.OUTPUT.but(help="Folder or URL to create.")
 _OVERWRITE_FOLDER = table.OVERWRITE.but(help="Replace the output folder if it exists.")
 
 _MATCHING = (table.MEASURE, table.THRESHOLD, *_BANDS, table.TF, table.IDF, *_SHINGLES)
-_DEDUP = (*_MATCHING, table.KEEP, table.CLUSTERS, table.METHOD, table.AUDIT, *_READING)
+_DEDUP = (
+    table.MEASURE.but(default=None, usual="jaccard; that of an index"),
+    table.THRESHOLD.but(default=None, usual="0.8; that of an index"),
+    *_BANDS,
+    table.TF,
+    table.IDF,
+    table.TOKENIZER,
+    table.NGRAM,
+    table.OCCURRENCES.but(default=None, usual="set"),
+    *_NORMALISATION,
+    table.KEEP,
+    table.CLUSTERS,
+    table.METHOD,
+    table.AUDIT,
+    *_READING,
+)
 
 # Of pairs that were found before.
 _CHOOSE = (
@@ -267,6 +282,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.AGAINST,
         *_AGAINST,
         table.PAIRS,
+        table.ADD,
         *_DEDUP,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
@@ -278,8 +294,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "pairs": (
         table.OUTPUT,
         table.AGAINST.but(
-            help="Pairs of one document of INPUT and one of these files; may be given several "
-            "times."
+            help="Pairs of one document of INPUT and one of these files, or of this index; files "
+            "may be given several times."
         ),
         *_AGAINST,
         *_PAIRS,
@@ -391,7 +407,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
-    "deduplicate": (table.AGAINST, *_AGAINST, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
+    "deduplicate": (table.AGAINST, *_AGAINST, table.ADD, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
     "choose": (*_CHOOSE, *_WITHIN_MEMORY, *_RUN),
     "find_pairs": (*_AGAINST, *_PAIRS, *_PAIRS_WITHIN_MEMORY, *_RUN),
     "compare": (*_COMPARE, *_RUN),

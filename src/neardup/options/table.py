@@ -52,10 +52,12 @@ from neardup.options.option import Option
 AGAINST = Option(
     "against",
     Documents(),
-    "Also remove what is similar to a document of these files; may be given several times.",
+    "Also remove what is similar to a document of these files, or of this index; files may be "
+    "given several times.",
     metavar="OTHER",
     is_repeatable=True,
 )
+ADD = Option("add", Flag(), "Add what stays to the index that --against names.", default=False)
 TEXT_COLUMN = Option(
     "text_column",
     Columns(),

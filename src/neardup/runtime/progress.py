@@ -32,6 +32,7 @@ _LABELS = {
     "compact": "compacting",
     "search": "searching",
     "align": "aligning",
+    "add": "adding to the index",
     "write": "writing",
 }
 

@@ -57,6 +57,12 @@ def check_for_spark(plan: DedupPlan) -> None:
             raise InvalidParameterError(message, name, "engine")
 
 
+def no_index_on_spark() -> InvalidParameterError:
+    """Return the error for an index to be compared against, which executors do not look into."""
+    message = "an index is looked up with engine threads; choose that, or name files with against"
+    return InvalidParameterError(message, "engine", "against")
+
+
 def deduplicate_on_spark(
     cluster: Cluster,
     sources: Sequence[Source],

@@ -8,10 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.dedup.other import open_index
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.dedup.run import deduplicate_sources
+from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Clusters,
@@ -37,12 +39,13 @@ def deduplicate(
     against: Any = None,
     against_text_column: str | Sequence[str] | None = None,
     against_id_column: str | None = None,
-    measure: DocumentMeasure = "jaccard",
-    threshold: str | float | Decimal | Fraction = 0.8,
+    add: bool = False,
+    measure: DocumentMeasure | None = None,
+    threshold: str | float | Decimal | Fraction | None = None,
     recall: str | float | Decimal | Fraction | None = None,
     tokenizer: str | Path | TokenFunction = "words",
     ngram: int | None = None,
-    occurrences: Occurrences = "set",
+    occurrences: Occurrences | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -83,16 +86,28 @@ def deduplicate(
         of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow,
         Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit.
     against
-        More documents, as for ``data``. They all stay; what is similar to one of them goes. Their
-        ids get ``against/`` in front where ``data`` has the same ids.
+        More documents, as for ``data``, or an index of documents: a ``DocumentIndex``, of which
+        what was inserted is committed first, or the path of its folder. They all stay; what is
+        similar to one of them goes. Their ids get ``against/`` in front where ``data`` has the
+        same ids. In an index what is similar is looked up, in memory that does not grow with it;
+        only method ``exact`` or ``auto``, clusters ``components`` and an audit read all its texts.
+        It decides what texts are cut into and compared by: options that are unlike it are refused.
     against_text_column, against_id_column
         Columns of ``against``; None: those of ``data``.
+    add
+        Add what stays to the index, at the very end, all of it or nothing; texts that went are
+        noted with what they went for. With ``keep`` first, batches that are added one after the
+        other give the documents that stay and go, keepers and similarities of one run over all of
+        them, at the bands of the index. Ids are those of one collection: none gets ``against/`` in
+        front, and what stays must have new ones.
     measure
+        Of an index its own, else Jaccard similarity where it is None:
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
         is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights by
         ``tf`` and ``idf``; method ``minhash``, no audit).
     threshold
-        Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.
+        Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar. None is
+        0.8, or that of an index, which can be asked for this or a higher one.
     recall
         Least probability, in (0, 1], that a pair at the threshold is found; 1 only with a
         threshold of 1. None is 0.99.
@@ -102,7 +117,7 @@ def deduplicate(
     ngram
         Tokens in a shingle; 5, for ``weighted-jaccard`` 1.
     occurrences
-        ``set``, or ``numbered`` for measures of multisets.
+        ``set``, or ``numbered`` for measures of multisets; None is ``set``, or as an index has it.
     casefold, unicode_form, strip_accents, fold_digits
         Differences that do not count; see ``Normalisation``. ``casefold`` is on for words.
     num_perm
@@ -167,11 +182,13 @@ def deduplicate(
     Raises
     ------
     InvalidParameterError
-        For an option out of range.
+        For an option out of range, or unlike the index.
     InvalidInputError
-        For a bad row or a repeated id.
-    ReadError
-        For a file that cannot be read.
+        For a bad row or a repeated id, or one that is to be added and that the index has.
+    ReadError, IndexFormatError
+        For a file that cannot be read, or an index that is damaged.
+    IndexLockedError, WriteError
+        If another writer is at work on the index, or it cannot be written.
 
     Notes
     -----
@@ -189,6 +206,7 @@ def deduplicate(
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
     options = DedupOptions(
+        add=add,
         measure=measure,
         threshold=threshold,
         recall=recall,
@@ -219,9 +237,16 @@ def deduplicate(
         lines=lines,
         on_error=on_error,
     )
-    plan = plan_deduplication(options)
     if against is None:
         options.check_no_other("without against", "give against", "against")
+    handle = None if against is None else index_among(against, options.tokenizer)
+    if handle is not None:
+        with Runner(workers, progress) as runner:
+            sources = resolve_inputs(data, options)
+            with open_index(handle, sources, options, runner) as other:
+                workspace = open_workspace(memory, work)
+                return deduplicate_against(sources, other, runner, workspace)
+    plan = plan_deduplication(options)
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []

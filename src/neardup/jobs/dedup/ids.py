@@ -27,9 +27,13 @@ class KeeperIds:
         The collections; documents of ``other`` are numbered first.
     keepers
         Numbers of the documents for which others go; -1 is none.
+    shares_ids
+        Whether equal ids in both mean the same document, and none gets anything in front.
     """
 
-    def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
+    def __init__(
+        self, own: Catalogue, other: Catalogue, keepers: Int64s, *, shares_ids: bool = False
+    ) -> None:
         import pyarrow as pa
 
         self._numbers = np.unique(keepers[keepers >= 0])
@@ -37,7 +41,7 @@ class KeeperIds:
         own_ids = IdLookup(own).take(self._numbers[n_of_other:] - len(other))
         other_ids = IdLookup(other).take(self._numbers[:n_of_other])
         types = [each.id_type for each in (own, other) if len(each)]
-        prefixed = _with_prefix(other_ids, own)
+        prefixed = None if shares_ids else _with_prefix(other_ids, own)
         if prefixed is not None:
             other_ids, types = prefixed, [pa.large_string()]
         self.type = common_id_type(types)

@@ -17,6 +17,7 @@ from neardup.options.choices import (
     DocumentMeasure,
     InverseFrequency,
     Method,
+    Occurrences,
     TermFrequency,
 )
 from neardup.options.jobs import FUNCTIONS
@@ -34,8 +35,11 @@ class DedupOptions(DocumentOptions, AgainstOptions, BandOptions):
 
     known = FUNCTIONS["deduplicate"]
 
-    measure: DocumentMeasure = "jaccard"
-    threshold: str | float | Decimal | Fraction = "0.8"
+    # None stands for the default, so that one that was given beside an index is noticed.
+    add: bool = False
+    occurrences: Occurrences | None = None
+    measure: DocumentMeasure | None = None
+    threshold: str | float | Decimal | Fraction | None = None
     keep: str = "first"
     clusters: Clusters = "survivors"
     method: Method = "minhash"
@@ -74,9 +78,17 @@ def plan_deduplication(options: DedupOptions) -> DedupPlan:
     InvalidParameterError
         For the first option that does not go with another.
     """
-    measure = make_measure(options.measure, options.threshold)
-    _check_method(options)
-    weighted = _check_weights(options, measure)
+    if options.add:
+        message = "add needs an index, to which what stays is added; name it with against"
+        raise InvalidParameterError(message, "add", "against")
+    name, threshold = options.measure or "jaccard", options.threshold
+    if threshold is None:
+        threshold = "0.8"
+    occurrences = options.occurrences or "set"
+    options = replace(options, measure=name, threshold=threshold, occurrences=occurrences)
+    measure = make_measure(name, threshold)
+    check_method(options)
+    weighted = check_weights(options, measure)
     if weighted and options.ngram is None:
         options = replace(options, ngram=1)
     if options.method == "exact":
@@ -98,7 +110,14 @@ def plan_deduplication(options: DedupOptions) -> DedupPlan:
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 
 
-def _check_method(options: DedupOptions) -> None:
+def check_method(options: DedupOptions) -> None:
+    """Raise for an option that has no effect with the method.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first of them.
+    """
     if options.method != "exact":
         return
     where, remedy = "with method exact", "choose method minhash or auto"
@@ -107,15 +126,21 @@ def _check_method(options: DedupOptions) -> None:
     options.check_unused(where, remedy)
 
 
-def _check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | None:
-    """Give what shingles weigh, for a weighted measure."""
+def check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | None:
+    """Give what shingles weigh, for a weighted measure.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option that does not go with the measure.
+    """
     if not measure.is_weighted:
         for name in ("tf", "idf"):
             if getattr(options, name) is not None:
                 where = f"with measure {measure.name}"
                 raise no_effect(name, where, f"choose measure {WeightedJaccard.name}", "measure")
         return None
-    if options.occurrences != "set":
+    if options.occurrences not in (None, "set"):
         where = f"with measure {measure.name}, where tf says what copies count"
         raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
     if options.method != "minhash":

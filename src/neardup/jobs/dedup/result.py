@@ -39,10 +39,16 @@ class DeduplicationResult(Selection):
     """
 
     def __init__(
-        self, own: Catalogue, other: Catalogue, assignment: Assignment, summary: dict[str, Any]
+        self,
+        own: Catalogue,
+        other: Catalogue,
+        assignment: Assignment,
+        summary: dict[str, Any],
+        *,
+        shares_ids: bool = False,
     ) -> None:
         super().__init__(own, assignment.stays, summary)
-        self._other = other
+        self._other, self._shares_ids = other, shares_ids
         self._assignment = assignment
 
     def headline(self) -> str:
@@ -209,4 +215,5 @@ class DeduplicationResult(Selection):
 
     @cached_property
     def _keeper_ids(self) -> KeeperIds:
-        return KeeperIds(self._documents, self._other, self._assignment.keepers)
+        keepers, shares_ids = self._assignment.keepers, self._shares_ids
+        return KeeperIds(self._documents, self._other, keepers, shares_ids=shares_ids)

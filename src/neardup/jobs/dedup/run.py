@@ -13,6 +13,7 @@ from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import assign
 from neardup.jobs.dedup.method import check_fits, choose_method
+from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
@@ -22,7 +23,18 @@ from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
 
 if TYPE_CHECKING:
+    from neardup.documents.additions import Adding
+    from neardup.documents.index import OpenDocuments
     from neardup.storage.workspace import Workspace
+
+
+def deduplicate_against(
+    sources: Sequence[Source], other: Other, runner: Runner, workspace: Workspace = IN_MEMORY
+) -> DeduplicationResult:
+    """Run all stages but the writing against what ``open_index`` has opened."""
+    return deduplicate_sources(
+        sources, other.sources, other.plan, runner, workspace, other.index, other.new
+    )
 
 
 def deduplicate_sources(
@@ -31,8 +43,13 @@ def deduplicate_sources(
     plan: DedupPlan,
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
+    index: OpenDocuments | None = None,
+    new: Adding | None = None,
 ) -> DeduplicationResult:
     """Run all stages but the writing.
+
+    What is compared against is ``against``, or the documents of an ``index``, which are looked up
+    while the first pass reads; ``new`` gets what stays, and is told what went.
 
     Two passes over the files: the first signs every document, the second reads those again that
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
@@ -48,9 +65,15 @@ def deduplicate_sources(
             ]
             frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
+    if index is not None:
+        from neardup.jobs.dedup.against_index import IndexLookUp
+
+        look_up = IndexLookUp(index, plan.measure)
+        plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
     with runner.stage("read") as note:
         signed = sign_documents(sources, against, plan, workspace, runner)
-        contents = find_contents(signed, plan.keep, workspace)
+        is_looked_up = index is not None
+        contents = find_contents(signed, plan.keep, workspace, is_looked_up=is_looked_up)
         n_contents = contents.count()
         note(documents=len(contents.firsts), distinct_texts=n_contents)
     method, choice = plan.options.method, None
@@ -70,5 +93,22 @@ def deduplicate_sources(
     if plan.options.audit and method == "minhash":
         with runner.stage("audit"):
             audit = audit_contents(signed.batches, contents, decision, plan, runner)
-    summary = summarise(contents, decision, assignment, plan, method, choice, audit, runner)
-    return DeduplicationResult(contents.own, contents.other, assignment, summary)
+    other, n_against = contents.other, None
+    if index is not None and contents.earlier is not None:
+        from neardup.jobs.dedup.against_index import catalogue_of
+
+        other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
+    if new is not None:
+        from neardup.jobs.dedup.additions import add_survivors
+
+        with runner.stage("add") as note:
+            note(
+                documents=add_survivors(
+                    new, signed.batches, contents.own, other, assignment, runner
+                )
+            )
+    summary = summarise(
+        contents, decision, assignment, plan, method, choice, audit, runner, n_against=n_against
+    )
+    shares_ids = plan.options.add
+    return DeduplicationResult(contents.own, other, assignment, summary, shares_ids=shares_ids)

@@ -28,15 +28,21 @@ def summarise(
     audit: Audit | None,
     runner: Runner,
     *,
+    n_against: int | None = None,
     engine: Engine = "threads",
     workers: int | None = None,
 ) -> dict[str, Any]:
-    """Put together what ``summary.json`` says of a run; writing adds its time."""
+    """Put together what ``summary.json`` says of a run; writing adds its time.
+
+    ``n_against`` documents were compared against; None: those of the other collection.
+    """
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
     # Documents of the other collection are numbered first.
-    n_for_other = int((assignment.keepers[~assignment.stays] < len(other)).sum())
+    n_for_other = int((assignment.keepers[~assignment.stays] < contents.n_others).sum())
+    if n_against is None:
+        n_against = int(other.is_document.sum())
     summary: dict[str, Any] = {
         "documents_in": n_documents,
         "documents_kept": n_documents - n_removed,
@@ -46,7 +52,7 @@ def summarise(
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         "skipped_rows": len(own.skipped) + len(other.skipped),
         "passed_over": passed_over(own.sources, other.sources),
-        "against_documents": int(other.is_document.sum()),
+        "against_documents": n_against,
         "removed_for_against": n_for_other,
         "removed_within": n_removed - n_for_other,
         **describe_ids(own.columns, other.columns),
@@ -71,6 +77,8 @@ def summarise(
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.weighting.describe()
+    if plan.options.add:
+        summary["documents_added"] = n_documents - n_removed
     summary |= skipped_rows(other.skipped, own.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()

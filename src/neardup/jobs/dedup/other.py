@@ -1,0 +1,108 @@
+"""What documents are compared against: a collection that is read, or an index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from neardup.files.rows import Source
+from neardup.jobs.dedup.plan import DedupOptions, DedupPlan
+from neardup.reading.frequencies import count_shingles
+from neardup.storage.manifest import encode
+
+if TYPE_CHECKING:
+    from neardup.documents.additions import Adding
+    from neardup.documents.handle import DocumentHandle
+    from neardup.documents.index import OpenDocuments
+    from neardup.runtime.runner import Runner
+    from neardup.text.weighting import DocumentFrequencies
+
+
+@dataclass(frozen=True)
+class Other:
+    """What documents are compared against, and the plan that goes with it.
+
+    ``sources`` are read as a collection; documents of an ``index`` are looked up. ``new`` is the
+    next state of the index, where what stays is added. ``state`` says of an index which one it is,
+    and changes when it does.
+    """
+
+    plan: DedupPlan
+    sources: Sequence[Source]
+    index: OpenDocuments | None = None
+    new: Adding | None = None
+    state: Mapping[str, str] | None = None
+
+
+@contextmanager
+def open_index(
+    handle: DocumentHandle, sources: Sequence[Source], options: DedupOptions, runner: Runner
+) -> Iterator[Other]:
+    """Open an index to compare documents of some sources against.
+
+    Where what stays is added, the index is locked for other writers as long as the block lasts, and
+    has the documents when it ends well; nothing, if an error ends it.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that does not go with another, or is unlike the index.
+    ReadError, IndexFormatError
+        If the index cannot be read, or is damaged.
+    IndexLockedError, WriteError
+        If it is to be added to, and another writer is at work, or it cannot be written.
+    """
+    from neardup.documents.additions import adding
+    from neardup.jobs.dedup.index_plan import needs_all_texts, plan_with_index
+
+    if not options.add:
+        index = handle.view(runner)
+        plan = plan_with_index(options, index.scheme)
+        if needs_all_texts(options):
+            from neardup.documents.source import IndexSource
+
+            state = _state_of(index, handle)
+            yield Other(plan, [IndexSource(index, handle.folder)], state=state)
+        else:
+            frequencies = _count(index, plan, sources, runner)
+            yield _looked_up(index, handle, options, frequencies)
+        return
+    with handle.changing(runner) as files:
+        index = handle.read(files)
+        frequencies = _count(index, plan_with_index(options, index.scheme), sources, runner)
+        # No documents decide nothing.
+        decided = frequencies if frequencies and frequencies.n_documents else None
+        with adding(handle, files, runner, frequencies=decided) as new:
+            yield replace(_looked_up(new.index, handle, options, frequencies), new=new)
+
+
+def _count(
+    index: OpenDocuments, plan: DedupPlan, sources: Sequence[Source], runner: Runner
+) -> DocumentFrequencies | None:
+    """Count shingles for an index that weighs them by what is added first, before there is any."""
+    if not index.scheme.needs_frequencies:
+        return None
+    with runner.stage("count"):
+        return count_shingles([(sources, plan.options.columns)], plan.reading, runner)
+
+
+def _looked_up(
+    index: OpenDocuments,
+    handle: DocumentHandle,
+    options: DedupOptions,
+    frequencies: DocumentFrequencies | None,
+) -> Other:
+    from neardup.jobs.dedup.index_plan import plan_with_index
+
+    index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
+    plan = plan_with_index(options, index.scheme)
+    return Other(plan, [], index, state=_state_of(index, handle))
+
+
+def _state_of(index: OpenDocuments, handle: DocumentHandle) -> dict[str, str]:
+    digest = hashlib.sha256(encode(index.manifest)).hexdigest()
+    return {"path": os.path.realpath(handle.folder), "manifest": digest}

@@ -1,0 +1,298 @@
+"""``neardup dedup --against INDEX --add``: the same result week by week as in one run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.documents.handle import DocumentHandle
+from neardup.errors import InvalidInputError, WriteError
+from neardup.runtime.runner import Runner
+from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
+
+ROWS = make_rows(3, 90, chain=25)
+PARTS = {"a.jsonl": ROWS[:40], "b.jsonl": ROWS[40:75], "c.jsonl": ROWS[75:]}
+SCHEME = {"threshold": "0.6", "ngram": 2}
+
+
+@pytest.fixture
+def index(here):
+    """Make an empty index, and write the input in parts."""
+    for name, rows in PARTS.items():
+        write_lines(here / name, rows)
+    write_lines(here / "all.jsonl", ROWS)
+    return neardup.DocumentIndex.create(here / "idx", columns="score", **SCHEME)
+
+
+def removed_in(folder):
+    table = pq.read_table(folder / "removed.parquet")
+    return table.select(["id", "kept_id", "similarity", "exact_copy"]).to_pylist()
+
+
+def rows_of(folder):
+    view = DocumentHandle(Path(folder)).view(Runner(1))
+    live = [view.live_rows(i) + first for i, first in enumerate(view.first_documents[:-1])]
+    return [row for documents in live for row in view.read_rows(documents).to_pylist()]
+
+
+def test_add__batches_as_one_run(run, here, index):
+    gone = []
+    for number, name in enumerate(PARTS):
+        found = run("dedup", name, "--against", "idx", "--add", "-o", f"out{number}")
+        assert (found.code, found.err) == (0, "")
+        gone += removed_in(here / f"out{number}")
+        summary = json.loads((here / f"out{number}/summary.json").read_text())
+        assert summary["documents_added"] == summary["documents_kept"]
+        n_before = sum(len(rows) for rows in list(PARTS.values())[:number])
+        assert summary["against_documents"] == n_before - len(gone) + summary["documents_removed"]
+        added = f"{summary['documents_added']} documents added to the index idx"
+        assert added in found.out
+        assert f"{summary['removed_for_against']} removed for one of these" in found.out
+    assert run("dedup", "all.jsonl", "--threshold", "0.6", "--ngram", 2, "-o", "all").code == 0
+    assert gone == removed_in(here / "all")
+    assert any(row["kept_id"] != row["id"] and row["exact_copy"] for row in gone)
+    stays = {row["id"] for row in ROWS} - {row["id"] for row in gone}
+    assert rows_of("idx") == [row for row in ROWS if row["id"] in stays]
+
+
+def test_without_add__the_index_stays_as_it_is(run, here, index):
+    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
+    before = {path: path.read_bytes() for path in (here / "idx").rglob("*.npy")}
+    assert run("dedup", "a.jsonl", "--against", "idx", "-o", "out", "--overwrite").code == 0
+    assert {path: path.read_bytes() for path in (here / "idx").rglob("*.npy")} == before
+    kept = pq.read_table("out/removed.parquet")
+    # What stays for them has an id of the input, too, and it is not that document.
+    assert all(name.startswith("against/") for name in kept["kept_id"].to_pylist())
+    n_empty = sum(not row["text"] for row in PARTS["a.jsonl"])
+    assert len(kept) == len(PARTS["a.jsonl"]) - n_empty
+
+
+@pytest.mark.parametrize(
+    ("memory", "workers"), [(30_000, 2), pytest.param(9_000, 5, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("keep", ["first", "longest", "max:score"])
+def test_add__same_bytes_whatever_the_memory_and_the_workers(
+    run, here, index, memory, workers, keep
+):
+    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
+    found = []
+    for limit, n_workers in ((None, 1), (memory, workers)):
+        shutil.copytree("idx", "copy")
+        options = ("--add", "--keep", keep, "--workers", n_workers, "-o", "new", "--overwrite")
+        with spilling(limit) if limit else nullcontext():
+            result = run("dedup", "b.jsonl", "--against", "copy", *options)
+        assert (result.code, work_folders(here)) == (0, [])
+        found.append((files_of(here / "new"), rows_of("copy")))
+        shutil.rmtree("copy")
+    assert found[0] == found[1]
+    assert json.loads(found[0][0]["summary.json"])["removed_for_against"] > 5
+
+
+def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
+    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
+    job = ("dedup", "b.jsonl", "--against", "idx", "--add", "--workers", 1, "-o", "new")
+    shutil.copytree("idx", "copy")
+    assert run(*job).code == 0
+    expected, after = files_of(here / "new"), rows_of("idx")
+
+    def restore():
+        shutil.rmtree("idx")
+        shutil.rmtree("new", ignore_errors=True)
+        shutil.copytree("copy", "idx")
+
+    for n_tasks in (1, 3, 5):
+        restore()
+        with spilling(3_000, file=2_000), stopped_after(n_tasks):
+            assert run(*job).code == 130
+        assert rows_of("idx") == rows_of("copy")
+        with spilling(2_000):
+            found = run(*job)
+        assert (found.code, work_folders(here)) == (0, [])
+        assert "going on with a run that was stopped" in found.err
+        assert (files_of(here / "new"), rows_of("idx")) == (expected, after)
+    restore()
+    with spilling(3_000, file=2_000), stopped_after(4):
+        assert run(*job).code == 130
+    with neardup.DocumentIndex.open("idx") as opened:
+        opened.insert("another", "document of the index", score=1)
+    found = run(*job)
+    assert found.code == 0
+    assert "index changed since" in found.err
+
+
+@pytest.mark.parametrize("fails_at", ["neardup.documents.additions.store_next", "write"])
+def test_add__what_fails_leaves_the_index_as_it_was(run, here, index, monkeypatch, fails_at):
+    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
+    before = rows_of("idx")
+    name = "neardup.jobs.selection._write_tables" if fails_at == "write" else fails_at
+
+    def fail(*_):
+        raise WriteError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(name, fail)
+        assert run("dedup", "b.jsonl", "--against", "idx", "--add", "-o", "new").code == 1
+    assert rows_of("idx") == before
+    # The index changes last of all.
+    assert (here / "new").exists() == (fails_at != "write")
+    assert (
+        run("dedup", "b.jsonl", "--against", "idx", "--add", "-o", "new", "--overwrite").code == 0
+    )
+
+
+def test_add__an_id_of_the_index(run, here, index, write_file):
+    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
+    known = rows_of("idx")[0]
+    rows = [{"id": "new", "text": "x y z"}, {"id": known["id"], "text": "entirely different"}]
+    write_lines(here / "d.jsonl", [{**row, "score": 0} for row in rows])
+    found = run("dedup", "d.jsonl", "--against", "idx", "--add", "-o", "new")
+    assert found.code == 1
+    assert found.err == (
+        f"error: d.jsonl, row 2: id '{known['id']}' is in the index already; ids must differ. "
+        "Remove the old document first, or choose another --id-column; ids come from column 'id' "
+        "because all inputs have one: name another with id_column (--id-column), or '' for "
+        "<file>:<row>\n"
+    )
+    assert not (here / "new").exists()
+    # One that goes may have it: it is the same document again.
+    write_lines(here / "d.jsonl", [rows[0] | {"score": 0}, known])
+    assert run("dedup", "d.jsonl", "--against", "idx", "--add", "-o", "new").code == 0
+    (gone,) = removed_in(here / "new")
+    assert (gone["id"], gone["kept_id"], gone["exact_copy"]) == (known["id"], known["id"], True)
+
+
+REFUSED = {
+    "--measure dice": "the index was made with --measure jaccard, got dice; leave out --measure, "
+    "or build another index",
+    "--ngram 3": "the index was made with --ngram 2, got 3; leave out --ngram, or build another "
+    "index",
+    "--recall 0.9": "the index was made with --recall 0.99, got 0.9; leave out --recall, or build "
+    "another index",
+    "--seed 1": "the index was made with --seed 42, got 1; leave out --seed, or build another "
+    "index",
+    "--occurrences numbered": "the index was made with --occurrences set, got numbered; leave out "
+    "--occurrences, or build another index",
+    "--strip-accents": "the index was made with --strip-accents False, got True; leave out "
+    "--strip-accents, or build another index",
+    "--threshold 0.5": "--threshold must be at least 0.6, for which the index was made, got 0.5; "
+    "build an index with a lower one",
+    "--against b.jsonl": "an index is compared --against alone, got 2 collections; add the others "
+    "to it, or run once for each",
+    "--against-id-column id": "--against-id-column has no effect with an index; leave it out, or "
+    "name files with --against",
+    "--add --clusters components": "--clusters compares with all texts of the index, which --add "
+    "never reads; choose --clusters survivors",
+    "--add --method exact": "--method compares with all texts of the index, which --add never "
+    "reads; choose --method minhash",
+    "--add --audit 5": "--audit compares with all texts of the index, which --add never reads; "
+    "leave it out",
+    "--engine spark": "an index is looked up with --engine threads; choose that, or name files "
+    "with --against",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_options__that_are_unlike_the_index(run, here, index, options):
+    found = run("dedup", "a.jsonl", "--against", "idx", "-o", "out", *options.split())
+    assert (found.code, found.out) == (1, "")
+    assert found.err == f"error: {REFUSED[options]}\n"
+    assert not (here / "out").exists()
+
+
+def test_options__that_are_those_of_the_index(run, index):
+    options = (
+        "--measure jaccard --ngram 2 --recall 0.990 --seed 42 --occurrences set --threshold .7"
+    )
+    command = ("dedup", "a.jsonl", "--against", "idx", "-o", "out", "--json")
+    found = run(*command, *options.split())
+    assert found.code == 0
+    assert json.loads(found.out)["threshold"] == 0.7
+
+
+def test_add__needs_an_index(run, here, write_texts):
+    write_texts("a.jsonl", ["one"])
+    for against in ((), ("--against", "a.jsonl")):
+        found = run("dedup", "a.jsonl", *against, "--add", "-o", "out")
+        assert (found.code, found.err) == (
+            1,
+            "error: --add needs an index, to which what stays is added; name it with --against\n",
+        )
+
+
+def test_against__an_index_of_passages(run, here, write_texts):
+    write_texts("a.jsonl", ["one two three"])
+    neardup.PassageIndex.create(here / "passages", min_tokens=2)
+    found = run("dedup", "a.jsonl", "--against", "passages", "-o", "out")
+    assert (found.code, found.err) == (
+        1,
+        "error: passages is an index of passages, in which search and align look; build one of "
+        "documents with index build --kind documents\n",
+    )
+
+
+@pytest.mark.parametrize("output", ["idx", "idx/new", "."])
+def test_output__never_takes_the_index_away(run, here, index, output):
+    before = {path: path.read_bytes() for path in (here / "idx").rglob("*.npy")}
+    found = run("dedup", "a.jsonl", "--against", "idx", "-o", output, "--overwrite")
+    assert found.code == 1
+    assert {path: path.read_bytes() for path in (here / "idx").rglob("*.npy")} == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"clusters": "components"}, {"method": "exact"}, {"method": "auto"}, {"audit": 20}],
+    ids=str,
+)
+def test_all_texts__as_against_the_same_documents_in_a_file(here, index, options):
+    index.add(here / "a.jsonl")
+    of_index = neardup.deduplicate(here / "b.jsonl", against=index, **options)
+    table = pa.Table.from_pylist(PARTS["a.jsonl"])
+    of_file = neardup.deduplicate(here / "b.jsonl", against=table, **SCHEME, **options)
+    assert of_index.removed == of_file.removed
+    assert of_index.clusters == of_file.clusters
+    assert of_index.summary.get("audit") == of_file.summary.get("audit")
+    assert len(of_index.removed) > 5
+
+
+def test_survivors__as_against_the_same_documents_in_a_file(here, index):
+    index.add(here / "a.jsonl")
+    of_index = neardup.deduplicate(here / "b.jsonl", against=here / "idx")
+    table = pa.Table.from_pylist(PARTS["a.jsonl"])
+    of_file = neardup.deduplicate(here / "b.jsonl", against=table, **SCHEME)
+    # All of the index is there, copies too, and every one of them stays.
+    assert of_index.removed == of_file.removed
+    assert of_index.clusters == of_file.clusters
+
+
+def test_without_texts__looked_up_and_added_but_never_read(here):
+    with_text = neardup.DocumentIndex.create(here / "full", **SCHEME)
+    without = neardup.DocumentIndex.create(here / "bare", with_text=False, **SCHEME)
+    for rows in PARTS.values():
+        expected = neardup.deduplicate(rows, against=with_text, add=True)
+        found = neardup.deduplicate(rows, against=without, add=True)
+        assert found.removed == expected.removed
+    assert [row["text"] for row in rows_of("bare")] == [None] * len(without)
+    with pytest.raises(InvalidInputError, match="the index keeps no texts"):
+        neardup.deduplicate(rows, against=without, method="exact")
+
+
+def test_inserted__is_committed_first(here, index):
+    index.insert("one", ROWS[5]["text"] + " a b c d", score=1)
+    result = neardup.deduplicate([ROWS[5]], against=index, add=True)
+    assert result.removed["kept_id"].to_pylist() == ["one"]
+    assert len(index) == 1
+    assert neardup.DocumentIndex.open(here / "idx").get("one")["score"] == 1
+
+
+def test_skipped_rows__are_not_added(here, index):
+    rows = [{"id": "a", "text": None, "score": 1}, {"id": "b", "text": "one two", "score": 2}]
+    result = neardup.deduplicate(rows, against=index, add=True, on_error="skip")
+    assert (result.summary["skipped_rows"], result.summary["documents_added"]) == (1, 1)
+    assert rows_of("idx") == rows[1:]
