@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from neardup.documents.entries import bounds_of_pages
+from neardup.kernels import entries
+from neardup.kernels.entries import PAGE
+from neardup.kernels.types import sealed
+from tests.arrays import as_uint64
+
+LARGEST = 2**32 - 1
+
+
+def make(lists):
+    """Lay lists of (key, number) out; gives entries, their lists and the bounds of pages."""
+    values = [sorted(key << 32 | number for key, number in pairs) for pairs in lists]
+    flat = as_uint64(value for own in values for value in own)
+    starts = np.cumsum([0, *map(len, values)]).astype(np.int64)
+    page_starts, bounds = bounds_of_pages(starts)
+    fences = flat[bounds[:-1]] if len(flat) else flat
+    return flat, sealed(entries.Lists(starts, page_starts, fences)), bounds
+
+
+def find(made, keys, wanted, *, is_checked=None, room=10_000):
+    """Look keys up by all three kernels; gives pairs, and the pages that are unchecked."""
+    flat, lists, bounds = made
+    keys = np.array(keys, np.uint32).reshape(len(wanted), -1)
+    n = keys.size
+    first_pages, stop_pages, first, stop = np.full((4, n), -9, np.int64)
+    unchecked = np.full(room, -9, np.int64)
+    if is_checked is None:
+        is_checked = np.ones(len(bounds) - 1, np.bool_)
+    n_unchecked = entries.find_pages(
+        keys, np.array(wanted), lists, is_checked, first_pages, stop_pages, unchecked
+    )
+    total = entries.find_ranges(keys, flat, bounds, first_pages, stop_pages, first, stop)
+    found = np.full(total, 77, np.uint64)
+    entries.list_entries(keys.shape[1], flat, first, stop, found)
+    pairs = sorted((int(value) >> 32, int(value) & LARGEST) for value in found)
+    pages = {page for a, b in zip(first_pages, stop_pages, strict=True) for page in range(a, b)}
+    return pairs, pages, n_unchecked, unchecked
+
+
+def by_definition(lists, keys, wanted):
+    return sorted(
+        (query, number)
+        for query, own in enumerate(keys)
+        if wanted[query]
+        for pairs, key in zip(lists, own, strict=True)
+        for found, number in pairs
+        if found == key
+    )
+
+
+def random_lists(generator):
+    """Give lists, some empty, some with a key that fills pages, some with the extreme keys."""
+    lists = []
+    for _ in range(generator.randint(1, 4)):
+        size = generator.choice([0, 1, 7, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE])
+        few = generator.sample(range(LARGEST), 3) + [0, LARGEST]
+        lists.append(
+            [
+                (
+                    generator.choice(few) if generator.random() < 0.5
+                    else generator.getrandbits(32),
+                    number,
+                )
+                for number in range(size)
+            ]
+        )  # fmt: skip
+    return lists
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_find__by_definition(seed):
+    generator = random.Random(seed)
+    lists = random_lists(generator)
+    made = make(lists)
+    n = 15
+    wanted = [generator.random() < 0.8 for _ in range(n)]
+    keys = [
+        [
+            generator.choice([0, LARGEST, generator.getrandbits(32), *[key for key, _ in pairs]])
+            for pairs in lists
+        ]
+        for _ in range(n)
+    ]
+    pairs, pages, n_unchecked, _ = find(made, keys, wanted)
+    assert pairs == by_definition(lists, keys, wanted)
+    assert n_unchecked == 0
+    # Few pages are looked at: those that have the key, and the one before.
+    flat, _, bounds = made
+    may_have = {
+        page
+        for page, (start, stop) in enumerate(pairwise(bounds.tolist()))
+        for own, ok in zip(keys, wanted, strict=True)
+        if ok and any(int(flat[start]) >> 32 <= key for key in own) and stop > start
+    }
+    assert pages <= may_have
+    for number, own in enumerate(lists):
+        for key in (0, LARGEST, keys[0][number], *(key for key, _ in own[:3])):
+            expected = sum(found == key for found, _ in own)
+            checked = np.ones(len(bounds) - 1, np.bool_)
+            assert entries.count_key(key, number, made[1], flat, bounds, checked) == expected
+
+
+def test_find__a_key_in_many_pages():
+    """It begins within a page, fills the next ones, and ends within the last one."""
+    before = [(3, n) for n in range(PAGE // 2)]
+    many = [(5, n) for n in range(3 * PAGE)]
+    after = [(9, n) for n in range(PAGE)]
+    made = make([before + many + after])
+    pairs, pages, _, _ = find(made, [[5]], [True])
+    assert pairs == [(0, n) for n in range(3 * PAGE)]
+    assert pages == {0, 1, 2, 3}
+    # A key at the start of a page may begin in the one before.
+    assert find(make([[(1, n) for n in range(PAGE)] + [(2, 0)]]), [[2]], [True])[1] == {0, 1}
+
+
+def test_find_pages__unchecked_beyond_the_room():
+    """All are counted; as many are listed as there is room for, and nothing behind."""
+    made = make([[(1, n) for n in range(10 * PAGE)]])
+    is_checked = np.zeros(10, np.bool_)
+    is_checked[3] = True
+    _, _, n_unchecked, unchecked = find(made, [[1], [1]], [True, True], is_checked=is_checked)
+    assert n_unchecked == 18
+    assert unchecked[:18].tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9] * 2
+    _, _, n_unchecked, unchecked = find(made, [[1]], [True], is_checked=is_checked, room=4)
+    assert (n_unchecked, unchecked.tolist()) == (9, [0, 1, 2, 4])
+
+
+def test_count_key__names_the_first_page_to_check():
+    made = make([[(1, n) for n in range(3 * PAGE)], [(7, 1)]])
+    flat, lists, bounds = made
+    is_checked = np.zeros(4, np.bool_)
+    for page in range(3):
+        found = entries.count_key(1, 0, lists, flat, bounds, is_checked)
+        assert found == -1 - page
+        is_checked[page] = True
+    assert entries.count_key(1, 0, lists, flat, bounds, is_checked) == 3 * PAGE
+    assert entries.count_key(8, 1, lists, flat, bounds, is_checked) == -4
+    # Before the first entry there is nothing to look at.
+    assert entries.count_key(6, 1, lists, flat, bounds, is_checked) == 0
