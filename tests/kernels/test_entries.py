@@ -61,7 +61,7 @@ def random_lists(generator):
     lists = []
     for _ in range(generator.randint(1, 4)):
         size = generator.choice([0, 1, 7, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE])
-        few = generator.sample(range(LARGEST), 3) + [0, LARGEST]
+        few = [*generator.sample(range(LARGEST), 3), 0, LARGEST]
         lists.append(
             [
                 (

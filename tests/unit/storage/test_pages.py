@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_checked_pages__read_nothing_else_and_that_once(array, monkeypatch):
 def test_checked_pages__with_bounds_of_their_own(array):
     bounds = np.array([0, 10, 10, 700, 2000])
     sums = np.array(
-        [zlib.crc32(array[a:b].tobytes()) for a, b in zip(bounds, bounds[1:], strict=False)],
+        [zlib.crc32(array[a:b].tobytes()) for a, b in pairwise(bounds)],
         np.uint32,
     )
     array[699] ^= np.uint64(1)

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[4]
 SECONDS = float(os.environ.get("NEARDUP_TEST_SECONDS", "4"))
 N_READERS = 8
 TEXT = text_of(0)
-N_INSERTED = 80
+N_INSERTED = 50
 
 
 def test_threads__see_each_insertion_at_once(tmp_path):
