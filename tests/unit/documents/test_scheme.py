@@ -1,0 +1,76 @@
+"""A scheme comes back from what is stored of it, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
+from neardup.documents.scheme import restore_document_scheme
+from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
+from tests.oracles.measures import MEASURES
+
+VARIANTS = [
+    *({"measure": measure} for measure in MEASURES),
+    *({"measure": measure, "threshold": "0.55", "recall": "0.9"} for measure in MEASURES),
+    {"measure": "weighted-jaccard"},
+    {"measure": "weighted-jaccard", "tf": "log", "idf": "unary", "ngram": 2},
+    {"num_perm": 40, "bands": 20, "rows": 2, "seed": 7},
+    {"tokenizer": "characters", "ngram": 3, "occurrences": "numbered"},
+    {"casefold": False, "unicode_form": "NFC", "strip_accents": True, "fold_digits": True},
+    {"columns": ["a", "b"], "with_text": False},
+]
+
+
+def make(options):
+    return make_document_scheme(DocumentIndexOptions(**options))
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_restore__gives_the_same_scheme(options):
+    scheme = make(options)
+    description = json.loads(json.dumps(scheme.describe()))
+    restored = restore_document_scheme(description)
+    assert restored == scheme
+    assert restored.describe() == description
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_restore__refuses_what_it_does_not_know(options):
+    description = make(options).describe()
+    with pytest.raises(SketchMismatchError, match="something"):
+        restore_document_scheme(description | {"something": 1})
+    other = dict(description)
+    other["tokenizer"] = "whitespace"
+    other.pop("with_text")
+    with pytest.raises((SketchMismatchError, KeyError)):
+        restore_document_scheme(other)
+
+
+def test_open__with_a_function(tmp_path):
+    def halves(text):
+        return text.split("/")
+
+    index = DocumentIndex.create(tmp_path / "index", tokenizer=halves, ngram=1)
+    index.insert("a", "one two/three")
+    index.commit()
+    opened = DocumentIndex.open(index.folder, tokenizer=halves)
+    assert opened.query("three/one two") == [("a", 1.0)]
+    with pytest.raises((InvalidParameterError, SketchMismatchError)):
+        DocumentIndex.open(index.folder)
+    with pytest.raises(SketchMismatchError):
+        DocumentIndex.open(index.folder, tokenizer="words")
+
+
+def test_measure_at__not_below_the_least():
+    scheme = make({"threshold": "0.6"})
+    assert scheme.measure_at(None).threshold == Fraction(3, 5)
+    assert scheme.measure_at("0.6").threshold == Fraction(3, 5)
+    assert scheme.measure_at(0.75).threshold == Fraction(3, 4)
+    with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.6, for which"):
+        scheme.measure_at("0.599")
+    for wrong in (0, 1.5, "x"):
+        with pytest.raises(InvalidParameterError):
+            scheme.measure_at(wrong)

@@ -1,0 +1,59 @@
+"""A segment has the same bytes, however much of it was in memory when it was written."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from neardup import DocumentIndex
+from tests.document_indexes import OPTIONS, WEIGHTED, small_pieces
+from tests.indexes import tree
+
+
+def rows():
+    generator = random.Random(4)
+    words = [f"w{n}" for n in range(50)]
+    return [
+        {"id": f"d{n}", "text": " ".join(generator.choices(words, k=n % 30))} for n in range(300)
+    ]
+
+
+def made(folder, options, **pieces):
+    with small_pieces(fanout=8, **pieces):
+        index = DocumentIndex.create(folder, **options)
+        index.add(rows()[:200], id_column="id", workers=2)
+        for row in rows()[200:]:
+            index.insert_if_new(row["id"], row["text"])
+        index.commit()
+    return tree(folder / "segments")
+
+
+@pytest.mark.parametrize("options", [OPTIONS, WEIGHTED], ids=["jaccard", "weighted"])
+def test_runs__in_files_are_as_in_memory(tmp_path, options):
+    expected = made(tmp_path / "memory", options, run_entries=1 << 25)
+    for number, run_entries in enumerate((1, 7000)):
+        assert made(tmp_path / str(number), options, run_entries=run_entries) == expected
+    assert not [name for name in tree(tmp_path) if "runs" in name or ".part" in name]
+
+
+def test_compaction__is_one_segment_of_what_is_there(tmp_path):
+    """It has the lists that the documents would have if they had been added at once."""
+    wanted = [row for n, row in enumerate(rows()) if n % 3]
+    at_once = DocumentIndex.create(tmp_path / "once", **OPTIONS)
+    at_once.add(wanted, id_column="id")
+    for block_bytes in (1, 300, 16_384):
+        folder = tmp_path / str(block_bytes)
+        with small_pieces(fanout=100, block_bytes=block_bytes):
+            parts = DocumentIndex.create(folder, **OPTIONS)
+            for start in range(0, 300, 60):
+                parts.add(rows()[start : start + 60], id_column="id")
+            parts.remove([row["id"] for n, row in enumerate(rows()) if n % 3 == 0])
+            assert parts.compact().n_segments == 1
+        found, expected = tree(folder / "segments"), tree(tmp_path / "once/segments")
+        for name in ("entries", "fences", "layout", "digests", "filters", "filter-starts"):
+            (own,) = [data for path, data in found.items() if path.endswith(f"/{name}.npy")]
+            (other,) = [data for path, data in expected.items() if path.endswith(f"/{name}.npy")]
+            assert own == other, name
+        assert parts.documents(0, 1000) == at_once.documents(0, 1000)
+        assert parts.info()["tokens"] == at_once.info()["tokens"]

@@ -1,0 +1,69 @@
+"""Weighted sets: document frequencies are those of the first addition, and stay so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from neardup import DocumentIndex, InvalidParameterError, deduplicate
+from tests.document_indexes import WEIGHTED, text_of
+from tests.oracles.weighted import document_frequencies, weigh, weighted_jaccard
+
+ROWS = [{"id": str(n), "text": text_of(n)} for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("tf", "idf"), [("raw", "smooth"), ("log", "standard"), ("binary", "unary")]
+)
+@pytest.mark.parametrize("with_text", [True, False])
+def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with_text):
+    options = WEIGHTED | {"tf": tf, "idf": idf, "with_text": with_text, "threshold": "0.4"}
+    index = DocumentIndex.create(tmp_path / "index", **options)
+    index.add(ROWS[:20], id_column="id")
+    index.add(ROWS[20:30], id_column="id")
+    for row in ROWS[30:]:
+        index.insert(row["id"], row["text"])
+    lists = [row["text"].split() for row in ROWS]
+    counts = document_frequencies(lists[:20])
+    weights = [weigh(tokens, tf, idf, counts, 20) for tokens in lists]
+
+    def check(known):
+        for x, row in zip(weights, ROWS, strict=True):
+            expected = {
+                other["id"]: float(weighted_jaccard(x, y))
+                for y, other in zip(weights, ROWS, strict=True)
+                if weighted_jaccard(x, y) >= Fraction(2, 5)
+            }
+            assert dict(known.query(row["text"])) == pytest.approx(expected, abs=1e-9)
+
+    check(index)
+    index.commit()
+    check(DocumentIndex.open(index.folder))
+    index.compact()
+    check(index)
+    check(DocumentIndex.open(index.folder))
+
+
+def test_insert__before_frequencies_are_known(tmp_path):
+    index = DocumentIndex.create(tmp_path / "index", **WEIGHTED | {"idf": "smooth"})
+    for act in (index.insert, index.insert_if_new):
+        with pytest.raises(InvalidParameterError, match="idf smooth is counted over the documents"):
+            act("a", "x y z")
+    # Nobody is locked out by that.
+    DocumentIndex.open(index.folder).add(ROWS[:3], id_column="id")
+    index.refresh()
+    index.insert("a", "x y z")
+    assert index.query("x y z") == [("a", 1.0)]
+    index.close()
+
+
+def test_insert_if_new__is_what_deduplicate_does(tmp_path):
+    index = DocumentIndex.create(tmp_path / "index", **WEIGHTED)
+    found = {row["id"]: index.insert_if_new(row["id"], row["text"]) for row in ROWS}
+    names = ("measure", "tf", "idf", "threshold", "ngram", "num_perm", "bands", "rows", "tokenizer")
+    result = deduplicate(ROWS, id_column="id", **{name: WEIGHTED[name] for name in names})
+    removed = {row["id"]: row["kept_id"] for row in result.removed.to_pylist()}
+    assert {name: keeper for name, keeper in found.items() if keeper} == removed
+    assert Counter(found.values())[None] == len(ROWS) - len(removed)

@@ -1,0 +1,293 @@
+"""What users of an index of documents do with it, and what they get."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
+from tests.document_indexes import OPTIONS, small_pieces
+from tests.indexes import tree
+from tests.oracles.measures import MEASURES
+
+TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "", "a dog", "the cat sat on the mat"]
+
+
+@pytest.fixture
+def new(tmp_path):
+    """Make empty indexes."""
+    made = []
+
+    def create(**options):
+        made.append(tmp_path / f"index{len(made)}")
+        return DocumentIndex.create(made[-1], **OPTIONS | options)
+
+    return create
+
+
+def fill(index, texts=TEXTS):
+    for number, text in enumerate(texts):
+        index.insert(f"d{number}", text)
+    return index
+
+
+def seen(index, texts=TEXTS):
+    """Give all that an index says."""
+    return (
+        index.documents(0, 1000),
+        [index.query(text) for text in texts if text],
+        index.search(texts).matches.to_pylist(),
+        [index.get(row["id"]) for row in index.documents(0, 1000)],
+        len(index),
+    )
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "weighted-jaccard"])
+@pytest.mark.parametrize("with_text", [True, False])
+def test_pending__are_found_as_committed_ones(new, measure, with_text):
+    """And as those that came in at once, by any number of workers; the files are the same."""
+    options = {"measure": measure, "with_text": with_text}
+    if measure == "weighted-jaccard":
+        options |= {"tf": "raw", "idf": "unary"}
+    index = fill(new(**options))
+    before = seen(index)
+    assert index.commit() == len(TEXTS)
+    assert seen(index) == seen(DocumentIndex.open(index.folder)) == before
+    trees = [tree(index.folder / "segments")]
+    for workers in (1, 2, 3):
+        other = new(**options)
+        rows = [{"id": f"d{n}", "text": text} for n, text in enumerate(TEXTS)]
+        other.add(rows, id_column="id", workers=workers)
+        assert seen(other) == before
+        trees.append(tree(other.folder / "segments"))
+    assert trees[1] == trees[2] == trees[3] == trees[0]
+
+
+def test_query__of_directed_containment(new):
+    """The text that is looked up is the first, of which so much is in the document."""
+    index = new(measure="containment", threshold="0.9", num_perm=512, bands=512)
+    index.insert("long", "a b c d e f g h")
+    index.insert("short", "a b")
+    assert index.query("a b c") == [("long", 1.0)]
+    assert index.query("a b c d e f g h") == [("long", 1.0)]
+
+
+def test_query__the_same_without_texts(new):
+    texts = [" ".join(f"w{(n * k) % 11}" for k in range(1, 9)) for n in range(30)]
+    with_texts, without = fill(new(), texts), fill(new(with_text=False), texts)
+    for text in texts:
+        assert with_texts.query(text) == without.query(text)
+    without.commit()
+    for text in texts:
+        assert with_texts.query(text) == without.query(text)
+    assert without.get("d3") == {"id": "d3", "text": None}
+    assert with_texts.get("d3") == {"id": "d3", "text": texts[3]}
+
+
+def test_query__limit_and_threshold(new):
+    index = fill(new())
+    assert [match.id for match in index.query(TEXTS[0])] == ["d0", "d4", "d1"]
+    assert [match.id for match in index.query(TEXTS[0], limit=2)] == ["d0", "d4"]
+    assert [match.id for match in index.query(TEXTS[0], threshold=1)] == ["d0", "d4"]
+    with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.5, for which"):
+        index.query(TEXTS[0], threshold="0.49")
+    assert index.query("") == index.query("...") == []
+    assert "d2" in index
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([1, 2, 3], [1, 2, 3]),
+        ([np.int64(5), np.uint8(6)], [5, 6]),
+        ([2**63, 2**64 - 1, 0], [2**63, 2**64 - 1, 0]),
+        ([-(2**63), 2**63], [str(-(2**63)), str(2**63)]),
+        (["1", 2], ["1", "2"]),
+        (["", "é", "01", "1"], ["", "é", "01", "1"]),
+    ],
+)
+def test_ids__keep_their_type_if_they_have_one(new, ids, expected):
+    index = new()
+    for number, identifier in enumerate(ids):
+        index.insert(identifier, f"text{number} a b")
+    for _ in range(2):
+        assert [row["id"] for row in index.documents()] == expected
+        for number, identifier in enumerate(ids):
+            (match,) = index.query(f"text{number} a b", threshold=1)
+            assert match.id == expected[number]
+            assert identifier in index
+            assert index.get(identifier)["text"] == f"text{number} a b"
+        index.commit()
+    index.remove(ids[:1])
+    assert [row["id"] for row in index.documents()] == expected[1:]
+
+
+def test_ids__are_compared_as_text(new):
+    """1 and "1" are one id; "01" is another one."""
+    index = new()
+    index.insert(1, "a b")
+    for identifier in (1, "1", np.int32(1)):
+        assert identifier in index
+        with pytest.raises(InvalidInputError, match="is in the index already; ids must differ"):
+            index.insert(identifier, "c d")
+    assert "01" not in index
+    index.commit()
+    assert index.documents()[0]["id"] == 1
+    index.insert("01", "e f")
+    index.commit()
+    # Now that not all are numbers, none is.
+    assert [row["id"] for row in index.documents()] == ["1", "01"]
+
+
+def test_ids__of_a_column_of_uint64(new):
+    index = new()
+    ids = pa.array([2**64 - 1, 3], pa.uint64())
+    index.add(pa.table({"id": ids, "text": ["a b", "c d"]}), id_column="id")
+    assert index.query("a b") == [(2**64 - 1, 1.0)]
+    assert index.get(2**64 - 1)["text"] == "a b"
+    assert index.remove([2**64 - 1]).n_documents == 1
+
+
+@pytest.mark.parametrize("bad", [None, 1.5, True, b"x", ("a",), 2**64, -(2**63) - 1, "\ud800"])
+def test_ids__of_other_kinds(new, bad):
+    """They are refused when they come, and do not stay in the way of a commit."""
+    index = fill(new())
+    for act in (index.insert, index.insert_if_new):
+        with pytest.raises(InvalidInputError, match="an id must be a string"):
+            act(bad, TEXTS[0])
+    with pytest.raises(InvalidInputError, match="an id must be a string"):
+        index.get(bad)
+    assert index.commit() == len(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"text": "\ud800"}, "a text must be a string of valid characters"),
+        ({"text": "z", "c": object()}, "column 'c' cannot have this value"),
+        ({"text": "z", "c": 2**70}, "column 'c' cannot have this value"),
+        ({"text": "x", "other": 1}, "the index keeps no column 'other'; it keeps c"),
+        ({}, "give either text or tokens"),
+        ({"text": "x", "tokens": ["x"]}, "give either text or tokens"),
+        ({"text": 5}, "text must be a string, got int"),
+        ({"tokens": "abc"}, "tokens must be a list or a set"),
+    ],
+)
+def test_insert__refuses_and_goes_on(new, arguments, words):
+    index = new(columns="c")
+    index.insert("a", "x y")
+    for act in (index.insert, index.insert_if_new):
+        with pytest.raises((InvalidInputError, InvalidParameterError), match=words):
+            act("bad", **arguments)
+    assert index.commit() == 1
+    assert [row["id"] for row in index.documents()] == ["a"]
+
+
+def test_columns__of_any_types_stay_what_they_are(new):
+    """Before and after commits and compactions, whatever stands beside them."""
+    index = new(columns=["c", "d"])
+    values = [1, None, "s", 2.5, 1, [1, 2], ["a"], {"x": 1}, None, 2**40, True]
+    for number, value in enumerate(values):
+        index.insert(number, f"text {number}", c=value, d=number)
+        if number % 4 == 3:
+            index.commit()
+    rows = index.documents()
+    assert [row["c"] for row in rows] == values
+    index.commit()
+    assert index.documents() == rows
+    with small_pieces(block_bytes=100):
+        index.remove([0, 5])
+        index.compact()
+    expected = [row for row in rows if row["id"] not in (0, 5)]
+    assert index.documents() == expected
+    assert DocumentIndex.open(index.folder).documents() == expected
+    assert index.get(9)["c"] == 2**40
+
+
+def test_tokens__lists_and_sets(new):
+    index = new(ngram=2)
+    index.insert("list", tokens=["the", "cat", "sat"])
+    index.insert("set", tokens={"one", "two"})
+    for _ in range(2):
+        assert index.query("the cat sat") == [("list", 1.0)]
+        assert index.query(tokens=["the", "cat", "sat"]) == [("list", 1.0)]
+        # Elements of a set are shingles, which those of a list are made of.
+        assert index.query(tokens=["one", "two"]) == []
+        assert index.query(tokens={"two", "one"}) == [("set", 1.0)]
+        index.commit()
+    index.compact()
+    assert index.query(tokens={"two", "one"}) == [("set", 1.0)]
+    assert index.get("set") == {"id": "set", "text": None}
+
+
+def test_insert_if_new__tells_sets_from_lists(new):
+    index = new(ngram=2)
+    index.insert("set", tokens={"one"})
+    assert index.insert_if_new("list", tokens=["one"]) is None
+    assert index.insert_if_new("again", tokens=["one"]) == "list"
+    assert index.insert_if_new("other", tokens={"one"}) == "set"
+    index.commit()
+    assert index.insert_if_new("more", tokens={"one"}) == "set"
+
+
+def test_commit_every(new):
+    index = DocumentIndex.open(new().folder, commit_every=3)
+    reader = DocumentIndex.open(index.folder)
+    counts = []
+    for number in range(7):
+        index.insert(number, f"text {number}")
+        reader.refresh()
+        counts.append(len(reader))
+    assert counts == [0, 0, 3, 3, 3, 6, 6]
+    assert index.commit() == 1
+
+
+def test_documents__pages_of_what_is_there(new):
+    index = fill(new(), [f"text {n}" for n in range(9)])
+    index.commit()
+    index.remove(["d0", "d4"])
+    index.insert("last", "x")
+    ids = [f"d{n}" for n in (1, 2, 3, 5, 6, 7, 8)] + ["last"]
+    for start in range(10):
+        for limit in (1, 3, 20):
+            found = [row["id"] for row in index.documents(start, limit)]
+            assert found == ids[start : start + limit]
+    for wrong in ({"start": -1}, {"limit": 0}, {"start": "1"}):
+        with pytest.raises(InvalidParameterError):
+            index.documents(**wrong)
+
+
+def test_remove__reports_what_had_gone(new):
+    index = fill(new(), TEXTS[:1])
+    assert index.insert_if_new("near", TEXTS[1]) == "d0"
+    assert index.insert_if_new("copy", TEXTS[0]) == "d0"
+    # A copy follows what went, though another one is more like it now.
+    index.insert("rival", TEXTS[1] + " indeed")
+    assert index.insert_if_new("follows", TEXTS[1]) == "d0"
+    index.commit()
+    index.compact()
+    assert index.insert_if_new("follows later", TEXTS[1]) == "d0"
+    removal = index.remove(["d0"])
+    assert sorted(removal.orphans["id"].to_pylist()) == [
+        "copy", "follows", "follows later", "near"
+    ]  # fmt: skip
+    assert set(removal.orphans["kept_id"].to_pylist()) == {"d0"}
+    # Another document of that id is another one.
+    index.insert("d0", "something else")
+    index.commit()
+    assert index.insert_if_new("near", TEXTS[1]) == "rival"
+    index.commit()
+    assert len(index.remove(["d0"]).orphans) == 0
+
+
+def test_compact__of_everything_removed(new):
+    index = fill(new())
+    index.commit()
+    index.remove([f"d{n}" for n in range(len(TEXTS))])
+    assert index.query(TEXTS[0]) == []
+    assert index.compact().n_segments == 0
+    assert index.documents() == []
+    index.insert("d0", TEXTS[0])
+    index.commit()
+    assert index.query(TEXTS[0]) == [("d0", 1.0)]
