@@ -158,6 +158,6 @@ def run(
 def _load_kernels() -> None:
     """Compile or load what requests call, so that the first one is as fast as the others."""
     runner = Runner()
-    for job in ("search", "compare", "align", "index"):
+    for job in ("document search", "document index", "search", "compare", "align", "index"):
         runner.prepare(KERNELS_OF[job])
     compare_texts(("one two three four", "one two three five"), CompareOptions(), runner=Runner(1))

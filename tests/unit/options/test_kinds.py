@@ -17,7 +17,9 @@ from neardup.options.kinds import (
     Columns,
     Flag,
     FunctionOrFlag,
+    Hosts,
     Location,
+    Seconds,
     Share,
     Text,
     Tokenizer,
@@ -138,3 +140,38 @@ def test_checked__refuses(kind, value, message):
         kind.checked("x", value)
     assert str(caught.value).startswith(message)
     assert caught.value.parameters == ("x",)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "::1", "[::1]", "localhost", "my-host.example", ("a", "b")]
+)
+def test_hosts__accepts(host):
+    assert Hosts().checked("x", host) == host
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "a b", "a/b", "a:80:x y", "http://a", 5, b"a", ("a", ""), None]
+)
+def test_hosts__refuses(wrong):
+    with pytest.raises(InvalidParameterError, match=r"^x must be the name or address of a machine"):
+        Hosts().checked("x", wrong)
+
+
+@pytest.mark.parametrize(
+    "value", ["0.5", 0.5, Fraction(1, 2), Decimal("0.5"), np.float64(0.5)], ids=repr
+)
+def test_seconds__plain_float(value):
+    found = Seconds(0.1).checked("x", value)
+    assert (found, type(found)) == (0.5, float)
+
+
+@pytest.mark.parametrize("wrong", ["", "soon", True, None, b"1", [1]])
+def test_seconds__refuses_other_types(wrong):
+    with pytest.raises(InvalidParameterError, match=r"^x must be a number of seconds, got "):
+        Seconds(0.1).checked("x", wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "0.01", 1e6, "nan", float("inf")])
+def test_seconds__refuses_what_is_out_of_range(wrong):
+    with pytest.raises(InvalidParameterError, match=r"^x must lie between 0\.1 and 86,400 seconds"):
+        Seconds(0.1).checked("x", wrong)
