@@ -30,15 +30,29 @@ _KERNELS = Path(__file__).parent
 
 @cache
 def cache_folder() -> Path | None:
-    """Folder for the machine code of this version of the kernels; None where none is writable."""
+    """Folder for the machine code of this version of the kernels.
+
+    None where none is writable, unless somebody has filled it before, as in the image of a
+    container: then what is in it is loaded, and the rest compiled each time.
+    """
     try:
         folder = _cache_root() / f"kernels-{_kernel_digest()}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except (OSError, RuntimeError):  # the latter where the user has no home folder
+    except RuntimeError:  # where the user has no home folder
         return None
+    except OSError:
+        return folder if _holds_code(folder) else None
     return folder
+
+
+def _holds_code(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".nbi") for entry in entries)
+    except OSError:
+        return False
 
 
 def kept_kernels() -> set[str]:

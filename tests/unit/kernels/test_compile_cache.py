@@ -212,6 +212,25 @@ def compiled_cache(tmp_path_factory) -> Path:
     return folder
 
 
+READ_ONLY = """
+import tempfile
+
+def refuse(*_, **__):
+    raise PermissionError
+
+tempfile.TemporaryFile = refuse
+"""
+
+
+def test_compile__from_a_cache_that_somebody_else_has_filled(tmp_path, compiled_cache):
+    """As in the image of a container: nothing can be written, and nothing has to be."""
+    code = READ_ONLY + USE_A_KERNEL
+    assert run(code, NEARDUP_CACHE_DIR=compiled_cache) == ("loaded", "")
+    [folder] = compiled_cache.iterdir()
+    assert run(READ_ONLY + FOLDER, NEARDUP_CACHE_DIR=compiled_cache) == (str(folder), "")
+    assert run(READ_ONLY + FOLDER, NEARDUP_CACHE_DIR=tmp_path) == ("None", "")
+
+
 @pytest.mark.slow
 def test_compile__without_a_cache(tmp_path):
     (tmp_path / "file").write_text("")
