@@ -115,9 +115,20 @@ class OpenDocuments:
     def has_id(self, identifier: str) -> bool:
         """Return whether there is a document of an id."""
         digest = hash_id(identifier)
-        return any(segment.may_have_id(digest) for segment in self.segments) and bool(
-            self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0
-        )
+        small, others = self._id_keys
+        if not (
+            any(digest >> 32 in keys for keys in small)
+            or any(segment.may_have_id(digest) for segment in others)
+        ):
+            return False
+        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
+
+    @cached_property
+    def _id_keys(self) -> tuple[list[frozenset[int]], list[Searchable]]:
+        """The keys of ids that segments hold in memory, and the other segments."""
+        keys = [segment.id_keys for segment in self.segments]
+        others = [segment for segment in self.segments if segment.id_keys is None]
+        return [each for each in keys if each is not None], others
 
     def place_of(self, document: int) -> tuple[int, int]:
         """Return the segment of a document, and its row there."""

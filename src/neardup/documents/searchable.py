@@ -32,6 +32,11 @@ class Searchable(ABC):
     id_type: pa.DataType
     """What their ids were read as."""
 
+    @property
+    def id_keys(self) -> frozenset[int] | None:
+        """The higher halves of the hashes of its ids; None where ``may_have_id`` is to be asked."""
+        return None
+
     @abstractmethod
     def __len__(self) -> int:
         """Count the documents."""

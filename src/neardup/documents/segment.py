@@ -220,13 +220,13 @@ class DocumentSegment(Searchable):
 
     def may_have_id(self, digest: int) -> bool:
         """Return whether it may have an id of this hash."""
-        if self.n_documents <= _MOST_KEYS_KEPT:
-            return digest >> 32 in self._id_keys
         return self.lists.count(self.scheme.banding.bands + 1, digest >> 32) > 0
 
     @cached_property
-    def _id_keys(self) -> frozenset[int]:
-        """The keys of all ids."""
+    def id_keys(self) -> frozenset[int] | None:
+        """The higher halves of the hashes of its ids, unless they are many."""
+        if self.n_documents > _MOST_KEYS_KEPT:
+            return None
         entries = self.lists.read(self.scheme.banding.bands + 1)
         return frozenset((entries >> np.uint64(32)).tolist())
 

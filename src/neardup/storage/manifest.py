@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def load_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error
     try:
-        return decode(data)
+        return _decoded(data)
     except ValueError as error:
         raise IndexFormatError(str(error), path=str(path)) from None
 
@@ -151,7 +152,7 @@ def store_manifest(folder: Path, manifest: Manifest) -> None:
     """
     try:
         data = encode(manifest)
-        is_same = decode(data) == manifest
+        is_same = _decoded(data) == manifest
     except (TypeError, ValueError) as error:
         message = f"this manifest cannot be stored: {error}"
         raise InvalidParameterError(message) from None
@@ -194,6 +195,10 @@ def decode(data: bytes) -> Manifest:
     except (ValueError, RecursionError) as error:
         message = f"the manifest has wrong values ({error}); {RESTORE}"
         raise ValueError(message) from None
+
+
+# A writer reads what it has just written, and a reader that looks for news what it knows already.
+_decoded = lru_cache(2)(decode)
 
 
 class _NewerFormatError(ValueError):

@@ -1,0 +1,57 @@
+"""Ids of single documents: found in small segments, large ones, and what is not written yet."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.runtime.runner import Runner
+
+WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def rows(start, stop):
+    return [{"id": i, "text": " ".join([*WORDS, f"w{i}", f"v{i}"])} for i in range(start, stop)]
+
+
+@pytest.fixture
+def index(tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.5")
+    for start in range(0, 60, 20):
+        index.add(rows(start, start + 20))
+    index.remove([7, 30])
+    return index
+
+
+@pytest.mark.parametrize("most", [0, 20, 1000])
+def test_contains(index, most):
+    with patch("neardup.documents.segment._MOST_KEYS_KEPT", most):
+        fresh = neardup.DocumentIndex.open(index.folder)
+        fresh.insert(60, "a text of its own")
+        expected = [*range(7), *range(8, 30), *range(31, 61)]
+        assert [i for i in range(-5, 70) if i in fresh] == expected
+        with pytest.raises(neardup.InvalidInputError, match="id 59 is in the index already"):
+            fresh.insert(59, "another text")
+        fresh.insert(30, "the place is free again")
+        fresh.insert("59a", "not a number")
+
+
+def test_list_ids__as_arrow_gives_them(index):
+    index.insert(60, "a text of its own")
+    with index._session.shared() as view:
+        documents = np.array([60, 3, 59, 3, 21])
+        assert view.list_ids(documents) == view.ids_of(documents).to_pylist() == [60, 3, 59, 3, 21]
+    index.insert("b", "another one")
+    with index._session.shared() as view:
+        assert view.list_ids(np.array([61, 3])) == ["b", "3"]
+    index.close()
+
+
+def test_query__gives_ids_of_their_type(index):
+    text = rows(41, 42)[0]["text"]
+    assert index.query(text, limit=1) == [(41, 1.0)]
+    view = index.handle.view(Runner(1))
+    assert view.list_ids(np.empty(0, np.int64)) == []
