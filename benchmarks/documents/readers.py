@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,18 +33,19 @@ def read(
     rows = read_rows(queries)
     rows = rows[number * len(rows) // 2 :] + rows[: number * len(rows) // 2]
     index = DocumentIndex.open(folder)
-    known = {name for name, text in rows if name in dict(index.query(text))}
+    is_known = [name in dict(index.query(text)) for name, text in rows]
     start.wait()
     ends, milliseconds, n_missed = time.perf_counter() + seconds, [], 0
     used, before = time.process_time(), len(index)
     while time.perf_counter() < ends:
-        name, text = rows[len(milliseconds) % len(rows)]
+        place = len(milliseconds) % len(rows)
+        name, text = rows[place]
         begun = time.perf_counter()
         if len(milliseconds) % REFRESH_EVERY == 0:
             index.refresh()
         found = dict(index.query(text))
         milliseconds.append((time.perf_counter() - begun) * 1e3)
-        n_missed += name in known and name not in found
+        n_missed += is_known[place] and name not in found
     index.refresh()
     reports.put(
         {
@@ -60,8 +62,8 @@ def write(folder: Path, new: Path, seconds: float, start: Barrier) -> dict[str, 
     """Insert documents for some seconds."""
     rows = iter(read_rows(new))
     index = DocumentIndex.open(folder, commit_every=COMMIT_EVERY)
-    for _ in range(COMMIT_EVERY):
-        index.insert(*next(rows))
+    for row in islice(rows, COMMIT_EVERY):
+        index.insert(*row)
     start.wait()
     begun, n_inserted = time.perf_counter(), 0
     used = time.process_time()
