@@ -32,8 +32,8 @@ OF_FILE = ("--against-text-column", "text", "--against-id-column", "id")
 @pytest.mark.parametrize(
     "command",
     [
-        ("pairs", "--threshold", 0.5),
-        ("pairs", "--method", "minhash", "--threshold", 0.6),
+        ("pairs", "--method", "exact", "--threshold", 0.5),
+        ("pairs", "--threshold", 0.85),
         ("pairs", "--top", 3, "--per-document"),
         ("pairs", "--max-distance", 20),
         ("align", "--min-tokens", 20),
@@ -71,14 +71,44 @@ def test_other__keeps_its_ids_where_the_input_has_none(run, here, collections):
 def test_other__without_texts(run, here, write_texts):
     write_texts("a.jsonl", ["one two"])
     neardup.DocumentIndex.create(here / "bare", with_text=False)
-    for command in ("pairs", "align"):
-        found = run(command, "a.jsonl", "--against", "bare", "-o", "out.jsonl")
+    for command in (("pairs", "--method", "exact"), ("align",)):
+        found = run(*command, "a.jsonl", "--against", "bare", "-o", "out.jsonl")
         assert (found.code, found.err) == (
             1,
             "error: bare: the index keeps no texts, which are to be read; build one with them. "
-            "Only dedup with method minhash, clusters survivors and no audit looks documents up in "
-            "it\n",
+            "What only looks documents up needs none: search, and dedup and pairs by method "
+            "minhash\n",
         )
+
+
+def test_pairs__looked_up(run, here, write_texts):
+    """Nothing of the index is read but what is similar, and it needs no texts for that."""
+    write_texts("a.jsonl", ["one two three four five six", "seven"])
+    bare = neardup.DocumentIndex.create(here / "bare", with_text=False, threshold="0.4", ngram=1)
+    bare.add([{"id": "x", "text": "one two three four five"}, {"id": "y", "text": "none"}])
+    found = run("pairs", "a.jsonl", "--against", "bare", "-o", "out.csv", "--stats")
+    assert found.code == 0, found.err
+    assert (here / "out.csv").read_text().splitlines()[1:] == [
+        '"a.jsonl:1","x",0.8333333333333334,5'
+    ]
+    assert "2 documents and 2 documents: 1 pair with jaccard >= 0.4" in found.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--measure", "cosine"), "the index was made with --measure jaccard, got cosine"),
+        (("--threshold", "0.5"), "--threshold must be at least 0.8"),
+        (("--memory", "1GB"), "--memory has no effect with an index"),
+        (("--method", "minhash", "--top", "3"), "--top has no effect with an index"),
+        (("--limit", "3"), "more than 3 pairs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_pairs__refuses_what_an_index_decides(run, here, collections, options, message):
+    found = run("pairs", "new.jsonl", *COLUMNS, "--against", "idx", *options, "-o", "p.csv")
+    assert found.code == 1
+    assert message in found.err
 
 
 def test_other__several(run, here, collections):

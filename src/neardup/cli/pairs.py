@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,8 @@ def command(
 ) -> None:
     """Find all pairs of similar documents, or the most similar.
 
-    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is
+    the same, or the folder of an index of documents, in which what is similar is looked up.
 
     Writes id_a, id_b, similarity and overlap, the number of common shingles, or distance, that of
     edits; in the order of the input, a before b within one collection, with --top the most similar
@@ -68,10 +70,11 @@ def command(
     minhash is chosen.
     """
     announce_compilation(quiet=quiet)
-    from neardup.documents.other import resolve_other
+    from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.pairs.against_index import find_pairs_in_index
     from neardup.jobs.pairs.options import PairOptions
-    from neardup.jobs.pairs.plan import check_workspace, plan_pairs
+    from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.option import no_effect
@@ -81,30 +84,43 @@ def command(
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     chosen = PairOptions(**options)
-    plan = plan_pairs(chosen)
-    check_workspace(plan, memory=memory, work=work, fresh=fresh)
+    paths = [Path(each) for each in against]
+    handle = None
+    if against and chosen.may_look_up:
+        handle = index_among(paths, own_tokenizer(chosen.tokenizer))
+    if handle is None:
+        plan = plan_pairs(chosen)
+        check_workspace(plan, memory=memory, work=work, fresh=fresh)
+    else:
+        plan = None
+        check_no_workspace(memory=memory, work=work, fresh=fresh)
     if not against:
         chosen.check_no_other("without against", "give against", "against")
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    left = resolve_paths(inputs, plan.options)
-    right = None
-    if against:
-        paths = [Path(each) for each in against]
-        right = resolve_other(
-            paths, lambda _: resolve_paths(against, plan.options), chosen.tokenizer
-        )
-    target.check_apart(source.origin for source in [*left, *(right or [])])
-    workspace = IN_MEMORY
-    if plan.banding is not None:
-        scheme = plan.reading.shingles.describe()
-        key = key_of("pairs", chosen, scheme, inputs=left, against=right or [])
-        workspace = open_workspace(memory, work, fresh=fresh, output=target.place, key=key)
-    with workspace, reported(workspace.work, quiet=quiet):
+    left = resolve_paths(inputs, chosen)
+    if handle is not None:
+        target.check_apart([*(source.origin for source in left), str(handle.folder)], handle.folder)
         with display:
-            result = find_pairs_in_sources(left, right, plan, runner, workspace)
+            result = find_pairs_in_index(left, handle.view(runner), chosen, runner)
         target.write(result)
+    else:
+        assert plan is not None
+        right = None
+        if against:
+            resolve = partial(resolve_paths, against, chosen)
+            right = resolve_other(paths, lambda _: resolve(), chosen.tokenizer)
+        target.check_apart(source.origin for source in [*left, *(right or [])])
+        workspace = IN_MEMORY
+        if plan.banding is not None:
+            scheme = plan.reading.shingles.describe()
+            key = key_of("pairs", chosen, scheme, inputs=left, against=right or [])
+            workspace = open_workspace(memory, work, fresh=fresh, output=target.place, key=key)
+        with workspace, reported(workspace.work, quiet=quiet):
+            with display:
+                result = find_pairs_in_sources(left, right, plan, runner, workspace)
+            target.write(result)
     if as_json:
         say_json(result.summary)
     elif not quiet:

@@ -65,14 +65,20 @@ def resolve_other(
     InvalidInputError
         If the index keeps no texts, and what ``resolve`` raises.
     """
-    of_index = None if tokenizer in NAMED else tokenizer
-    handle = index_among(against, of_index)
+    handle = index_among(against, own_tokenizer(tokenizer))
     if handle is None:
         return resolve(against)
     from neardup.documents.source import IndexSource
     from neardup.runtime.runner import Runner
 
     return Inputs([IndexSource(handle.view(Runner(1)), handle.folder)])
+
+
+def own_tokenizer(
+    tokenizer: str | Path | TokenFunction | None,
+) -> str | Path | TokenFunction | None:
+    """Return a tokenizer that an index cannot find by its name, None for all others."""
+    return None if tokenizer in NAMED else tokenizer
 
 
 def _has_handle(data: Any) -> bool:

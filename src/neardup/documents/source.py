@@ -50,8 +50,8 @@ class IndexSource(Source):
     ) -> None:
         if not index.scheme.with_text:
             message = (
-                "the index keeps no texts, which are to be read; build one with them. Only dedup "
-                "with method minhash, clusters survivors and no audit looks documents up in it"
+                "the index keeps no texts, which are to be read; build one with them. What "
+                "only looks documents up needs none: search, and dedup and pairs by method minhash"
             )
             raise InvalidInputError(message, path=str(folder))
         self.name, self.origin = f"{folder.name}.parquet", str(folder)

@@ -70,8 +70,9 @@ _PAIRS = (
     table.PER_DOCUMENT,
     table.METHOD.but(
         kind=Choice(PairMethod),
-        default="exact",
+        default=None,
         help="Miss no pair, or as many as --recall allows and be faster on large collections.",
+        usual="exact; minhash with an index",
     ),
     table.ALGORITHM,
     *_BANDS,

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 
 from neardup.clustering.keep import parse_keep
+from neardup.documents.alike import check_alike
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method, check_weights
-from neardup.options.kinds import exact_fraction
-
-# Options that an index has decided.
-_DECIDED = (
-    *("measure", "ngram", "occurrences", "casefold", "unicode_form", "strip_accents"),
-    *("fold_digits", "recall", "num_perm", "bands", "rows", "seed", "tf", "idf"),
-)
 
 
 def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
@@ -30,7 +22,7 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
     options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
     check_weights(options, scheme.measure)
-    _check_alike(options, scheme)
+    check_alike(options, scheme)
     measure = scheme.measure_at(options.threshold)
     if options.add:
         _check_addition(options)
@@ -50,33 +42,6 @@ def needs_all_texts(options: DedupOptions) -> bool:
     return (
         options.clusters == "components" or options.method != "minhash" or options.audit is not None
     )
-
-
-def _check_alike(options: DedupOptions, scheme: DocumentScheme) -> None:
-    """Raise for an option that was given and is not what the index was made with."""
-    made_with: dict[str, Any] = {
-        **scheme.describe(),
-        "recall": scheme.recall,
-        "num_perm": scheme.minhash.num_perm,
-    }
-    for name in _DECIDED:
-        value = getattr(options, name)
-        # A flag that is not set is not given.
-        if value is None or (value is False and name in ("strip_accents", "fold_digits")):
-            continue
-        has = made_with.get(name)
-        if name == "recall":
-            value = exact_fraction(name, value)
-        if value != has:
-            message = (
-                f"the index was made with {name} {_spelled(has)}, got {_spelled(value)}; leave "
-                f"out {name}, or build another index"
-            )
-            raise InvalidParameterError(message, name, "against")
-
-
-def _spelled(value: object) -> str:
-    return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
 
 
 def _check_addition(options: DedupOptions) -> None:

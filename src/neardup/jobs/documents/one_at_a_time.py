@@ -13,9 +13,9 @@ from neardup.documents.lookup import find_hits
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.errors import InvalidParameterError
+from neardup.jobs.documents.look_up import in_rank_order
 from neardup.jobs.documents.one_text import make_query
 from neardup.jobs.documents.result import Match
-from neardup.jobs.documents.search import in_rank_order
 from neardup.jobs.documents.session import InsertSession
 from neardup.options import table
 from neardup.options.jobs import MATCH_LIMIT

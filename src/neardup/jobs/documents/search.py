@@ -11,15 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits, find_hits
-from neardup.documents.reading import queries_of_texts
+from neardup.documents.lookup import Hits
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
-from neardup.files.passes import ReadingPass
-from neardup.files.rows import RowBlock, Source
-from neardup.files.texts import TextBlock, read_text_block
+from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.documents.look_up import in_rank_order, look_up
 from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.options.jobs import FUNCTIONS
 from neardup.results import SkippedRow, describe_ids, list_skipped
@@ -70,18 +68,13 @@ def search_documents(
     columns = choose_id_column(options.columns, sources)
     counts, id_types = _Counts(), set()
     tables: list[pa.Table] = []
-
-    def look_up(source: Source, block: RowBlock) -> tuple[TextBlock, Int64s, Hits]:
-        rows = read_text_block(source, block, columns, skip_bad=options.skip_bad)
-        queries = queries_of_texts(rows.texts, index.scheme)
-        hits = in_rank_order(find_hits(index, queries, measure))
-        return rows, queries.n_tokens, hits.take(first_of_each(hits.queries, options.limit))
-
-    reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
-        for _, (rows, n_tokens, hits) in reading.map(look_up, sources):
+        skip_bad = options.skip_bad
+        for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
+            rows, hits = found.rows, in_rank_order(found.hits)
+            hits = hits.take(first_of_each(hits.queries, options.limit))
             counts.n_queries += len(rows)
-            counts.n_empty += int((n_tokens == 0).sum())
+            counts.n_empty += int((found.n_tokens == 0).sum())
             counts.n_found += len(np.unique(hits.queries))
             counts.skipped += rows.skipped
             id_types |= {rows.ids.type} if len(rows) else set()
@@ -101,11 +94,6 @@ def search_documents(
         "passed_over": passed_over(sources),
     }
     return DocumentSearchResult(table, summary | describe_ids(columns))
-
-
-def in_rank_order(hits: Hits) -> Hits:
-    """Return hits in the order of queries, the most similar first, on a tie the first added."""
-    return hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
 
 
 def first_of_each(queries: Int64s, limit: int | None) -> Int64s:

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.documents.other import resolve_other
+from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.pairs.against_index import find_pairs_in_index
 from neardup.jobs.pairs.options import PairOptions
-from neardup.jobs.pairs.plan import check_workspace, plan_pairs
+from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.jobs.workspaces import open_workspace
@@ -42,7 +43,7 @@ def find_pairs(
     measure: PairMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     max_distance: int | None = None,
-    method: PairMethod = "exact",
+    method: PairMethod | None = None,
     algorithm: Algorithm | None = None,
     top: int | None = None,
     per_document: bool = False,
@@ -78,8 +79,9 @@ def find_pairs(
     left
         Documents, in any form that ``deduplicate`` takes.
     right
-        A second collection: pairs are of one document of each. None: pairs within ``left``. It
-        may be a ``DocumentIndex`` or the path of one, all of whose texts are read.
+        A second collection: pairs are of one document of each. None: pairs within ``left``. In a
+        ``DocumentIndex``, or the folder of one, documents are looked up, which decides all but the
+        threshold; all its texts are read with method ``exact``, and for what needs that.
     against_text_column, against_id_column
         Columns of ``right``; None: those of ``left``.
     measure
@@ -93,9 +95,9 @@ def find_pairs(
     max_distance
         Most edits, instead of a threshold.
     method
-        ``exact``: none is missed. ``minhash``: documents that share a MinHash band are compared,
-        exactly, so that every pair is right and a pair at the threshold is found with the
-        probability ``recall``.
+        ``exact``, the default but for an index: none is missed. ``minhash``: documents that share a
+        MinHash band are compared, exactly, so that every pair is right and a pair at the threshold
+        is found with the probability ``recall``.
     algorithm
         ``allpairs``, ``ppjoin`` (the default) or ``ppjoin+``: different filters of method
         ``exact``, the same pairs; not for ``edit``.
@@ -180,6 +182,14 @@ def find_pairs(
         seed=seed,
         limit=limit,
     )
+    handle = None
+    if right is not None and options.may_look_up:
+        handle = index_among(right, own_tokenizer(options.tokenizer))
+    if handle is not None:
+        check_no_workspace(memory=memory, work=work)
+        with Runner(workers, progress) as runner:
+            index = handle.view(runner)
+            return find_pairs_in_index(resolve_inputs(left, options), index, options, runner)
     plan = plan_pairs(options)
     check_workspace(plan, memory=memory, work=work)
     if right is None:

@@ -13,6 +13,9 @@ from neardup.options.jobs import FUNCTIONS
 
 EDIT = "edit"
 
+# Measures without bands.
+_OF_ALL = (EDIT, "overlap")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(DocumentOptions, AgainstOptions, BandOptions):
@@ -23,8 +26,14 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions):
     measure: PairMeasure | None = None
     threshold: str | float | Decimal | Fraction | None = None
     max_distance: int | None = None
-    method: PairMethod = "exact"
+    method: PairMethod | None = None
     algorithm: Algorithm | None = None
     top: int | None = None
     per_document: bool = False
     limit: int | None = None
+
+    @property
+    def may_look_up(self) -> bool:
+        """Whether an index can be looked up in; other options need all of its texts."""
+        needs_all = (self.top, self.max_distance, self.algorithm, self.measure in _OF_ALL or None)
+        return self.method == "minhash" or (self.method is None and set(needs_all) == {None})

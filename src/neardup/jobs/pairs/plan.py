@@ -66,6 +66,7 @@ def plan_pairs(options: PairOptions) -> PairPlan:
     InvalidParameterError
         For the first option that does not go with another, and a threshold out of range.
     """
+    options = replace(options, method=options.method or "exact")
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     # Of sets; None for edit distances.
     kind = MEASURES.get(name)
@@ -150,6 +151,20 @@ def check_workspace(plan: PairPlan, **given: object) -> None:
         for name, value in given.items():
             if value is not None and value is not False:
                 raise no_effect(name, where, remedy, "method", "measure", "top")
+
+
+def check_no_workspace(**given: object) -> None:
+    """Raise if an option of the workspace was given where documents are looked up in an index.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first that is neither None nor False.
+    """
+    for name, value in given.items():
+        if value is not None and value is not False:
+            where = "with an index, where nothing is kept but pairs"
+            raise no_effect(name, where, "name files with against", "against")
 
 
 def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from neardup.jobs.pairs.rows import PairRows
 from neardup.matching.join import FilterCounts
 from neardup.results import TableResult
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Rows(Protocol):
+    """Pairs that are made when they are read."""
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Return the rows, from the first one."""
 
 
 class PairResult(TableResult):
@@ -24,7 +30,7 @@ class PairResult(TableResult):
     ``counts`` says what the filters let through, added up over all steps if there were several.
     """
 
-    def __init__(self, rows: PairRows, counts: FilterCounts, summary: dict[str, Any]) -> None:
+    def __init__(self, rows: Rows, counts: FilterCounts, summary: dict[str, Any]) -> None:
         self._rows = rows
         self.counts = counts
         self.summary = summary

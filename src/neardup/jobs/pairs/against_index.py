@@ -1,0 +1,170 @@
+"""Pairs of new documents and those of an index, in which they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from neardup.documents.alike import check_alike
+from neardup.documents.index import OpenDocuments
+from neardup.errors import InvalidParameterError
+from neardup.files.ids import choose_id_column, common_id_type
+from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
+from neardup.files.rows import Source
+from neardup.jobs.documents.look_up import LookedUp, look_up
+from neardup.jobs.pairs.about import metadata_of
+from neardup.jobs.pairs.options import PairOptions
+from neardup.jobs.pairs.result import PairResult
+from neardup.matching.bucket_join import BucketJoinCounts
+from neardup.matching.pieces import check_limit
+from neardup.options.option import no_effect
+from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.runtime.job_kernels import KERNELS_OF
+from neardup.runtime.runner import Runner
+
+if TYPE_CHECKING:
+    from neardup.matching.measures import Measure
+
+# Options that have no effect on a look-up.
+_OF_JOINS = ("algorithm", "top", "max_distance")
+
+
+@dataclass
+class IndexPairs:
+    """Pairs, as a table; ``PairRows`` of a look-up."""
+
+    table: pa.Table
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Return the rows."""
+        return self.table.to_reader()
+
+
+@dataclass
+class _Counts:
+    """What was met so far."""
+
+    n_documents: int = 0
+    n_empty: int = 0
+    n_short: int = 0
+    n_tokens: int = 0
+    n_pairs: int = 0
+
+    def add(self, found: LookedUp, ngram: int) -> None:
+        self.n_documents += len(found.rows)
+        self.n_empty += int((found.n_tokens == 0).sum())
+        self.n_short += int(((found.n_tokens > 0) & (found.n_tokens < ngram)).sum())
+        self.n_tokens += int(found.n_tokens.sum())
+        self.n_pairs += len(found.hits)
+
+
+def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
+    """Check what goes with an index, which decides all but the threshold.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that does not, or is unlike the index.
+    """
+    for name in _OF_JOINS:
+        if getattr(options, name) is not None:
+            raise no_effect(name, "with an index", "choose method exact", "method")
+    if options.per_document:
+        message = "per_document needs top, the number of partners, which is exact; leave it out"
+        raise InvalidParameterError(message, "per_document", "top")
+    options.check_no_other("with an index", "name files with against", "against")
+    check_alike(options, index.scheme)
+    return index.scheme.measure_at(options.threshold)
+
+
+def find_pairs_in_index(
+    sources: Sequence[Source], index: OpenDocuments, options: PairOptions, runner: Runner
+) -> PairResult:
+    """Find all pairs of a document of some sources and one of an index that share a bucket.
+
+    Each was compared exactly. Time and memory grow with the sources and the pairs, not with the
+    index.
+
+    Raises
+    ------
+    InvalidParameterError
+        As ``plan_with_index``.
+    ResultLimitError
+        At more pairs than the options allow.
+    InvalidInputError, ReadError, IndexFormatError
+        For a bad row, a file that cannot be read, or an index that is damaged.
+    """
+    measure = plan_with_index(options, index)
+    check_effect(options, sources)
+    runner.prepare(KERNELS_OF["document search"])
+    columns = choose_id_column(options.columns, sources)
+    counts, skipped = _Counts(), list[SkippedRow]()
+    tables: list[pa.Table] = []
+    id_types: set[pa.DataType] = set()
+    with runner.stage("join") as note:
+        skip_bad = options.skip_bad
+        for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
+            counts.add(found, index.scheme.shingles.ngram)
+            skipped += found.rows.skipped
+            id_types |= {found.rows.ids.type} if len(found.rows) else set()
+            check_limit(options.limit, counts.n_pairs)
+            tables.append(_table(found, index))
+        note(pairs=counts.n_pairs)
+    table = _join(tables, common_id_type(id_types), index)
+    found_counts = BucketJoinCounts(counts.n_pairs, counts.n_pairs)
+    summary = {
+        "documents": [counts.n_documents, index.n_documents],
+        "empty_documents": counts.n_empty,
+        "short_documents": counts.n_short,
+        "tokens": counts.n_tokens,
+        **describe_ids(columns),
+        "skipped_rows": len(skipped),
+        "passed_over": passed_over(sources),
+        "pairs": counts.n_pairs,
+        "filters": vars(found_counts),
+        "method": "minhash",
+        **_describe(index, measure),
+        **({"skipped": list_skipped(skipped[:100])} if skipped else {}),
+        "workers": runner.workers,
+        "seconds": runner.seconds,
+    }
+    rows = IndexPairs(table.replace_schema_metadata(metadata_of(summary)))
+    return PairResult(rows, found_counts, summary)
+
+
+def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:
+    scheme = index.scheme
+    return {
+        "measure": measure.name,
+        "threshold": float(measure.threshold),
+        "predicted_recall": scheme.predicted_recall(measure),
+        "bands": scheme.banding.bands,
+        "rows": scheme.banding.rows,
+        "scheme": scheme.describe(),
+        "recall": float(scheme.recall),
+    }
+
+
+def _table(found: LookedUp, index: OpenDocuments) -> pa.Table:
+    hits = found.hits
+    columns = {
+        "id_a": found.rows.ids.take(pa.array(hits.queries)),
+        "id_b": index.ids_of(hits.documents),
+        "similarity": hits.similarities,
+    }
+    # What two weighted sets have in common is no number of shingles.
+    if index.scheme.weighted is None:
+        columns["overlap"] = hits.overlaps
+    return pa.table(columns)
+
+
+def _join(tables: Sequence[pa.Table], id_type: pa.DataType, index: OpenDocuments) -> pa.Table:
+    fields = [("id_a", id_type), ("id_b", index.id_type), ("similarity", pa.float64())]
+    if index.scheme.weighted is None:
+        fields.append(("overlap", pa.int64()))
+    schema = pa.schema(fields)
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
