@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -95,14 +94,17 @@ def change(step: int, index: Any, known: oracle.Index) -> None:
                 index.compact(workers=1)
 
 
-@cache
+_STATES: dict[str, list[oracle.Index]] = {}
+
+
 def state(step: int, measure: str = "jaccard") -> oracle.Index:
     """Give what an index holds after so many steps."""
-    if step == 0:
-        return new_oracle(measure)
-    known = state(step - 1, measure).copy()
-    change(step - 1, None, known)
-    return known
+    states = _STATES.setdefault(measure, [new_oracle(measure)])
+    while len(states) <= step:
+        known = states[-1].copy()
+        change(len(states) - 1, None, known)
+        states.append(known)
+    return states[step]
 
 
 def found_in(index: Any) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ operations = st.one_of(
     st.tuples(st.just("insert_if_new"), ids, texts, st.sampled_from([None, *THRESHOLDS])),
     st.tuples(st.just("insert_if_new"), ids, texts, st.none()),
     st.tuples(st.just("add"), st.dictionaries(ids, texts, max_size=4)),
-    st.tuples(st.just("remove"), st.lists(ids, max_size=2)),
+    st.tuples(st.just("remove"), st.lists(ids, max_size=3), st.sampled_from([True, True, False])),
     st.tuples(st.just("compact")),
     st.tuples(st.just("commit")),
     st.tuples(st.just("discard")),
@@ -102,22 +102,29 @@ class Driven:
             self.now.insert(name, text.split())
         self.committed = self.now.copy()
 
-    def remove(self, names):
+    def remove(self, names, is_there):
         self.commit()
+        names = [name for name in names if name in self.now.ids()] if is_there else names
         if not set(names) <= set(self.now.ids()):
             with pytest.raises(InvalidInputError, match="has no document"):
                 self.index.remove(names)
             return
+        gone = [" ".join(d.tokens) for d in self.now.documents if d.id in names]
         removal = self.index.remove(names)
         orphans = self.now.remove(names)
         pairs = zip(*(removal.orphans[name].to_pylist() for name in ("id", "kept_id")), strict=True)
         assert sorted(pairs) == sorted(orphans)
         assert (removal.n_removed, removal.n_documents) == (len(set(names)), len(self.now.ids()))
         self.committed = self.now.copy()
+        for text in gone:
+            self.check(text)
 
     def compact(self):
         self.index.compact()
         self.committed = self.now.copy()
+        info = self.index.info()
+        assert info["gone_documents"] == len(self.now.gone)
+        assert (info["segments"] <= 1, info["removed_documents"]) == (True, 0)
 
     def commit(self):
         n_before = len(self.now.documents) - len(self.committed.documents)

@@ -40,6 +40,8 @@ def kill_at_random(folder: Path, n_kills: int) -> None:
     moments = random.Random(6)
     seconds = 0.3
     for _ in range(n_kills):
+        # Known here, it is known in all children.
+        state(int(told.read_text()) + 20)
         process = os.fork()
         if not process:
             # An error ends the process, and the kill comes too late.
