@@ -34,7 +34,12 @@ WORDS = [f"w{i}" for i in range(40)]
 
 
 def text_of(number: int) -> str:
-    """Give a text; every third is nearly the one before, every seventh a copy of it."""
+    """Give a text; every third is nearly the one before, every seventh a copy of it.
+
+    Every eleventh has the words of the one before in another order.
+    """
+    if number % 11 == 10:
+        return " ".join(reversed(text_of(number - 1).split()))
     generator = random.Random(number - 1 if number % 3 == 2 or number % 7 == 6 else number)
     words = generator.choices(WORDS, k=20)
     if number % 3 == 2 and number % 7 != 6:
@@ -42,7 +47,7 @@ def text_of(number: int) -> str:
     return " ".join(words)
 
 
-QUERIES = [text_of(number) for number in (0, 1, 2, 4, 5, 6, 13, 20, 27, 40)] + ["nothing here"]
+QUERIES = [text_of(number) for number in (0, 1, 2, 4, 5, 6, 13, 20, 27, 40, 43)] + ["nothing here"]
 
 
 @contextmanager

@@ -196,12 +196,14 @@ def test_columns__of_any_types_stay_what_they_are(new):
     assert [row["c"] for row in rows] == values
     index.commit()
     assert index.documents() == rows
-    with small_pieces(block_bytes=100):
-        index.remove([0, 5])
-        index.compact()
-    expected = [row for row in rows if row["id"] not in (0, 5)]
-    assert index.documents() == expected
-    assert DocumentIndex.open(index.folder).documents() == expected
+    # Blocks are copied as they are, and then put together.
+    for block_bytes, removed in ((100, [0, 5]), (16_384, [1])):
+        with small_pieces(block_bytes=block_bytes):
+            index.remove(removed)
+            index.compact()
+        rows = [row for row in rows if row["id"] not in removed]
+        assert index.documents() == rows
+        assert DocumentIndex.open(index.folder).documents() == rows
     assert index.get(9)["c"] == 2**40
 
 

@@ -72,6 +72,8 @@ def test_threads__see_each_insertion_at_once(tmp_path):
             finished += 1
             if number % 7 == 0:
                 index.commit()
+                # So that readers look at what is committed before the next change.
+                time.sleep(0.01)
             if number % 30 == 0:
                 index.compact(workers=1)
             if errors:
