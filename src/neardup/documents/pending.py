@@ -137,7 +137,9 @@ class Pending(Searchable):
         waiting = self._texts[self._n_signed :]
         if waiting:
             texts = as_texts(waiting)
-            self._parts.append(queries_of_texts(texts, self._scheme, with_sets=False))
+            queries = queries_of_texts(texts, self._scheme, with_sets=False)
+            # Weighted ones are made in any case.
+            self._parts.append(replace(queries, sets=None))
             self._n_signed = len(self._texts)
 
     def write(self, adding: Adding) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -275,6 +277,8 @@ def test_remove__reports_what_had_gone(new):
         "copy", "follows", "follows later", "near"
     ]  # fmt: skip
     assert set(removal.orphans["kept_id"].to_pylist()) == {"d0"}
+    index.compact()
+    assert index.info()["gone_documents"] == 0
     # Another document of that id is another one.
     index.insert("d0", "something else")
     index.commit()
@@ -293,3 +297,46 @@ def test_compact__of_everything_removed(new):
     index.insert("d0", TEXTS[0])
     index.commit()
     assert index.query(TEXTS[0]) == [("d0", 1.0)]
+
+
+def test_remove__again_and_again_from_one_segment(new):
+    index = fill(new())
+    index.commit()
+    for number, left in ((0, ["d4", "d1"]), (4, ["d1"]), (1, [])):
+        index.remove([f"d{number}"])
+        assert [match.id for match in index.query(TEXTS[0])] == left
+        assert [match.id for match in DocumentIndex.open(index.folder).query(TEXTS[0])] == left
+
+
+def test_pending__of_weighted_sets_inserted_both_ways(new):
+    """Some were signed when they were asked about, the others only when that was needed."""
+    index = new(measure="weighted-jaccard", tf="raw", idf="unary")
+    index.insert_if_new("a", "one two")
+    index.insert("b", "three four")
+    index.insert_if_new("c", "five six")
+    for _ in range(2):
+        assert [row["text"] for row in index.documents()] == ["one two", "three four", "five six"]
+        assert index.query("three four") == [("b", 1.0)]
+        index.commit()
+
+
+def test_commit__others_wait_for_it(new, monkeypatch):
+    """What was inserted is not gone in the moment of the commit."""
+    index = new()
+    index.insert("a", TEXTS[0])
+    index.commit()
+    assert index.query(TEXTS[0]) == [("a", 1.0)]
+    index.insert("b", TEXTS[0])
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(index.query(TEXTS[0])))
+    forget = index.handle._forget_view
+
+    def look_first():
+        thread.start()
+        thread.join(timeout=0.2)
+        forget()
+
+    monkeypatch.setattr(index.handle, "_forget_view", look_first)
+    index.commit()
+    thread.join()
+    assert [match.id for match in found] == ["a", "b"]
