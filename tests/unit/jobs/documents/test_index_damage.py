@@ -192,6 +192,20 @@ def test_info__finds_what_open_does_not(tmp_path, name, part):
         opened.info()
 
 
+def test_insert_if_new__a_damaged_digest(tmp_path):
+    """It would take another document of the same shingles, in another order, for the copy."""
+    folder = tmp_path / "index"
+    index = DocumentIndex.create(folder, **OPTIONS)
+    index.add([{"id": "a", "text": "one two"}, {"id": "b", "text": "two one"}], id_column="id")
+    path = next(folder.glob("segments/*/digests.npy"))
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(IndexFormatError, match=r"digests\.npy: the file is damaged"):
+        DocumentIndex.open(folder).insert_if_new("c", "two one")
+    path.write_bytes(data)
+    assert DocumentIndex.open(folder).insert_if_new("c", "two one") == "b"
+
+
 def test_open__what_is_no_index_of_documents(tmp_path):
     documents = DocumentIndex.create(tmp_path / "documents", **OPTIONS)
     passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
