@@ -15,7 +15,7 @@ import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
 from tests.browser import driver
 from tests.docs.pages import ROOT
-from tests.service.conftest import start_service
+from tests.service.conftest import PATIENT, start_service
 
 pytestmark = pytest.mark.browser
 
@@ -56,7 +56,7 @@ def url(tmp_path_factory):
         ServedDocuments("poems", documents, is_writable=False),
         ServedPassages("passages", passages, is_writable=False),
     ]
-    for running in start_service(served):
+    for running in start_service(served, PATIENT):
         yield running.url
 
 

@@ -26,6 +26,10 @@ TEXTS = {
 }
 
 
+# Kernels may have to be compiled before a first answer, by all that run tests at once.
+PATIENT = Limits(seconds=300)
+
+
 @dataclass
 class Running:
     """A service that runs."""
@@ -36,13 +40,13 @@ class Running:
     lines: list[str] = field(default_factory=list)
 
     def client(self, **options: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=20, **options)
+        return httpx.Client(base_url=self.url, timeout=310, **options)
 
     def post(self, path: str, body: Any) -> httpx.Response:
-        return httpx.post(self.url + path, json=body, timeout=20)
+        return httpx.post(self.url + path, json=body, timeout=310)
 
     def get(self, path: str, **parameters: Any) -> httpx.Response:
-        return httpx.get(self.url + path, params=parameters, timeout=20)
+        return httpx.get(self.url + path, params=parameters, timeout=310)
 
 
 def start_service(

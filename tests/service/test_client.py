@@ -13,7 +13,7 @@ import pytest
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
-from tests.service.conftest import TEXTS, make_fake, start_service, wait_for
+from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service, wait_for
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
 DOCUMENTS = {
@@ -40,18 +40,19 @@ def running(indexes):
         [
             ServedDocuments("docs", indexes["docs"], is_writable=True),
             ServedPassages("passages", indexes["passages"], is_writable=False),
-        ]
+        ],
+        PATIENT,
     )
 
 
 @pytest.fixture
 def documents(running):
-    return neardup.connect(running.url, index="docs")
+    return neardup.connect(running.url, index="docs", timeout=310)
 
 
 @pytest.fixture
 def passages(running):
-    return neardup.connect(running.url, index="passages")
+    return neardup.connect(running.url, index="passages", timeout=310)
 
 
 def test_connect__needs_a_name_where_there_are_several(running, fake):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import httpx
 import pytest
 
 import neardup
+import neardup.cli
 from tests.service.conftest import wait_for
 
 TEXT = "once upon a midnight dreary while I pondered weak and weary"
@@ -60,7 +62,10 @@ def serve(folder) -> Iterator[Callable[..., Process]]:
         started.append(process)
         line = process.stdout.readline()
         assert line, process.stderr.read()
-        return Process(process, re.search(r"http://\S+:\d+", line)[0], line)
+        url = re.search(r"http://[\d.:]+\d", line)[0]
+        # Kernels may have to be compiled.
+        wait_for(lambda: httpx.get(f"{url}/ready", timeout=60).status_code == 200, 300)
+        return Process(process, url, line)
 
     yield start
     for process in started:
@@ -109,6 +114,7 @@ def test_serve__sees_what_others_add(serve, folder):
     assert remote.get("new") is not None
 
 
+@pytest.mark.slow
 def test_serve__readers_all_the_while(serve, folder):
     """Whoever asks while others add and remove gets a right answer each time."""
     process = serve("--refresh", "0.1")
@@ -137,42 +143,46 @@ def test_serve__readers_all_the_while(serve, folder):
     assert process.end()[0] == 0
 
 
-def run(folder, *arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "neardup", "serve", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture
+def run(folder, monkeypatch, capsys) -> Callable[..., tuple[int, str, str]]:
+    """Run a command that ends by itself, in this process."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
+
+    def run_it(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = neardup.cli.run(["serve", *arguments])
+        return code, *capsys.readouterr()
+
+    return run_it
 
 
-def test_serve__refuses_others_without_a_token(folder):
-    code, _, err = run(folder, "idx", "--host", "0.0.0.0")
+def test_serve__refuses_others_without_a_token(run):
+    code, _, err = run("idx", "--host", "0.0.0.0")
     assert code == 1
     assert err.startswith("error: --host 0.0.0.0 can be reached from other machines")
     assert "--token-file" in err
 
 
-def test_serve__what_is_not_there(folder):
-    assert run(folder, "nothing")[0] == 1
-    code, _, err = run(folder, "idx", "--token-file", "missing")
+def test_serve__what_is_not_there(run):
+    assert run("nothing")[0] == 1
+    code, _, err = run("idx", "--token-file", "missing")
     assert (code, err) == (1, "error: missing: No such file or directory\n")
-    code, _, err = run(folder, "idx", "--host", "192.0.2.1", "--check")
+    code, _, err = run("idx", "--host", "192.0.2.1", "--check")
     assert (code, "token" in err) == (1, True)
 
 
-def test_serve__port_in_use(serve, folder):
-    port = serve().url.rpartition(":")[2]
-    code, _, err = run(folder, "idx", "--port", port)
+def test_serve__port_in_use(run):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        code, _, err = run("idx", "--port", str(port))
     assert code == 1
     assert f"error: cannot listen at 127.0.0.1, port {port}: " in err
     assert "choose another --port" in err
 
 
-def test_serve__check(folder):
-    assert run(folder, "idx", "mine=idx", "--check") == (
+def test_serve__check(run):
+    assert run("idx", "mine=idx", "--check") == (
         0,
         "ready to serve idx (1 document), mine (1 document)\n",
         "",

@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
-from tests.service.conftest import Running, start_service
+from tests.service.conftest import PATIENT, Running, start_service
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
 DOCUMENTS = {
@@ -35,7 +35,8 @@ def running(tmp_path_factory) -> Running:
         [
             ServedDocuments("docs", documents, is_writable=True),
             ServedPassages("passages", passages, is_writable=True),
-        ]
+        ],
+        PATIENT,
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
-from tests.service.conftest import start_service
+from tests.service.conftest import PATIENT, start_service
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
 HOSTILE = '</textarea></mark><script>alert(1)</script><img src=x onerror="alert(2)"> \u202egnp'
@@ -37,7 +37,8 @@ def running(tmp_path_factory):
         [
             ServedDocuments("docs", documents, is_writable=False),
             ServedPassages("passages", passages, is_writable=False),
-        ]
+        ],
+        PATIENT,
     )
 
 
