@@ -25,6 +25,11 @@ def make_index(**options):
     index = neardup.PassageIndex.create("idx", min_tokens=20, **options)
     index.add("pages.jsonl", id_column="id")
     return index
+
+def keep_documents(**options):
+    index = neardup.DocumentIndex.create("kept", **options)
+    index.add("docs.jsonl", id_column="id")
+    return index
 """
 
 _DEDUPLICATE = [
@@ -179,4 +184,14 @@ _REST = [
     ),
 ]  # fmt: skip
 
-SNIPPETS = [*_DEDUPLICATE, *_PAIRS, *_PASSAGES, *_SKETCHES, *_COMPARE, *_REST]
+_DOCUMENTS = [
+    "i = keep_documents(threshold='0.6')\n[i.add(others).summary['documents'], i.search(rows), i.get(rows[0]['id'])]",
+    "i = keep_documents()\n[i.query(text) for text in texts[:20]]",
+    "i = keep_documents(columns='score', measure='containment')\n"
+    "[i.insert_if_new(f'new{n}', text) for n, text in enumerate(texts[:20])] + [i.commit(), len(i)]",
+    "i = keep_documents()\nj = neardup.open_index('kept')\n[len(j), j.remove([rows[0]['id']]).summary['removed']]",
+    "p = neardup.find_pairs(rows, id_column='id', threshold=0.6)\n"
+    "parts(neardup.choose(p, rows, id_column='id', threshold=0.7))",
+]
+
+SNIPPETS = [*_DOCUMENTS, *_DEDUPLICATE, *_PAIRS, *_PASSAGES, *_SKETCHES, *_COMPARE, *_REST]

@@ -34,10 +34,12 @@ def find(made, keys, wanted, *, is_checked=None, room=10_000):
     unchecked = np.full(room, -9, np.int64)
     if is_checked is None:
         is_checked = np.ones(len(bounds) - 1, np.bool_)
+    # In any order of the slots.
+    order = np.random.default_rng(len(flat)).permutation(keys.size)
     n_unchecked = entries.find_pages(
-        keys, np.array(wanted), lists, is_checked, first_pages, stop_pages, unchecked
+        keys, order, np.array(wanted), lists, is_checked, first_pages, stop_pages, unchecked
     )
-    total = entries.find_ranges(keys, flat, bounds, first_pages, stop_pages, first, stop)
+    total = entries.find_ranges(keys, order, flat, bounds, first_pages, stop_pages, first, stop)
     found = np.full(total, 77, np.uint64)
     entries.list_entries(keys.shape[1], flat, first, stop, found)
     pairs = sorted((int(value) >> 32, int(value) & LARGEST) for value in found)

@@ -17,7 +17,11 @@ from neardup.results import Result
 SOURCE = ast.parse(Path(neardup.__file__).read_text(encoding="utf-8"))
 
 # They return the index, or say how much they have changed in it.
-WITHOUT_RESULT = {f"PassageIndex.{name}" for name in ("create", "open", "add", "compact")}
+WITHOUT_RESULT = {
+    f"{kind}.{name}"
+    for kind in ("PassageIndex", "DocumentIndex")
+    for name in ("create", "open", "add", "compact")
+} | {"open_index", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
 
 
 def imported(statements: list[ast.stmt]) -> dict[str, str]:

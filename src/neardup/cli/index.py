@@ -54,7 +54,7 @@ def command() -> None:
 def build(
     folder: Path,
     inputs: tuple[str, ...],
-    index_kind: IndexKind,
+    kind: IndexKind,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -80,8 +80,8 @@ def build(
     reading = ReadingOptions(
         **{option.name: options.pop(option.name) for option in ReadingOptions.known}
     )
-    kind = KINDS[index_kind]
-    scheme = kind.make_scheme(options)
+    jobs = KINDS[kind]
+    scheme = jobs.make_scheme(options)
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         sources = resolve_paths(inputs, reading)
@@ -89,7 +89,7 @@ def build(
         check_apart(folder, (source.origin for source in sources))
         with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
             tokenizer = options["tokenizer"]
-            addition = kind.build(scratch, scheme, sources, reading, runner, tokenizer)
+            addition = jobs.build(scratch, scheme, sources, reading, runner, tokenizer)
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 

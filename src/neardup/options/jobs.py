@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neardup.options import table
-from neardup.options.choices import PairMeasure, PairMethod
+from neardup.options.choices import IndexKind, PairMeasure, PairMethod
 from neardup.options.kinds import Choice, ShareOrCount, Whole
 from neardup.options.option import Option
 
@@ -319,7 +319,12 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_RUN_COMMAND,
     ),
     "index build": (
-        table.INDEX_KIND,
+        table.KIND.but(
+            kind=Choice(IndexKind),
+            default="passages",
+            help="What is found: passages that are similar to passages, or whole documents. DIR "
+            "remembers it.",
+        ),
         *_ANY_SCHEME,
         *_READING,
         table.OVERWRITE.but(help="Replace the folder if it exists."),

@@ -11,7 +11,6 @@ from neardup.options.choices import (
     DocumentMeasure,
     Engine,
     Fingerprint,
-    IndexKind,
     InputFormat,
     InverseFrequency,
     Method,
@@ -267,13 +266,6 @@ ALL_WINDOWS = Option(
     Flag(),
     "All candidates as ranges of starts and ends, not compared exactly.",
     default=False,
-)
-INDEX_KIND = Option(
-    "index_kind",
-    Choice(IndexKind),
-    "What is found: passages that are similar to passages, or whole documents. DIR remembers it.",
-    "passages",
-    flags=("--kind",),
 )
 COLUMNS = Option(
     "columns",

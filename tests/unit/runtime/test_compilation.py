@@ -35,6 +35,8 @@ JOBS = {
     "pairs": lambda _: neardup.find_pairs(DOCUMENTS),
     "choose": lambda folder: neardup.choose(folder / "pairs.parquet", DOCUMENTS),
     "index": lambda folder: index_of(folder).add(DOCUMENTS),
+    "document index": lambda folder: neardup.DocumentIndex.create(folder / "d").add(DOCUMENTS),
+    "document search": lambda folder: neardup.DocumentIndex(folder / "kept").search(DOCUMENTS),
     "search": lambda folder: neardup.PassageIndex(folder / "made").search(DOCUMENTS),
     "align": lambda _: neardup.align(DOCUMENTS, OTHERS, min_tokens=5),
     "compare": lambda _: neardup.compare(DOCUMENTS[0]["text"], DOCUMENTS[1]["text"]),
@@ -100,6 +102,8 @@ def test_kernels_of__are_what_the_job_calls(job, tmp_path, monkeypatch):
 
     if job == "search":
         neardup.PassageIndex.create(tmp_path / "made", min_tokens=5).add(DOCUMENTS)
+    if job == "document search":
+        neardup.DocumentIndex.create(tmp_path / "kept").add(DOCUMENTS)
     if job == "choose":
         neardup.find_pairs(DOCUMENTS).write(tmp_path / "pairs.parquet")
     call, called = Kernel.__call__, set()

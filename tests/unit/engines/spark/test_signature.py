@@ -8,8 +8,8 @@ import re
 import neardup
 import neardup.spark
 
-# They need all documents in one memory, or are Spark's to decide.
-NOT_ON_SPARK = {"method", "audit", "workers"}
+# They need all documents in one memory, are Spark's to decide, or are of an index.
+NOT_ON_SPARK = {"method", "audit", "workers", "add"}
 
 
 def test_deduplicate__has_the_same_options():
