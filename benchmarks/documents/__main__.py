@@ -7,6 +7,7 @@ parts take an hour, 25 GB of disk and 12 GB of memory; see ``--quick`` and ``--m
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -33,7 +34,9 @@ def lay_out(results: Results) -> str:
     tables = []
     for name, entry in results.items():
         title = (PARTS[name].__doc__ or "").strip()
-        tables.append(f"**{title}**\n\n{TABLES[name](entry['figures'])}")
+        tables.append(
+            f"**{title}** Load before it: {entry['load']}.\n\n{TABLES[name](entry['figures'])}"
+        )
     captions = dict.fromkeys(caption(entry) for entry in results.values())
     return "\n\n".join([*tables, *captions])
 
@@ -74,8 +77,9 @@ def main() -> None:
     machine["packages"], machine["python"] = NEARDUP.versions(python)
 
     def measure(name: str) -> Entry:
+        load = round(os.getloadavg()[0], 1)
         figures = PARTS[name](bench)
-        entry = new_entry(machine, quick=options.quick) | {"figures": figures}
+        entry = new_entry(machine, quick=options.quick) | {"load": load, "figures": figures}
         # The caption has them.
         return entry | ({"peers": figures.pop("peers")} if "peers" in figures else {})
 

@@ -165,7 +165,7 @@ def test_against(wall, peak, reached):
 
 @pytest.mark.parametrize(("power", "reached"), [(0.05, "yes"), (0.2, "**no**")])
 def test_growth__fits_exponents(power, reached):
-    opened = {"seconds": 0.1, "memory": {"added": 10**6}}
+    opened = {"seconds": 0.1, "cpu": 0.1, "memory": {"added": 10**6}}
     cases = [
         {
             "documents": n,
@@ -198,7 +198,7 @@ def test_parts__run(shelf):
     with patch.object(parts, "REPEATS", 1):
         for name in ("build", "insertions", "against", "readers", "growth"):
             machine = {"cpu": "a", "cores": 2, "memory_bytes": 1, "python": "3", "packages": {}}
-            entry = {"date": "today", "quick": False, "machine": machine}
+            entry = {"date": "today", "quick": False, "machine": machine, "load": 0.5}
             results[name] = {**entry, "figures": parts.PARTS[name](bench)}
     figures = {name: entry["figures"] for name, entry in results.items()}
     assert figures["build"]["index_bytes"] > 100_000
