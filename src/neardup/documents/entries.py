@@ -60,14 +60,16 @@ class EntryLists:
         lists = self._from(first_list)
         first_pages, stop_pages, first, stop = np.empty((4, n * n_lists), np.int64)
         order = _in_order_of_keys(keys)
-        unchecked: Int64s = np.empty(_ROOM, np.int64)
+        # A key is in one or two pages; with less room many keys are gone through again and again.
+        room = max(_ROOM, 2 * n * n_lists)
+        unchecked: Int64s = np.empty(room, np.int64)
         is_checked = self.pages.is_checked
         while True:
             n_unchecked = kernel.find_pages(
                 keys, order, is_wanted, lists, is_checked, first_pages, stop_pages, unchecked
             )
             self.pages.check(unchecked[:n_unchecked].tolist())
-            if n_unchecked <= _ROOM:
+            if n_unchecked <= room:
                 break
         total = kernel.find_ranges(
             keys, order, self.entries, self._bounds, first_pages, stop_pages, first, stop

@@ -1,12 +1,17 @@
-"""Runs of entries are merged as if all were sorted at once."""
+"""Runs of entries are merged as if all were sorted at once, and keys found in all of them."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import patch
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import entries
+from neardup.storage.pages import PageSums
 
 values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
 
@@ -38,3 +43,34 @@ def test_bounds_of_pages__begin_anew_with_each_list(sizes):
 def test_sorted_entries(keys):
     found = entries.sorted_entries(np.array(keys, np.uint64), np.arange(len(keys), dtype=np.int64))
     assert found.tolist() == sorted(key << 32 | row for row, key in enumerate(keys))
+
+
+@pytest.mark.parametrize("room", [1, 1024])
+def test_find__checks_all_pages_of_many_keys_at_once(room):
+    rng = np.random.default_rng(1)
+    lists = [rng.integers(0, 2**32, 4000, dtype=np.uint64) for _ in range(3)]
+    rows = np.arange(4000, dtype=np.int64)
+    starts = np.arange(4, dtype=np.int64) * 4000
+    every = np.concatenate([entries.sorted_entries(keys, rows) for keys in lists])
+    page_starts, bounds = entries.bounds_of_pages(starts)
+    sums = PageSums()
+    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        sums.update(every[first:stop].data)
+        sums.close_page()
+    fences = every[bounds[:-1]]
+    stored = entries.EntryLists(Path("entries.npy"), every, starts, fences, sums.finish())
+    assert page_starts[-1] == len(fences) == 24
+    keys = np.stack(lists, axis=1).astype(np.uint32)
+    find_pages, rounds = entries.kernel.find_pages, []
+
+    def counted(*arguments):
+        rounds.append(1)
+        return find_pages(*arguments)
+
+    with patch.object(entries, "_ROOM", room), patch.object(entries.kernel, "find_pages", counted):
+        queries, found = stored.find(0, keys, np.ones(4000, np.bool_))
+    assert set(zip(range(4000), range(4000), strict=True)) <= set(
+        zip(queries.tolist(), found.tolist(), strict=True)
+    )
+    assert stored.pages.is_checked.all()
+    assert len(rounds) <= 2
