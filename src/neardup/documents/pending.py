@@ -88,6 +88,11 @@ class Pending(Searchable):
         return len(self._ids)
 
     @property
+    def n_gone(self) -> int:
+        """Count the documents that went for others."""
+        return len(self._gone.ids)
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
         return not (self._ids or self._gone.ids)

@@ -75,12 +75,11 @@ _SIGNING = (
     "shingles.hash_shingles",
     "tokens.digest_tokens",
     "filters.count_words",
-    "strings.hash_strings",
     "minhash.band_keys",
 )
 
 KERNELS_OF = {
-    "document index": _SIGNING,
+    "document index": (*_SIGNING, "strings.hash_strings"),
     "document search": (
         "pair_filters.sieve_pairs",
         "shingles.sort_sets",

@@ -37,7 +37,7 @@ class InsertSession:
     handle
         The index.
     commit_every
-        Commit after so many documents; None leaves that to the user.
+        Commit after so many documents, also those that went for others; None leaves it to the user.
     """
 
     def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
@@ -128,6 +128,7 @@ class InsertSession:
             if str(found) != str(identifier):
                 similarity = float(answers.similarities[0])
                 pending.went(identifier, str(found), queries.digests[0], similarity)
+                self._commit_if_many()
             return found
 
     def commit(self, runner: Runner) -> int:
@@ -212,5 +213,7 @@ class InsertSession:
             raise InvalidInputError(message)
 
     def _commit_if_many(self) -> None:
-        if self._commit_every is not None and self.n_pending >= self._commit_every:
+        assert self._pending is not None
+        n_waiting = self._pending.n_documents + self._pending.n_gone
+        if self._commit_every is not None and n_waiting >= self._commit_every:
             self.commit(self._runner)

@@ -235,6 +235,15 @@ def test_insert_if_new__tells_sets_from_lists(new):
     assert index.insert_if_new("more", tokens={"one"}) == "set"
 
 
+def test_commit_every__counts_what_goes_for_others(new):
+    index = DocumentIndex.open(new().folder, commit_every=3)
+    assert index.insert_if_new("a", "one two three four five six seven") is None
+    for name in ("b", "c"):
+        assert index.insert_if_new(name, "one two three four five six seven") == "a"
+    assert len(DocumentIndex.open(index.folder)) == 1
+    assert index.remove(["a"]).orphans["id"].to_pylist() == ["b", "c"]
+
+
 def test_commit_every(new):
     index = DocumentIndex.open(new().folder, commit_every=3)
     reader = DocumentIndex.open(index.folder)
