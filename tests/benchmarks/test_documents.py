@@ -74,6 +74,7 @@ def test_queries__are_the_same_every_time(shelf, tmp_path):
     assert (tmp_path / "again").read_bytes() == like.read_bytes()
 
 
+@pytest.mark.slow
 def test_copy__of_an_index_leaves_it_as_it_is(shelf):
     import neardup
 
@@ -89,6 +90,7 @@ def test_copy__of_an_index_leaves_it_as_it_is(shelf):
     assert len(neardup.DocumentIndex.open(index)) == 300
 
 
+@pytest.mark.slow
 def test_drop(shelf):
     for number in (40, 400):
         shelf.index(number)

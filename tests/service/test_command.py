@@ -21,6 +21,8 @@ import neardup
 import neardup.cli
 from tests.service.conftest import wait_for
 
+pytestmark = pytest.mark.slow
+
 TEXT = "once upon a midnight dreary while I pondered weak and weary"
 
 

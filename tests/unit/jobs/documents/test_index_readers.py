@@ -34,6 +34,7 @@ TEXT = text_of(0)
 N_INSERTED = 50
 
 
+@pytest.mark.slow
 def test_threads__see_each_insertion_at_once(tmp_path):
     """What was there is never gone again, neither before a commit nor in its moment."""
     index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
