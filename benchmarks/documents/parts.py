@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.documents.memory import AnonymousMemory
 from benchmarks.documents.shelf import Collection, Shelf, size_of
 from benchmarks.measuring.environments import environment
 from benchmarks.measuring.figures import MB
@@ -164,10 +165,13 @@ def against(bench: Bench) -> Figures:
     collection = bench.shelf.collection(bench.n_documents)
     fewer = bench.shelf.collection(bench.n_documents // FEWER)
     runs: dict[str, list[Run]] = {"alone": [], "against": [], "against fewer": []}
+    anonymous: dict[str, int] = {}
     summaries: dict[str, Report] = {}
     for turn in range(REPEATS + 1):
         for name, held in (("alone", None), ("against", collection), ("against fewer", fewer)):
-            measured = _deduplicate(bench, collection.new, held)
+            with AnonymousMemory() as memory:
+                measured = _deduplicate(bench, collection.new, held)
+            anonymous[name] = memory.peak
             summaries[name] = report_of(measured)
             if turn:
                 runs[name].append(measured)
@@ -176,6 +180,7 @@ def against(bench: Bench) -> Figures:
         "fewer": fewer.documents,
         "input_bytes": collection.new.stat().st_size,
         "runs": {name: _measured(each) for name, each in runs.items()},
+        "anonymous": anonymous,
         "removed": {name: each["documents_removed"] for name, each in summaries.items()},
     }
 

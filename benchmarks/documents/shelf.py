@@ -92,11 +92,13 @@ class Shelf:
         """Give a copy of an index, to be changed.
 
         Its files are links to the same bytes: no file of an index is written to once it is there.
+        Only the lock is its own.
         """
         index = self.index(n_documents)
         folder = index.with_name(f"{index.name}.copy")
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(index, folder, copy_function=os.link)
+        without_lock = shutil.ignore_patterns("write.lock")
+        shutil.copytree(index, folder, copy_function=os.link, ignore=without_lock)
         try:
             yield folder
         finally:

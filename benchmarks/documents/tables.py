@@ -108,25 +108,27 @@ def against(figures: Figures) -> str:
     if not figures:
         return "Not measured: this version of `neardup dedup` has no `--against`."
     runs = figures["runs"]
-    alone, fewer = runs["alone"], runs["against fewer"]
+    alone = runs["alone"]
     rows = []
     for name, case in runs.items():
         is_main = name == "against"
         share, of_cpu = alone["wall"] / case["wall"], alone["cpu"] / case["cpu"]
-        memory = case["peak_tree"] / fewer["peak_tree"]
+        own = figures["anonymous"][name]
+        memory = own / figures["anonymous"]["against fewer"]
         held = {"alone": None, "against": figures["documents"], "against fewer": figures["fewer"]}
         rows.append(
             (
                 *(held[name], figures["removed"][name], case["wall"], case["cpu"]),
                 *(speed(figures["input_bytes"], case["wall"]), share, of_cpu),
                 *((LEAST_SPEED, share >= LEAST_SPEED) if is_main else (None, None)),
-                megabytes(case["peak_tree"]),
+                *(megabytes(case["peak_tree"]), megabytes(own)),
                 *((memory, memory <= MORE_MEMORY) if is_main else (None, None)),
             )
         )
     header = ("documents in the index", "removed", "wall s", "CPU s", "MB/s", "of the speed alone")
-    more = ("the same in CPU", "to reach", "reached", "peak MB", f"times that of 1/{FEWER}")
-    return table((*header, *more, f"at most {MORE_MEMORY}"), rows)
+    more = ("the same in CPU", "to reach", "reached", "peak MB")
+    own = ("without mapped files, MB", f"times that of 1/{FEWER}", f"at most {MORE_MEMORY}")
+    return table((*header, *more, *own), rows)
 
 
 def readers(figures: Figures) -> str:

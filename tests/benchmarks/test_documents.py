@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks.documents import parts, tables
 from benchmarks.documents.__main__ import lay_out
+from benchmarks.documents.memory import AnonymousMemory
 from benchmarks.documents.queries import write_queries
 from benchmarks.documents.shelf import Shelf, size_of
 from benchmarks.documents.timed import read_rows, time_queries
@@ -100,6 +102,13 @@ def test_drop(shelf):
     assert not [name for name in left if name.startswith(("40.", "40-"))]
 
 
+def test_anonymous_memory__is_that_of_children():
+    work = "import time; held = bytearray(60_000_000); time.sleep(0.5)"
+    with AnonymousMemory() as memory:
+        subprocess.run([sys.executable, "-c", work], check=True)
+    assert 60_000_000 < memory.peak < 100_000_000
+
+
 def test_time_queries():
     answers = {"x": [("a", 1.0), ("b", 0.9)], "y": []}
     report, found = time_queries(answers.__getitem__, [("b", "x"), ("c", "y")])
@@ -151,7 +160,7 @@ def test_insertions__take_the_median():
     ("wall", "peak", "reached"), [(4.0, 110, ["yes", "yes"]), (4.1, 111, ["**no**", "**no**"])]
 )
 def test_against(wall, peak, reached):
-    runs = {"alone": run(2.0), "against": run(wall, peak=peak), "against fewer": run(2.0, peak=100)}
+    runs = {"alone": run(2.0), "against": run(wall), "against fewer": run(2.0)}
     laid_out = tables.against(
         {
             "documents": 100,
@@ -159,6 +168,7 @@ def test_against(wall, peak, reached):
             "input_bytes": 10**7,
             "runs": runs,
             "removed": dict.fromkeys(runs, 5),
+            "anonymous": {"alone": 100, "against": peak, "against fewer": 100},
         }
     )
     _, against, _ = cells(laid_out)
