@@ -15,8 +15,7 @@ from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
-    from neardup.jobs.documents.result import DocumentAdditionResult, DocumentRemovalResult
-    from neardup.jobs.passages.result import AdditionResult, RemovalResult
+    from neardup.jobs.index_results import AdditionResult, RemovalResult
     from neardup.options.choices import IndexKind
 
 # Documents that are named one by one.
@@ -222,7 +221,7 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def list_orphans(removal: RemovalResult | DocumentRemovalResult) -> list[str]:
+def list_orphans(removal: RemovalResult) -> list[str]:
     """Say which documents had gone for removed ones."""
     orphans = getattr(removal, "orphans", None)
     if orphans is None or not len(orphans):
@@ -238,9 +237,7 @@ def list_orphans(removal: RemovalResult | DocumentRemovalResult) -> list[str]:
     return lines
 
 
-def _tell(
-    addition: AdditionResult | DocumentAdditionResult, folder: Path, *, quiet: bool, as_json: bool
-) -> None:
+def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
     if as_json:
         say_json(addition.summary)
         return
@@ -252,10 +249,9 @@ def _tell(
     ]
     lines += say_ids(addition.summary)
     lines += notes.lines(notes.note_empty(addition.n_empty, "never found"))
-    n_short = getattr(addition, "n_short", 0)
-    if n_short:
+    if addition.n_short:
         lines.append(
-            f"{counted(n_short, 'document')} with fewer tokens than --min-tokens, never "
+            f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
     lines += notes.lines(notes.note_skipped(len(addition.skipped), "--json"))

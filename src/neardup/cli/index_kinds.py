@@ -4,31 +4,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.documents.handle import DocumentHandle
     from neardup.files.rows import Source
     from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.documents.result import DocumentAdditionResult, DocumentRemovalResult
-    from neardup.jobs.passages.result import AdditionResult, CompactionResult, RemovalResult
+    from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
     from neardup.options.choices import IndexKind
-    from neardup.passages.documents import ReadOptions
-    from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
 
 class Kind(ABC):
-    """A kind of index: the jobs of its own, behind one set of calls."""
+    """A kind of index: its jobs, which have the same functions for all kinds."""
+
+    name: IndexKind
+
+    @property
+    def _jobs(self) -> Any:
+        """The module of the jobs, which is loaded when there is something to do."""
+        return import_module(f"neardup.jobs.{self.name}.index")
+
+    @abstractmethod
+    def open(self, folder: Path, tokenizer: str | None) -> Any:
+        """Return the handle of an index."""
+
+    @abstractmethod
+    def read_options(self, reading: ReadingOptions) -> Any:
+        """Return how documents are read."""
 
     @abstractmethod
     def make_scheme(self, options: dict[str, Any]) -> Any:
         """Make the scheme of a new index of options, those that were not given being None."""
 
     @abstractmethod
+    def describe_room(self, found: dict[str, Any]) -> list[str]:
+        """Say what room an index takes."""
+
     def build(
         self,
         folder: Path,
@@ -37,10 +52,14 @@ class Kind(ABC):
         reading: ReadingOptions,
         runner: Runner,
         tokenizer: str | None,
-    ) -> AdditionResult | DocumentAdditionResult:
+    ) -> AdditionResult:
         """Make an index."""
+        read = self.read_options(reading)
+        made: AdditionResult = self._jobs.build(
+            folder, scheme, sources, read, runner, tokenizer=tokenizer
+        )
+        return made
 
-    @abstractmethod
     def add(
         self,
         folder: Path,
@@ -48,30 +67,42 @@ class Kind(ABC):
         sources: Sequence[Source],
         reading: ReadingOptions,
         runner: Runner,
-    ) -> AdditionResult | DocumentAdditionResult:
+    ) -> AdditionResult:
         """Add documents."""
+        read = self.read_options(reading)
+        added: AdditionResult = self._jobs.add(self.open(folder, tokenizer), sources, read, runner)
+        return added
 
-    @abstractmethod
-    def remove(
-        self, folder: Path, ids: Sequence[str], runner: Runner
-    ) -> RemovalResult | DocumentRemovalResult:
+    def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> RemovalResult:
         """Take documents out."""
+        removed: RemovalResult = self._jobs.remove(self.open(folder, None), ids, runner)
+        return removed
 
-    @abstractmethod
     def compact(self, folder: Path, tokenizer: str | None, runner: Runner) -> CompactionResult:
-        """Write the index anew."""
+        """Write an index anew."""
+        compacted: CompactionResult = self._jobs.compact(self.open(folder, tokenizer), runner)
+        return compacted
 
-    @abstractmethod
     def describe(self, folder: Path, tokenizer: str | None, runner: Runner) -> dict[str, Any]:
-        """Check every byte, and return what the index holds."""
-
-    @abstractmethod
-    def describe_room(self, found: dict[str, Any]) -> list[str]:
-        """Say what room the index takes."""
+        """Check every byte, and return what an index holds."""
+        found: dict[str, Any] = self._jobs.describe(self.open(folder, tokenizer), runner)
+        return found
 
 
 class _Passages(Kind):
     """Indexes of passages."""
+
+    name = "passages"
+
+    def open(self, folder: Path, tokenizer: str | None) -> Any:
+        from neardup.passages.handle import PassageHandle
+
+        return PassageHandle(folder, tokenizer)
+
+    def read_options(self, reading: ReadingOptions) -> Any:
+        from neardup.passages.documents import ReadOptions
+
+        return ReadOptions(reading.columns, reading.skip_bad)
 
     def make_scheme(self, options: dict[str, Any]) -> Any:
         from neardup.options.jobs import SCHEME_OF_PASSAGES
@@ -84,59 +115,23 @@ class _Passages(Kind):
         chosen = {name: options[name] for name in own if options[name] is not None}
         return make_passage_scheme(**chosen)
 
-    def build(
-        self,
-        folder: Path,
-        scheme: Any,
-        sources: Sequence[Source],
-        reading: ReadingOptions,
-        runner: Runner,
-        tokenizer: str | None,
-    ) -> AdditionResult:
-        from neardup.jobs.passages import index
-
-        read = _read_options(reading)
-        return index.build(folder, scheme, sources, read, runner, tokenizer=tokenizer)
-
-    def add(
-        self,
-        folder: Path,
-        tokenizer: str | None,
-        sources: Sequence[Source],
-        reading: ReadingOptions,
-        runner: Runner,
-    ) -> AdditionResult:
-        from neardup.jobs.passages import index
-
-        return index.add(self._open(folder, tokenizer), sources, _read_options(reading), runner)
-
-    def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> RemovalResult:
-        from neardup.jobs.passages import index
-
-        return index.remove(self._open(folder, None), ids, runner)
-
-    def compact(self, folder: Path, tokenizer: str | None, runner: Runner) -> CompactionResult:
-        from neardup.jobs.passages import index
-
-        return index.compact(self._open(folder, tokenizer), runner)
-
-    def describe(self, folder: Path, tokenizer: str | None, runner: Runner) -> dict[str, Any]:
-        from neardup.jobs.passages import index
-
-        return index.describe(self._open(folder, tokenizer), runner)
-
     def describe_room(self, found: dict[str, Any]) -> list[str]:
         of_windows = (found["bytes"] - found["bytes_of_texts"]) / max(found["tokens"], 1)
         return [f"{found['bytes'] / 1e6:,.1f} MB, {of_windows:.1f} bytes a token without the texts"]
 
-    def _open(self, folder: Path, tokenizer: str | None) -> PassageHandle:
-        from neardup.passages.handle import PassageHandle
-
-        return PassageHandle(folder, tokenizer)
-
 
 class _Documents(Kind):
     """Indexes of documents."""
+
+    name = "documents"
+
+    def open(self, folder: Path, tokenizer: str | None) -> Any:
+        from neardup.documents.handle import DocumentHandle
+
+        return DocumentHandle(folder, tokenizer)
+
+    def read_options(self, reading: ReadingOptions) -> Any:
+        return reading
 
     def make_scheme(self, options: dict[str, Any]) -> Any:
         from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
@@ -148,46 +143,6 @@ class _Documents(Kind):
         given = {name: value for name, value in chosen.items() if value is not None}
         return make_document_scheme(DocumentIndexOptions(**given))
 
-    def build(
-        self,
-        folder: Path,
-        scheme: Any,
-        sources: Sequence[Source],
-        reading: ReadingOptions,
-        runner: Runner,
-        tokenizer: str | None,
-    ) -> DocumentAdditionResult:
-        from neardup.jobs.documents import index
-
-        return index.build(folder, scheme, sources, reading, runner, tokenizer=tokenizer)
-
-    def add(
-        self,
-        folder: Path,
-        tokenizer: str | None,
-        sources: Sequence[Source],
-        reading: ReadingOptions,
-        runner: Runner,
-    ) -> DocumentAdditionResult:
-        from neardup.jobs.documents import index
-
-        return index.add(self._open(folder, tokenizer), sources, reading, runner)
-
-    def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> DocumentRemovalResult:
-        from neardup.jobs.documents import index
-
-        return index.remove(self._open(folder, None), ids, runner)
-
-    def compact(self, folder: Path, tokenizer: str | None, runner: Runner) -> CompactionResult:
-        from neardup.jobs.documents import index
-
-        return index.compact(self._open(folder, tokenizer), runner)
-
-    def describe(self, folder: Path, tokenizer: str | None, runner: Runner) -> dict[str, Any]:
-        from neardup.jobs.documents import index
-
-        return index.describe(self._open(folder, tokenizer), runner)
-
     def describe_room(self, found: dict[str, Any]) -> list[str]:
         n_documents = max(found["documents"] + found["removed_documents"], 1)
         of_look_up = (found["bytes"] - found["bytes_of_texts"]) / n_documents
@@ -197,17 +152,6 @@ class _Documents(Kind):
         if found["gone_documents"]:
             lines.append(f"{found['gone_documents']:,} documents went for others")
         return lines
-
-    def _open(self, folder: Path, tokenizer: str | None) -> DocumentHandle:
-        from neardup.documents.handle import DocumentHandle
-
-        return DocumentHandle(folder, tokenizer)
-
-
-def _read_options(reading: ReadingOptions) -> ReadOptions:
-    from neardup.passages.documents import ReadOptions
-
-    return ReadOptions(reading.columns, reading.skip_bad)
 
 
 KINDS: dict[IndexKind, Kind] = {"passages": _Passages(), "documents": _Documents()}

@@ -211,7 +211,9 @@ class RemoteIndex:
             ],
             pa.schema([*schema, ("similarity", pa.float64())]),
         )
-        return DocumentRemovalResult(found["removed"], found["documents"], orphans)
+        return DocumentRemovalResult(
+            n_removed=found["removed"], n_documents=found["documents"], orphans=orphans
+        )
 
     def commit(self) -> int:
         """Make durable what was inserted; return the number of documents."""

@@ -15,7 +15,6 @@ from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents import index as jobs
 from neardup.jobs.documents.one_at_a_time import OneAtATime
 from neardup.jobs.documents.result import (
-    DocumentAdditionResult,
     DocumentRemovalResult,
     DocumentSearchResult,
 )
@@ -24,7 +23,7 @@ from neardup.jobs.documents.search import (
     DocumentSearchOptions,
     search_documents,
 )
-from neardup.jobs.passages.result import CompactionResult
+from neardup.jobs.index_results import AdditionResult, CompactionResult
 from neardup.jobs.passages.search import as_documents
 from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (
@@ -230,7 +229,7 @@ class DocumentIndex(OneAtATime):
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress | None = None,
-    ) -> DocumentAdditionResult:
+    ) -> AdditionResult:
         """Add documents, all of them or none; what was inserted before is committed first.
 
         Parameters

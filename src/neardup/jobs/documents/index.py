@@ -15,8 +15,8 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
-from neardup.jobs.documents.result import DocumentAdditionResult, DocumentRemovalResult
-from neardup.jobs.passages.result import CompactionResult
+from neardup.jobs.documents.result import DocumentRemovalResult
+from neardup.jobs.index_results import AdditionResult, CompactionResult
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import TokenFunction
@@ -30,7 +30,7 @@ def build(
     runner: Runner,
     *,
     tokenizer: str | Path | TokenFunction | None = None,
-) -> DocumentAdditionResult:
+) -> AdditionResult:
     """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file.
 
     Raises
@@ -46,7 +46,7 @@ def build(
 
 def add(
     handle: DocumentHandle, sources: Sequence[Source], reading: ReadingOptions, runner: Runner
-) -> DocumentAdditionResult:
+) -> AdditionResult:
     """Add documents, all of them or none.
 
     Raises
@@ -65,9 +65,7 @@ def add(
             handle, sources, reading.columns, runner, skip_bad=reading.skip_bad
         )
         note(documents=addition.n_documents, tokens=addition.n_tokens)
-    return DocumentAdditionResult(
-        **vars(addition), passed_over=passed_over(sources), seconds=seconds()
-    )
+    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds())
 
 
 def remove(

@@ -8,7 +8,7 @@ from typing import Any
 
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.passages.result import AdditionResult, CompactionResult, RemovalResult
+from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
 from neardup.passages.additions import add_documents
 from neardup.passages.compaction import compact_index
 from neardup.passages.documents import ReadOptions

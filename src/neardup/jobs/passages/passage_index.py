@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
 from neardup.jobs.passages import index as jobs
-from neardup.jobs.passages.result import (
-    AdditionResult,
-    CompactionResult,
-    PassageResult,
-    RemovalResult,
-)
+from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (

@@ -1,0 +1,101 @@
+"""What changes of an index return, of whichever kind it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from neardup.files.rows import ColumnNames
+from neardup.results import SkippedRow, describe_ids, list_skipped
+
+
+@dataclass(frozen=True, repr=False)
+class AdditionResult:
+    """What was added to an index.
+
+    ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
+    fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
+    (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
+    by ending; ``columns`` says where text and ids were.
+    """
+
+    n_documents: int
+    n_tokens: int
+    n_empty: int
+    n_short: int | None = None
+    skipped: list[SkippedRow] = field(default_factory=list)
+    passed_over: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    columns: ColumnNames = field(default_factory=ColumnNames)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, skipped rows, files passed over and seconds, as plain values."""
+        short = {} if self.n_short is None else {"short_documents": self.n_short}
+        return {
+            "documents": self.n_documents,
+            "tokens": self.n_tokens,
+            "empty_documents": self.n_empty,
+            **short,
+            **describe_ids(self.columns),
+            "skipped_rows": list_skipped(self.skipped),
+            "passed_over": self.passed_over,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"AdditionResult({self.n_documents:,} documents: {self.n_tokens:,} tokens)"
+
+
+@dataclass(frozen=True, repr=False)
+class RemovalResult:
+    """What was taken out of an index: ``n_removed`` documents, so that ``n_documents`` are left."""
+
+    n_removed: int
+    n_documents: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "removed": self.n_removed,
+            "documents": self.n_documents,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"RemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} left)"
+
+
+@dataclass(frozen=True, repr=False)
+class CompactionResult:
+    """What an index is once it was written anew.
+
+    It has ``n_segments`` segments with ``n_documents`` documents, and takes ``n_freed_bytes`` bytes
+    less than before.
+    """
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "segments": self.n_segments,
+            "documents": self.n_documents,
+            "freed_bytes": self.n_freed_bytes,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return (
+            f"CompactionResult({self.n_documents:,} documents: {self.n_segments:,} segments, "
+            f"{self.n_freed_bytes:,} bytes freed)"
+        )
