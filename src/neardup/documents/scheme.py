@@ -8,16 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, Number, make_measure
 from neardup.reading.plan import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.tokenizers.files import file_in_name
 from neardup.text.weighted_sets import WeightedScheme
 from neardup.text.weighting import DocumentFrequencies, Weighting
 
@@ -145,14 +145,10 @@ def restore_document_scheme(
     SketchMismatchError
         If this scheme would give other sets: another tokenizer, or another Unicode version.
     """
-    name = str(description.get("tokenizer"))
-    file = file_in_name(name)
-    if tokenizer is None and file is not None:
-        message = f"tokenizer must be given: this index was made with the file {file}"
-        raise InvalidParameterError(message)
+    tokenizer = described_tokenizer(description, tokenizer)
     known = ("ngram", "occurrences", "casefold", "unicode_form", "strip_accents", "fold_digits")
     shingles = make_shingle_scheme(
-        name if tokenizer is None else tokenizer,
+        tokenizer,
         **{key: description[key] for key in known if key in description},
     )
     banding = Banding(int(description["bands"]), int(description["rows"]))
@@ -171,10 +167,5 @@ def restore_document_scheme(
         bool(description["with_text"]),
         tuple(description["columns"]),
     )
-    found = scheme.describe()
-    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
-    if differing:
-        raise SketchMismatchError(
-            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
-        )
+    check_restored(scheme.describe(), description)
     return scheme

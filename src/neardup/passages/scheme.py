@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.kernels.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
 from neardup.tables import Texts, Uint64s
+from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
-from neardup.text.tokenizers.files import file_in_name
 from neardup.text.weighting import Weighting
 
 _NUMBERS = ("min_tokens", "num_perm", "seed")
@@ -137,11 +136,7 @@ def restore_scheme(
     SketchMismatchError
         If this scheme would give other tokens: another tokenizer, or another Unicode version.
     """
-    name = str(description.get("tokenizer"))
-    file = file_in_name(name)
-    if tokenizer is None and file is not None:
-        message = f"tokenizer must be given: this index was made with the file {file}"
-        raise InvalidParameterError(message)
+    tokenizer = described_tokenizer(description, tokenizer)
     options = {
         key: description[key]
         for key in (
@@ -150,11 +145,6 @@ def restore_scheme(
         )
         if key in description
     }
-    scheme = make_passage_scheme(tokenizer=name if tokenizer is None else tokenizer, **options)
-    found = scheme.describe()
-    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
-    if differing:
-        raise SketchMismatchError(
-            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
-        )
+    scheme = make_passage_scheme(tokenizer=tokenizer, **options)
+    check_restored(scheme.describe(), description)
     return scheme
