@@ -13,7 +13,8 @@ from neardup.documents.batches import PackedBlocks, pack_cells
 from neardup.documents.blocks import Block
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.index import OpenDocuments
-from neardup.documents.segment import DocumentSegment, Gone
+from neardup.documents.segment import DocumentSegment
+from neardup.documents.segment_files import Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
 from neardup.runtime.runner import Runner
 from neardup.storage.generations import free_name, store_next

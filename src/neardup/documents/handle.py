@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from neardup.documents.index import OpenDocuments
 from neardup.documents.scheme import DocumentScheme, restore_document_scheme
-from neardup.documents.segment import UNREAD, DocumentSegment
+from neardup.documents.segment import DocumentSegment
+from neardup.documents.segment_files import UNREAD
 from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.manifest import Manifest, check_kind
