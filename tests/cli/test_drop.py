@@ -161,6 +161,16 @@ def test_drop__named_in_a_table_in_parts(run, here, write_file, monkeypatch):
     assert sorted(path.name for path in (here / "again/removed.parquet").iterdir()) == parts
 
 
+def test_drop__named_in_removed_documents(run, here, write_file):
+    """Nobody is led to drop what stays for them."""
+    write_file("a.jsonl", ROWS)
+    pq.write_table(pa.table({"id": ["x"], "kept_id": ["y"]}), here / "removed.parquet")
+    found = run("drop", "a.jsonl", "--named-in", "removed.parquet", "-o", "out")
+    assert found.code == 1
+    assert "choose --column id, unless these are to go" in found.err
+    assert "'kept_id'" in found.err
+
+
 def test_drop__named_in_a_folder(fails, run, here, write_file):
     write_file("a.jsonl", ROWS)
     write_table(here, "h.parquet", {"doc_id": ["a.jsonl:3"]})

@@ -83,7 +83,14 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
             table = block.to_table()
         except (InvalidInputError, pa.ArrowException):
             table = pa.table({})
-        if column not in table.column_names or pa.types.is_string(table[column].type):
+        names = table.column_names
+        if column not in names and "id" in names and "kept_id" in names:
+            message = (
+                f"there is no column {column!r}; the documents that went are in column 'id', those "
+                "that stay for them in 'kept_id': choose --column id, unless these are to go"
+            )
+            raise InvalidInputError(message, path=path) from None
+        if column not in names or pa.types.is_string(table[column].type):
             raise
         found = table[column].combine_chunks()
         if found.null_count or not pa.types.is_integer(found.type):
