@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,10 @@ from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
 from neardup.service.settings import ServeOptions
 from tests.service.fake_documents import FakeDocumentIndex
+from tests.service.processes import folder, serve
+from tests.service.waiting import wait_for
+
+__all__ = ["folder", "serve"]
 
 TEXTS = {
     "cat": "the cat sat on the mat and looked at the moon",
@@ -67,13 +70,6 @@ def start_service(
         server.should_exit = True
         thread.join(30)
     assert not thread.is_alive()
-
-
-def wait_for(is_so: Callable[[], object], seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.005)
 
 
 def make_fake(name: str = "docs", *, is_writable: bool = True) -> ServedDocuments:

@@ -13,7 +13,8 @@ import pytest
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
-from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service, wait_for
+from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service
+from tests.service.waiting import wait_for
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
 DOCUMENTS = {

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from neardup.service.service import Limits
-from tests.service.conftest import make_fake, wait_for
+from tests.service.conftest import make_fake
+from tests.service.waiting import wait_for
 
 QUERY = "/v1/indexes/docs/query"
 SEARCH = "/v1/indexes/docs/search"
