@@ -186,6 +186,8 @@ def _settle_gone(
         if not wanted.any():
             return
         gone = segment.find_gone(queries.digests, wanted)
+        if not gone:
+            continue
         keepers = index.documents_of_ids(pa.array([kept for _, kept, _ in gone], pa.large_string()))
         end = index.first_documents[number + 1]
         for (query, _, similarity), keeper in zip(gone, keepers.tolist(), strict=True):

@@ -68,6 +68,7 @@ class Pending(Searchable):
         self._rows_of_keys: dict[int, list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
         self._n_listed = 0
+        self._unlisted: list[Queries] = []
         self._gone = _Gone()
 
     @property
@@ -117,7 +118,7 @@ class Pending(Searchable):
         types = types_of_values(columns, self._scheme.columns)
         if queries is not None:
             self.sign()
-            self._parts.append(replace(queries, sets=None))
+            self._take(replace(queries, sets=None))
             self._n_signed += 1
         if queries is not None and queries.sets is not None and not self._has_text(text):
             self._sets[len(self._ids)] = queries.sets
@@ -144,7 +145,7 @@ class Pending(Searchable):
             texts = as_texts(waiting)
             queries = queries_of_texts(texts, self._scheme, with_sets=False)
             # Weighted ones are made in any case.
-            self._parts.append(replace(queries, sets=None))
+            self._take(replace(queries, sets=None))
             self._n_signed = len(self._texts)
 
     def write(self, adding: Adding) -> None:
@@ -251,6 +252,10 @@ class Pending(Searchable):
     def _has_text(self, text: str | None) -> bool:
         return text is not None and self._scheme.with_text
 
+    def _take(self, queries: Queries) -> None:
+        self._parts.append(queries)
+        self._unlisted.append(queries)
+
     def _queries(self) -> Queries:
         """Return all documents that are signed, which are put together for that."""
         if len(self._parts) > 1:
@@ -265,17 +270,16 @@ class Pending(Searchable):
         self.sign()
         if self._n_listed == self._n_signed:
             return
-        first = 0
-        for part in self._parts:
-            start = max(0, self._n_listed - first)
-            keys = (part.keys[start:] >> np.uint64(32)).tolist()
+        row = self._n_listed
+        for part in self._unlisted:
+            keys = (part.keys >> np.uint64(32)).tolist()
             for place, own in enumerate(keys):
-                row = first + start + place
-                if part.n_tokens[start + place] > 0:
-                    self._rows_of_digests[part.digests[start + place].tobytes()].append(row)
+                if part.n_tokens[place] > 0:
+                    self._rows_of_digests[part.digests[place].tobytes()].append(row)
                     for band, key in enumerate(own):
                         self._rows_of_keys[band << 32 | key].append(row)
-            first += len(part)
+                row += 1
+        self._unlisted = []
         self._n_listed = self._n_signed
 
     def _user_columns(self, start: int, stop: int, types: Sequence[pa.DataType]) -> pa.Table | None:
