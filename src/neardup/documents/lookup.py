@@ -21,6 +21,8 @@ from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
 # Pairs that are compared at once, which bounds the memory for sets.
 _PAIRS_AT_ONCE = 1 << 14
 
+_FEW = 2
+
 # Similarities of weighted sets, and cosines, that are as close are compared again, exactly.
 _CLOSE = 1e-12
 
@@ -208,7 +210,8 @@ def _compare(
     first_document: int,
 ) -> Iterator[Hits]:
     """Compare queries with candidates of a segment; pairs are in the order of queries and rows."""
-    if queries.filters is not None:
+    # A few candidates are compared in the time that it takes to ask their filters.
+    if queries.filters is not None and len(rows) > _FEW:
         of_queries, rows = _sieve(segment, queries, of_queries, rows, measure)
     for start in range(0, len(rows), _PAIRS_AT_ONCE):
         left = of_queries[start : start + _PAIRS_AT_ONCE]
