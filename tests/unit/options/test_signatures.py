@@ -68,6 +68,7 @@ def option_classes() -> list[type[CheckedOptions]]:
     """List the classes of options of all jobs, but those that are only there to be extended."""
     for module in pkgutil.walk_packages(neardup.jobs.__path__, "neardup.jobs."):
         importlib.import_module(module.name)
+    importlib.import_module("neardup.service.settings")
 
     def below(options: type[CheckedOptions]) -> Iterator[type[CheckedOptions]]:
         for child in options.__subclasses__():
@@ -108,7 +109,8 @@ def choices_in(annotation: str) -> set[str]:
 
 def is_default(option: Option, default: Any) -> bool:
     if option.default is None:
-        return default is None or str(default) == option.usual
+        is_empty = default is None or (option.is_repeatable and default == ())
+        return is_empty or str(default) == option.usual
     if isinstance(option.kind, Share):
         return exact_fraction("", default) == exact_fraction("", option.default)
     return type(default) is type(option.default) and default == option.default
