@@ -36,7 +36,7 @@ class DocumentHandle(Handle[OpenDocuments]):
         self._scheme: DocumentScheme | None = None
         self._segments: dict[Segment, DocumentSegment] = {}
 
-    def read(self, files: OpenFiles) -> OpenDocuments:
+    def make_view(self, files: OpenFiles) -> OpenDocuments:
         """See the files as an index; what was made of a segment before is taken as it is.
 
         Raises
@@ -47,16 +47,12 @@ class DocumentHandle(Handle[OpenDocuments]):
             If the index is of another kind, or its tokenizer is missing, or another one.
         """
         check_kind(self.folder, files.manifest, "documents")
-        # A writer reads while other threads look at what was before.
-        with self._lock:
-            scheme = self._restore_scheme(files)
-            known, self._segments = self._segments, {}
-            for segment in files.segments:
-                found = known.get(segment)
-                self._segments[segment] = (
-                    DocumentSegment(segment, scheme) if found is None else found
-                )
-            segments = tuple(self._segments.values())
+        scheme = self._restore_scheme(files)
+        known, self._segments = self._segments, {}
+        for segment in files.segments:
+            found = known.get(segment)
+            self._segments[segment] = DocumentSegment(segment, scheme) if found is None else found
+        segments = tuple(self._segments.values())
         return OpenDocuments(files.manifest, scheme, segments, files.removed)
 
     def _restore_scheme(self, files: OpenFiles) -> DocumentScheme:

@@ -33,7 +33,7 @@ class PassageHandle(Handle[OpenIndex]):
         self._scheme: PassageScheme | None = None
         self._searchers: dict[Segment, SegmentSearcher] = {}
 
-    def read(self, files: OpenFiles) -> OpenIndex:
+    def make_view(self, files: OpenFiles) -> OpenIndex:
         """See the files as an index; what was made of a segment before is taken as it is.
 
         Raises

@@ -119,7 +119,7 @@ class CheckedFiles:
 class Handle(ABC, Generic[V]):
     """An index that stays open, for any number of threads.
 
-    A kind of index says in ``read`` what its users see of the files, its view, and keeps there
+    A kind of index says in ``make_view`` what its users see of the files, its view, and keeps there
     whatever it makes of a segment: an unchanged segment is the same object each time. A view stays
     what it is, whatever becomes of the folder.
     """
@@ -133,14 +133,26 @@ class Handle(ABC, Generic[V]):
         self._lock = threading.RLock()
         self._seen: tuple[Manifest, V] | None = None
 
-    @abstractmethod
     def read(self, files: OpenFiles) -> V:
-        """Make the view of some files; one thread at a time calls it.
+        """Make the view of some files; one thread at a time.
 
         Raises
         ------
         IndexFormatError
             If the files are not what this kind of index writes.
+        """
+        # A writer reads while other threads look at what was before.
+        with self._lock:
+            return self.make_view(files)
+
+    @abstractmethod
+    def make_view(self, files: OpenFiles) -> V:
+        """Make the view of some files, for ``read``.
+
+        Raises
+        ------
+        IndexFormatError
+            As ``read``.
         """
 
     def view(self, runner: Runner) -> V:

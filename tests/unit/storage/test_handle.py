@@ -26,7 +26,7 @@ class Files(Handle[OpenFiles]):
 
     n_read = 0
 
-    def read(self, files: OpenFiles) -> OpenFiles:
+    def make_view(self, files: OpenFiles) -> OpenFiles:
         self.n_read += 1
         return files
 
