@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
 from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service
@@ -215,6 +216,17 @@ def test_errors__of_an_index_that_is_written(running, indexes, documents):
 
     with write_lock(indexes["docs"].folder), pytest.raises(neardup.IndexLockedError):
         documents.insert("x", "y")
+
+
+def test_files__are_not_sent(documents, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.jsonl").write_text('{"text": "x"}\n')
+    with pytest.raises(InvalidInputError, match="is the name of a file or folder"):
+        documents.search("new.jsonl")
+    assert documents.search(["new.jsonl"]).matches.num_rows == 0
+    for wrong in ("new.jsonl", ["a text"], {"id": "x", "text": "y"}):
+        with pytest.raises(InvalidParameterError, match="a list of dictionaries"):
+            documents.add(wrong)
 
 
 def test_timeout(start):

@@ -218,6 +218,12 @@ def _report(
     if "documents_added" in summary:
         added = counted(summary["documents_added"], "document")
         lines.append(f"{added} added to the index {index}")
+    if n_known := summary.get("documents_known", 0):
+        were = "was" if n_known == 1 else "were"
+        lines.append(
+            f"{counted(n_known, 'document')} {were} there already, with the same id and text; was "
+            "this input added before?"
+        )
     lines.append(f"written to {output} in {took(summary['seconds'])}{size}")
     return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,8 @@ def remove(
     wanted = [*ids, *_read_ids(id_file)]
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
+        if id_file is not None:
+            message = f"{id_file} names no ids; give one id a line"
         raise click.UsageError(message)
     removal = KINDS[kind_of(folder)].remove(folder, wanted, Runner())
     if as_json:
@@ -203,9 +206,14 @@ def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
         f"{counted(found['segments'], 'segment')}"
         + (f"; {counted(removed, 'document')} removed" if removed else ""),
         *kind.describe_room(found),
-        *(f"{name}: {value}" for name, value in found["scheme"].items()),
+        *(f"{name}: {_as_decimal(name, value)}" for name, value in found["scheme"].items()),
     ]
     say("\n".join(lines))
+
+
+def _as_decimal(name: str, value: object) -> object:
+    """Return a share, which is kept as a fraction, as it was given."""
+    return f"{float(Fraction(str(value))):g}" if name in ("threshold", "recall") else value
 
 
 def _read_ids(file: Path | None) -> list[str]:

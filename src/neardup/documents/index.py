@@ -21,7 +21,7 @@ from neardup.runtime.runner import Runner
 from neardup.storage.ids import hash_id, hash_ids
 from neardup.storage.manifest import Manifest
 from neardup.storage.pages import CheckedPages
-from neardup.tables import Bools, Int64s, Uint32s
+from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,17 @@ class OpenDocuments:
         as_id = str if pa.types.is_large_string(self.id_type) else int
         places = map(self.place_of, documents.tolist())
         return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
+
+    def digests_of(self, documents: Int64s) -> Uint64s:
+        """Return the digests of some documents, which ascend, of shape (n, 2).
+
+        Of documents that are written, which those of a reader are.
+        """
+        parts = [np.empty((0, 2), np.uint64)]
+        for segment, rows in self._by_segment(documents):
+            assert isinstance(segment, DocumentSegment)
+            parts.append(segment.digests_of(rows))
+        return np.concatenate(parts)
 
     def read_rows(self, documents: Int64s) -> pa.Table:
         """Return id, text and the user's columns of some documents, which ascend.

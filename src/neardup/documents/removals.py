@@ -77,4 +77,8 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
             mask = pc.and_(pc.is_in(kept_ids, value_set=ids), pa.array(is_there))
             columns = [gone_ids, kept_ids, pa.array(similarities)]
             parts.append(pa.table(columns, _ORPHANS).filter(mask))
-    return pa.concat_tables(parts)
+    every = pa.concat_tables(parts)
+    # Who repeats an addition notes again what went.
+    pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
+    firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
+    return every.take(pa.array(sorted(firsts.values()), pa.int64()))

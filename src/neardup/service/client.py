@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from neardup.errors import InvalidParameterError, ServiceError
+from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
 from neardup.service.transport import Transport, path_of
@@ -184,13 +185,19 @@ class RemoteIndex:
 
         All of them or none, durably.
         """
+        listed = [] if isinstance(documents, str | Mapping) else list(documents)
+        if isinstance(documents, str | Mapping) or not all(
+            isinstance(row, Mapping) for row in listed
+        ):
+            message = "documents must be a list of dictionaries with id and text"
+            raise InvalidParameterError(message)
         rows = [
             {
                 "id": row.get("id"),
                 "text": row.get("text"),
                 "columns": {k: v for k, v in row.items() if k not in ("id", "text")},
             }
-            for row in documents
+            for row in listed
         ]
         inserted: int = self._post("add", {"documents": rows}, may_repeat=False)["inserted"]
         return inserted
@@ -327,4 +334,14 @@ def _listed(tokens: Iterable[str | int] | None) -> list[str | int] | None:
 
 
 def _rows(texts: Texts) -> list[Any]:
-    return [texts] if isinstance(texts, str) else list(texts)
+    """Return texts as a list; a string is one, unless it is the name of a file here."""
+    if not isinstance(texts, str):
+        return list(texts)
+    # Not Path.exists, which fails on what cannot be a name.
+    if os.path.exists(texts):  # noqa: PTH110
+        message = (
+            f"a service is sent texts, and {texts!r} is the name of a file or folder; read it and "
+            f"send its texts, or write [{texts!r}] to look for the text"
+        )
+        raise InvalidInputError(message)
+    return [texts]

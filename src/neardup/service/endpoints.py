@@ -58,7 +58,8 @@ def _body_reader(
         try:
             return decoder.decode(body)
         except msgspec.ValidationError as error:
-            raise Problem(422, f"the body does not fit: {error}", "InvalidInputError") from None
+            message = f"the body does not fit: {error}; /openapi.json lists the fields"
+            raise Problem(422, message, "InvalidInputError") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(400, f"the body is no JSON: {error}", "InvalidInputError") from None
 

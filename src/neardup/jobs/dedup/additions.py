@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.documents.additions import Adding, known_id
+from neardup.documents.index import OpenDocuments
 from neardup.documents.queries import Queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.rows import RowBlock, Source
@@ -31,12 +32,13 @@ def add_survivors(
     own: Catalogue,
     other: Catalogue,
     assignment: Assignment,
+    are_known: Bools,
     runner: Runner,
 ) -> int:
     """Add the documents that stay, and note those that went; returns how many were added.
 
     ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
-    of the index for which some went.
+    of the index for which some went. Those that ``are_known`` are there.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def add_survivors(
     WriteError
         If the index cannot be written.
     """
-    stays = assignment.stays & own.is_document
+    stays = assignment.stays & own.is_document & ~are_known
 
     def read(item: _Part) -> ReadDocuments:
         select = stays[item.rows]
@@ -70,6 +72,27 @@ def add_survivors(
         count(len(ids))
     _note_gone(new, batches, own, other, assignment)
     return n_added
+
+
+def find_known(
+    index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
+) -> Bools:
+    """Return which documents are in the index themselves, with the same id and the same tokens.
+
+    So it is where a run is repeated that had added them.
+    """
+    are_known: Bools = np.zeros(len(own), np.bool_)
+    ids = IdLookup(own)
+    may_be = assignment.exact | (own.n_tokens == 0)
+    for start, digests in batches.digests():
+        rows = start + np.flatnonzero(may_be[start : start + len(digests)])
+        documents = index.documents_of_ids(ids.take(rows))
+        rows, documents = rows[documents >= 0], documents[documents >= 0]
+        order = np.argsort(documents)
+        rows, documents = rows[order], documents[order]
+        is_same = index.digests_of(documents) == digests.values[rows - start]
+        are_known[rows[is_same.all(axis=1)]] = True
+    return are_known
 
 
 @dataclass(frozen=True)

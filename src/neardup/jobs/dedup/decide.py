@@ -95,6 +95,15 @@ class Assignment:
         stays: Bools = self.keepers < 0
         return stays
 
+    def without(self, documents: Bools) -> Assignment:
+        """Return the same where some documents stay."""
+        return Assignment(
+            np.where(documents, -1, self.keepers),
+            np.where(documents, np.nan, self.similarities),
+            self.exact & ~documents,
+            self.copies_are_known,
+        )
+
 
 def decide(
     documents: Int64s,

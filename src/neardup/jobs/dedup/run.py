@@ -98,17 +98,21 @@ def deduplicate_sources(
         from neardup.jobs.dedup.against_index import catalogue_of
 
         other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
+    added: dict[str, int] = {}
     if new is not None:
-        from neardup.jobs.dedup.additions import add_survivors
+        from neardup.jobs.dedup.additions import add_survivors, find_known
 
         with runner.stage("add") as note:
-            note(
-                documents=add_survivors(
-                    new, signed.batches, contents.own, other, assignment, runner
-                )
-            )
+            own, batches = contents.own, signed.batches
+            are_known = find_known(new.index, batches, own, assignment)
+            # Where a run is repeated they stay, as they did before.
+            assignment = assignment.without(are_known)
+            n_added = add_survivors(new, batches, own, other, assignment, are_known, runner)
+            note(documents=n_added)
+        added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
     summary = summarise(
         contents, decision, assignment, plan, method, choice, audit, runner, n_against=n_against
     )
+    summary |= added
     shares_ids = plan.options.add
     return DeduplicationResult(contents.own, other, assignment, summary, shares_ids=shares_ids)

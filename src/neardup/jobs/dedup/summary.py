@@ -77,8 +77,6 @@ def summarise(
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.weighting.describe()
-    if plan.options.add:
-        summary["documents_added"] = n_documents - n_removed
     summary |= skipped_rows(other.skipped, own.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()
