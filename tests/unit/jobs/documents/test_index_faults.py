@@ -26,7 +26,7 @@ from tests.indexes import tree
 # One of each kind: an addition, insertions with a commit, a removal, an addition, a compaction.
 STEPS = [5, 6, 7, 8, 9]
 # Every so many calls; by hand, all of them.
-STEP = int(os.environ.get("NEARDUP_TEST_CALLS", "5"))
+STEP = int(os.environ.get("NEARDUP_TEST_CALLS", "12"))
 
 
 @pytest.fixture(scope="module")

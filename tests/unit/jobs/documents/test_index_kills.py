@@ -27,8 +27,8 @@ from tests.faults import at_calls, in_child
 
 ROOT = Path(__file__).parents[4]
 KILLS = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
-STEP = int(os.environ.get("NEARDUP_TEST_CALLS", "9"))
-N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "5")) * 5
+STEP = int(os.environ.get("NEARDUP_TEST_CALLS", "20"))
+N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "2")) * 5
 
 
 def kill_at_random(folder: Path, n_kills: int) -> None:
