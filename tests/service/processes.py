@@ -8,8 +8,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import httpx
 import pytest
@@ -27,18 +27,34 @@ def folder(tmp_path):
     return tmp_path
 
 
-@dataclass
 class Process:
-    process: subprocess.Popen[str]
-    url: str
-    first_line: str
+    """A service as a process; its log is read all the while, or it would wait for that."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str, first_line: str) -> None:
+        self.process, self.url, self.first_line = process, url, first_line
+        self._log: list[str] = []
+        self._reader = threading.Thread(target=lambda: self._log.extend(process.stderr))
+        self._reader.start()
+
+    def wait(self) -> tuple[int, str, list[dict[str, object]]]:
+        """Wait until it ends; return its code, what it printed last, and the log."""
+        out = self.process.stdout.read()
+        code = self.process.wait(timeout=60)
+        self._reader.join()
+        return code, out, [json.loads(line) for line in self._log if line.startswith("{")]
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str, list[dict[str, object]]]:
-        """Ask it to end; return its code, what it printed last, and the log."""
+        """Ask it to end, and wait for it."""
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
-        lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-        return self.process.returncode, out, lines
+        return self.wait()
+
+    def kill(self) -> None:
+        """Leave nothing of it."""
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
 
 
 @pytest.fixture
@@ -55,17 +71,14 @@ def serve(folder) -> Iterator[Callable[..., Process]]:
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
-        started.append(process)
         line = process.stdout.readline()
         assert line, process.stderr.read()
         url = re.search(r"http://[\d.:]+\d", line)[0]
+        started.append(Process(process, url, line))
         # Kernels may have to be compiled.
         wait_for(lambda: httpx.get(f"{url}/ready", timeout=60).status_code == 200, 300)
-        return Process(process, url, line)
+        return started[-1]
 
     yield start
     for process in started:
         process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
