@@ -141,8 +141,9 @@ def test_find__with_keys_alone(browse):
     """Tab to the field, type, and send with Control and Enter; then on to side by side."""
     first = "document.getElementById('text').focus(), document.activeElement.id"
     assert browse("/", first) == "text"
-    steps = ["keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
-    seen = browse("/", *steps[:2], "document.activeElement.value.trim()")
+    # No keys at first: a page that has just been loaded may not listen yet on a busy machine.
+    steps = [*["keys:"] * 5, "keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
+    seen = browse("/", *steps[:-1], "document.activeElement.value.trim()")
     assert seen == PASSAGE
     marks = browse("/", *steps, SEEN)["marks"]
     assert marks
