@@ -105,6 +105,35 @@ def test_align__bad_option(fails, run, here, options, error):
 
 
 @pytest.mark.usefixtures("collections")
+def test_align__one_collection(run, fails, here):
+    arguments = ("a.jsonl", "b.jsonl", *LEAST)
+    outcome = run("align", *arguments, "-o", "s.jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0] == "3 documents: 1 passage in 2 documents"
+    [row] = rows_in(here / "s.jsonl")
+    assert (row["query_id"], row["doc_id"], row["query_text"]) == ("x", "old", SHARED)
+    error = "--against-text-column has no effect without --against; leave it out, or give --against"
+    fails("align", "a.jsonl", "-o", "t.csv", "--against-text-column", "b", error=error)
+    error = "--within has no effect with --against; leave it out, or align INPUT alone"
+    fails("align", "a.jsonl", "--against", "b.jsonl", "--within", "-o", "t.csv", error=error)
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__within_a_document(run, here, write_file):
+    write_file("twice.txt", f"{SHARED}\n\nand once more\n\n{SHARED}\n")
+    for options, n_passages in (((), 0), (("--within",), 1)):
+        run("align", "twice.txt", *LEAST, *options, "-o", "s.jsonl", "--overwrite")
+        assert len(rows_in(here / "s.jsonl")) == n_passages
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__bad_rows_come_once(run, write_file):
+    write_file("bad.jsonl", '{"text": 3}\n{"text": "some words that are here"}\n')
+    outcome = run("align", "bad.jsonl", "-o", "s.csv", "--on-error", "skip", "--json")
+    assert len(json.loads(outcome.out)["skipped_rows"]) == 1
+
+
+@pytest.mark.usefixtures("collections")
 def test_align__options_that_an_index_decides(fails, run):
     assert run("index", "build", "idx", "b.jsonl").code == 0
     error = "--seed has no effect with an index, which has its own; leave it out"

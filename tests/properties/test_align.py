@@ -280,3 +280,70 @@ def test_align__gap():
     for gap, expected in ((None, [(20, 180, 20, 140)]), (60, [(20, 180, 20, 140)]), (5, apart)):
         found = align_words(query, document, min_tokens=20, threshold="0.5", gap=gap)
         assert [row[:4] for row in found] == expected, gap
+
+
+@st.composite
+def shared_collections(draw):
+    """Draw documents of new words and of passages that several documents have, or one twice."""
+    seed = draw(st.integers(0, 2**32))
+    rng = random.Random(seed)
+    shared = [words_of(rng, draw(st.integers(20, 40)), "p") for _ in range(2)]
+    documents = []
+    for _ in range(draw(st.integers(1, 4))):
+        text = []
+        for part in draw(st.lists(st.sampled_from("01n"), max_size=4)):
+            text += words_of(rng, rng.randrange(1, 15), "n")
+            text += [] if part == "n" else shared[int(part)]
+        documents.append(" ".join(text))
+    return documents
+
+
+def rows_of(result):
+    names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity")
+    return [tuple(row[name] for name in names) for row in result.passages.to_pylist()]
+
+
+@pytest.mark.parametrize("max_documents", [None, 2])
+@given(documents=shared_collections())
+@examples(30)
+def test_align__one_collection_as_with_itself(max_documents, documents):
+    options = {"min_tokens": MIN_TOKENS, "max_documents": max_documents}
+    found = rows_of(neardup.align(documents, **options))
+    both = rows_of(neardup.align(documents, documents, **options))
+    assert found == [row for row in both if int(row[0]) < int(row[3])]
+
+
+@given(documents=shared_collections())
+@examples(30)
+def test_align__within(documents):
+    found = rows_of(neardup.align(documents, within=True, min_tokens=MIN_TOKENS))
+    apart = rows_of(neardup.align(documents, min_tokens=MIN_TOKENS))
+    assert [row for row in found if row[0] != row[3]] == apart
+    for query, start, stop, document, doc_start, doc_stop, similarity in found:
+        passages = documents[int(query)][start:stop], documents[int(document)][doc_start:doc_stop]
+        assert similarity == jaccard(*(passage.split() for passage in passages)) >= 0.5
+        assert query < document or stop <= doc_start
+
+
+def test_align__what_a_document_has_three_times():
+    rng = random.Random(5)
+    passage = words_of(rng, 40, "p")
+    texts = [passage] * 3
+    document = " ".join(word for text in texts for word in [*text, *words_of(rng, 20, "n")])
+    found = rows_of(neardup.align([document], within=True, threshold="0.9", min_tokens=MIN_TOKENS))
+    length = len(" ".join(passage))
+    starts = [m for m in range(len(document)) if document.startswith(passage[0], m)]
+    assert [(row[1], row[4]) for row in found] == [
+        (starts[0], starts[1]),
+        (starts[0], starts[2]),
+        (starts[1], starts[2]),
+    ]
+    assert all(row[2] - row[1] == row[5] - row[4] == length for row in found)
+
+
+def test_align__one_collection_does_not_loop():
+    # Periodic text is like itself at any distance; its passages still do not overlap.
+    document = " ".join(["over", "and", "over", "again"] * 60)
+    found = rows_of(neardup.align([document], within=True, min_tokens=MIN_TOKENS))
+    assert found
+    assert all(row[2] <= row[4] for row in found)

@@ -1,4 +1,4 @@
-"""``neardup align``: the passages that two collections share."""
+"""``neardup align``: the passages that two collections share, or the documents of one."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _SMALLER_EITHER = f"{_SMALLER}, for the index too,"
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
+  neardup align essays/ --within -o who.jsonl
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
 """
@@ -47,6 +48,7 @@ def command(
     threshold: str,
     min_tokens: int | None,
     recall: str,
+    within: bool,
     gap: int | None,
     max_documents: int | None,
     no_text: bool,
@@ -56,10 +58,11 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find all passages that documents of INPUT and OTHER share.
+    """Find all passages that documents of INPUT and OTHER share, or those of INPUT alone.
 
     INPUT and OTHER are files, folders, globs or URLs, as for `neardup dedup`. The documents of
-    OTHER are indexed in a temporary folder, unless OTHER is an index.
+    OTHER are indexed in a temporary folder, unless OTHER is an index. Without OTHER each pair of
+    documents of INPUT is compared once; the earlier one is the query.
 
     Windows of every document of INPUT are looked up; what is found for neighbouring ones is put
     together, and its ends are moved to where the texts begin and cease to agree. Moved passages
@@ -74,7 +77,7 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
-    from neardup.jobs.passages.other import choose_other
+    from neardup.jobs.passages.other import Other, choose_other, no_other
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner
 
@@ -87,6 +90,7 @@ def command(
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
+        within=within,
         with_text=target.is_json_lines and not no_text,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
@@ -96,18 +100,22 @@ def command(
         runner = Runner(workers, display)
         seconds = runner.stopwatch()
         sources = resolve_paths(inputs, settings)
-        others = against[0] if len(against) == 1 else against
-        other = choose_other(
-            others,
-            lambda _: resolve_other(
-                [Path(each) for each in against],
-                lambda _: resolve_paths(against, settings),
-                chosen.get("tokenizer"),
-            ),
-            settings.read_other,
-            min_tokens,
-            chosen,
-        )
+        if against:
+            settings.check_not_within("with against", "align INPUT alone", "against")
+            other: Other = choose_other(
+                against[0] if len(against) == 1 else against,
+                lambda _: resolve_other(
+                    [Path(each) for each in against],
+                    lambda _: resolve_paths(against, settings),
+                    chosen.get("tokenizer"),
+                ),
+                settings.read_other,
+                min_tokens,
+                chosen,
+            )
+        else:
+            settings.check_no_other("without against", "give against", "against")
+            other = no_other(sources, settings.read, min_tokens, chosen)
         index = other.folder if isinstance(other, PassageHandle) else None
         target.check_apart([*(source.origin for source in sources), *against], index)
         result = align_collections(sources, other, settings, runner)
@@ -128,10 +136,9 @@ def _report(
     output: TableOutput,
     duration: str,
 ) -> str:
-    of_a, of_b = summary["documents"]
+    documents = " against ".join(counted(n, "document") for n in summary["documents"])
     lines = [
-        f"{counted(of_a, 'document')} against {counted(of_b, 'document')}: "
-        f"{counted(summary['passages'], 'passage')} in "
+        f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} looked up; a passage of "
         f"{summary['certain_tokens']} tokens holds one whole, which is found at the threshold with "
@@ -144,10 +151,11 @@ def _report(
         )
     lines += say_ids(summary)
     if sum(summary["short_documents"]):
-        short_a, short_b = summary["short_documents"]
+        short = counted(summary["short_documents"][0], "document")
+        if len(summary["short_documents"]) > 1:
+            short += f" of INPUT and {summary['short_documents'][1]:,} of OTHER"
         lines.append(
-            f"{counted(short_a, 'document')} of INPUT and {short_b:,} of OTHER shorter than "
-            f"{summary['min_tokens']} tokens; {smaller} finds passages of them"
+            f"{short} shorter than {summary['min_tokens']} tokens; {smaller} finds passages of them"
         )
     lines += notes.lines(
         notes.note_empty(sum(summary["empty_documents"]), "in no passage"),

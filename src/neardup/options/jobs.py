@@ -350,10 +350,10 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "align": (
         table.AGAINST.but(
             help="The other collection, or the folder of an index; files may be given several "
-            "times.",
-            is_required=True,
+            "times. Without it, the documents of INPUT are compared with each other.",
         ),
         *_AGAINST,
+        table.WITHIN,
         table.OUTPUT,
         *_ALIGN,
         table.NO_TEXT,
@@ -420,7 +420,7 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "sketch": (*_SKETCH, *_RUN),
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
     "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
-    "align": (*_AGAINST, *_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
+    "align": (*_AGAINST, table.WITHIN, *_ALIGN, *_SCHEME, table.WITH_TEXT, *_READING, *_RUN),
     "open_index": (_SAME_TOKENIZER,),
     "DocumentIndex.create": SCHEME_OF_DOCUMENTS,
     "DocumentIndex.open": (_SAME_TOKENIZER, table.COMMIT_EVERY),

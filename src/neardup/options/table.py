@@ -247,10 +247,17 @@ GAP = Option(
     usual="eight windows, 272 for 50 tokens",
     metavar="TOKENS",
 )
+WITHIN = Option(
+    "within",
+    Flag(),
+    "Without --against: also passages that a document has twice.",
+    default=False,
+)
 MAX_DOCUMENTS = Option(
     "max_documents",
     Whole(1),
-    "Leave out what more than N documents of OTHER have, such as licences and headers.",
+    "Leave out what more than N documents have, of OTHER or else of INPUT, such as licences and "
+    "headers.",
     metavar="N",
 )
 REPORT = Option("report", Choice(Report), "Which of the passages found are reported.", "best")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from neardup.passages.chains import (
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
-from neardup.passages.lookup import Found, find_passages
+from neardup.passages.lookup import Behind, Found, find_passages
 from neardup.passages.matches import Matches
 from neardup.passages.query import make_queries
 from neardup.passages.search import SearchPlan
@@ -36,6 +38,10 @@ from neardup.text.weighting import term_frequencies
 # near each other with all that is between.
 _GAP_LENGTHS = 8
 
+# What a document is compared with: all documents; where it is one of them, only those behind it, so
+# that each pair comes once; or those and what stands behind a passage in the document itself.
+Scope = Literal["all", "later", "within"]
+
 # Windows of a query looked up at a time; what is found for them is in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
 
@@ -47,6 +53,7 @@ class AlignmentPlan:
     Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
     are chained over gaps of up to ``gap`` tokens. Passages of fewer than ``min_tokens`` tokens in
     both texts are left out, as are windows found in more than ``max_documents`` documents.
+    ``scope`` says which documents a query is compared with.
     """
 
     search: SearchPlan
@@ -55,6 +62,7 @@ class AlignmentPlan:
     gap: int
     min_tokens: int
     max_documents: int | None = None
+    scope: Scope = "all"
 
 
 @dataclass
@@ -73,10 +81,13 @@ class Aligner:
         self.counts = AlignmentCounts()
         self._index, self._plan, self._runner = index, plan, runner
 
-    def align(self, block: DocumentBlock, report: Callable[[float], None]) -> Matches:
+    def align(
+        self, block: DocumentBlock, report: Callable[[float], None], first_document: int = 0
+    ) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them.
 
-        ``report`` is called with the share of the block's tokens that are done.
+        ``report`` is called with the share of the block's tokens that are done. Unless the scope is
+        all documents, those of the block are the index's from ``first_document`` on.
         """
         rows: list[tuple[int, int, Hit, float]] = []
         n_tokens = max(block.n_tokens, 1)
@@ -86,7 +97,9 @@ class Aligner:
             part = report_part(report, start / n_tokens, stop / n_tokens)
             found = [
                 (query, document, hit, similarity)
-                for document, hit, similarity in self._align_one(tokens, part)
+                for document, hit, similarity in self._align_one(
+                    tokens, first_document + query, part
+                )
             ]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
         hits = [row[2] for row in rows]
@@ -101,12 +114,12 @@ class Aligner:
         )
 
     def _align_one(
-        self, tokens: Uint64s, report: Callable[[float], None]
+        self, tokens: Uint64s, own: int, report: Callable[[float], None]
     ) -> Iterator[tuple[int, Hit, float]]:
         if not len(tokens):
             return
         starts = window_starts(len(tokens), self._plan.length, self._plan.step)
-        found = self._find_windows(tokens, starts, report)
+        found = self._find_windows(tokens, starts, own, report)
         ends = np.minimum(starts + self._plan.length, len(tokens))
         hits = [
             Hit(*places)
@@ -120,10 +133,11 @@ class Aligner:
         ]
         for document, of_document in group_hits(found.documents, hits):
             others = self._document_tokens(document)
+            is_own = self._plan.scope == "within" and document == own
             settled = [
                 (hit, similarity)
                 for chain in chain_hits(of_document, self._plan.gap)
-                for hit, similarity in self._settle(tokens, others, chain)
+                for hit, similarity in self._settle(tokens, others, chain, is_own)
             ]
             for hit, similarity in without_inner(settled):
                 longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
@@ -131,20 +145,30 @@ class Aligner:
                     yield document, hit, similarity
 
     def _find_windows(
-        self, tokens: Uint64s, starts: Int64s, report: Callable[[float], None]
+        self, tokens: Uint64s, starts: Int64s, own: int, report: Callable[[float], None]
     ) -> Found:
         """Look up the windows of a query that start at ``starts``."""
+        length, index = self._plan.length, self._index
+        behind = self._behind(own, np.minimum(starts + length, len(tokens)))
         parts = []
         for first in range(0, len(starts), _WINDOWS_AT_A_TIME):
             chosen = starts[first : first + _WINDOWS_AT_A_TIME]
-            sizes = np.minimum(self._plan.length, len(tokens) - chosen)
+            sizes = np.minimum(length, len(tokens) - chosen)
             offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             places = np.repeat(chosen - offsets[:-1], sizes) + np.arange(offsets[-1])
             lists = TokenLists(tokens[places], offsets)
-            index = self._index
             queries = list(make_queries(lists, index.scheme, index.frequencies, first))
             done = report_part(report, first / len(starts), (first + len(chosen)) / len(starts))
-            parts.append(find_passages(index, queries, self._plan.search, self._runner, done))
+            search = partial(find_passages, index, plan=self._plan.search, runner=self._runner)
+            if self._plan.max_documents is not None:
+                # How many documents have a window is counted over all of them.
+                found = search(queries, report=done)
+                frequent = self._frequent(found, self._plan.max_documents)
+                if behind is None:
+                    parts.append(found.select(~np.isin(found.queries, frequent)))
+                    continue
+                queries = [query for query in queries if query.number not in frequent]
+            parts.append(search(queries, report=done, behind=behind))
         found = Found(
             *(
                 np.concatenate([getattr(part, name) for part in parts])
@@ -152,26 +176,24 @@ class Aligner:
             )
         )
         self.counts.windows += len(starts)
-        found = self._without_frequent(found)
         self.counts.hits += len(found)
         return found
 
-    def _without_frequent(self, found: Found) -> Found:
-        """Leave out windows that too many documents have."""
-        if self._plan.max_documents is None or not len(found):
-            return found
+    def _behind(self, own: int, stops: Int64s) -> Behind | None:
+        """Return from where on windows of document ``own`` that stop there may find something."""
+        if self._plan.scope == "all":
+            return None
+        if self._plan.scope == "within":
+            return Behind(np.full(len(stops), own, np.int64), stops)
+        return Behind(np.full(len(stops), own + 1, np.int64), np.zeros_like(stops))
+
+    def _frequent(self, found: Found, max_documents: int) -> Int64s:
+        """Return the windows that more documents have, and count them."""
         pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
         windows, n_documents = np.unique(pairs[0], return_counts=True)
-        frequent = windows[n_documents > self._plan.max_documents]
+        frequent: Int64s = windows[n_documents > max_documents]
         self.counts.frequent_windows += len(frequent)
-        keep = ~np.isin(found.queries, frequent)
-        return Found(
-            found.queries[keep],
-            found.documents[keep],
-            found.starts[keep],
-            found.stops[keep],
-            found.similarities[keep],
-        )
+        return frequent
 
     def _document_tokens(self, document: int) -> Uint64s:
         number = int(self._index.segments_of(np.array([document]))[0])
@@ -181,24 +203,27 @@ class Aligner:
         return segment.vocabulary[segment.tokens[start:stop]]
 
     def _settle(
-        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
+        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit], is_own: bool
     ) -> list[tuple[Hit, float]]:
-        """Make passages of a chain that are as similar as asked for, as few as can be."""
+        """Make passages of a chain that are as similar as asked for, as few as can be.
+
+        Two passages of one text (``is_own``) never overlap.
+        """
         passages: list[tuple[Hit, float]] = []
         # Not by recursion: a chain may have thousands of hits, and lose one at a time.
         parts = [chain]
         while parts:
             part = parts.pop()
-            settled = self._make_passage(tokens, others, part)
+            settled = self._make_passage(tokens, others, part, is_own)
             if settled is not None:
-                self._append_joined(tokens, others, passages, settled)
+                self._append_joined(tokens, others, passages, settled, is_own)
             elif len(part) > 1:
                 cut = widest_gap(part)
                 parts += [part[cut:], part[:cut]]
         return passages
 
     def _make_passage(
-        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit]
+        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit], is_own: bool
     ) -> tuple[Hit, float] | None:
         """Make one passage of a chain, if that is as similar as asked for.
 
@@ -209,7 +234,7 @@ class Aligner:
         refined = refine_ends(tokens, others, whole, self._plan.length)
         ends = [grow_equal(tokens, others, refined), grow_equal(tokens, others, whole), whole]
         for hit in dict.fromkeys(ends):
-            similarity = self._similarity(tokens, others, hit)
+            similarity = self._similarity(tokens, others, hit, is_own)
             if similarity is not None:
                 return hit, similarity
         return None
@@ -220,6 +245,7 @@ class Aligner:
         others: Uint64s,
         passages: list[tuple[Hit, float]],
         last: tuple[Hit, float],
+        is_own: bool,
     ) -> None:
         """Append a passage, as one with those before it as long as that is similar enough.
 
@@ -227,15 +253,20 @@ class Aligner:
         """
         while passages:
             both = passages[-1][0].joined(last[0])
-            similarity = self._similarity(tokens, others, both)
+            similarity = self._similarity(tokens, others, both, is_own)
             if similarity is None:
                 break
             last = both, similarity
             passages.pop()
         passages.append(last)
 
-    def _similarity(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> float | None:
-        """Give the similarity of two passages; None if it is below the threshold."""
+    def _similarity(self, tokens: Uint64s, others: Uint64s, hit: Hit, is_own: bool) -> float | None:
+        """Give the similarity of two passages; None if it is below the threshold.
+
+        None also for passages of one text that overlap.
+        """
+        if is_own and hit.start < hit.query_stop:
+            return None
         shared, either = self._compare(tokens, others, hit)
         threshold = self._plan.search.threshold
         if shared * threshold.denominator < either * threshold.numerator:
@@ -266,13 +297,17 @@ class Aligner:
 
 
 def make_alignment_plan(
-    search: SearchPlan, min_tokens: int, gap: int | None = None, max_documents: int | None = None
+    search: SearchPlan,
+    min_tokens: int,
+    gap: int | None = None,
+    max_documents: int | None = None,
+    scope: Scope = "all",
 ) -> AlignmentPlan:
     """Choose windows for an index: its shortest passage, one beginning every half of it."""
     length = search.min_tokens
     step = max(length // 2, 1)
     chosen = _GAP_LENGTHS * length if gap is None else gap
-    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents)
+    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents, scope)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

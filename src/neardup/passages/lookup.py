@@ -12,7 +12,7 @@ from neardup.passages.query import Query
 from neardup.passages.search import SearchPlan
 from neardup.passages.windows_table import Rectangles
 from neardup.runtime.runner import Runner
-from neardup.tables import Floats, Int64s
+from neardup.tables import Bools, Floats, Int64s
 
 # Queries that a thread takes at a time.
 _CHUNK = 32
@@ -35,6 +35,28 @@ class Found:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def select(self, rows: Bools) -> Found:
+        """Return the rows of a mask."""
+        return Found(
+            self.queries[rows],
+            self.documents[rows],
+            self.starts[rows],
+            self.stops[rows],
+            self.similarities[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Where the passages of each query may begin: behind something that is there itself.
+
+    Query number k finds passages of ``documents[k]`` from token ``tokens[k]`` on, and of the
+    documents behind that one; all are counted through all segments.
+    """
+
+    documents: Int64s
+    tokens: Int64s
+
 
 def find_passages(
     index: OpenIndex,
@@ -42,15 +64,17 @@ def find_passages(
     plan: SearchPlan,
     runner: Runner,
     report: Callable[[float], None],
+    behind: Behind | None = None,
 ) -> Found:
     """Find the passages that are similar to each query, in the order of the queries.
 
     Passages of one query are in the order of documents, and of places in them. ``report`` is called
-    with the share of the queries that are done.
+    with the share of the queries that are done. With ``behind`` those that begin before a place of
+    the index are left out.
     """
 
     def find(chunk: Sequence[Query]) -> list[Found]:
-        parts = (part for query in chunk for part in _find_one(index, query, plan))
+        parts = (part for query in chunk for part in _find_one(index, query, plan, behind))
         return [part for part in parts if len(part)]
 
     chunks = [queries[i : i + _CHUNK] for i in range(0, len(queries), _CHUNK)]
@@ -78,11 +102,20 @@ def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -
     )
 
 
-def _find_one(index: OpenIndex, query: Query, plan: SearchPlan) -> Iterator[Found]:
+def _find_one(
+    index: OpenIndex, query: Query, plan: SearchPlan, behind: Behind | None
+) -> Iterator[Found]:
     """Find the passages of each segment that are similar to a query."""
     for number, searcher in enumerate(index.searchers):
-        hits = searcher.search(query, plan)
         offsets = searcher.segment.offsets
+        first = 0
+        if behind is not None:
+            document = int(behind.documents[query.number] - index.first_documents[number])
+            if document >= len(offsets) - 1:
+                continue
+            if document >= 0:
+                first = int(offsets[document] + behind.tokens[query.number])
+        hits = searcher.search(query, plan, first)
         documents = np.searchsorted(offsets, hits.starts, side="right") - 1
         keep = index.are_kept(number, documents)
         documents = documents[keep]

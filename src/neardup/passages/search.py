@@ -102,10 +102,15 @@ class SegmentSearcher:
         self._frequencies = frequencies
         self._idle: deque[Int32s] = deque()
 
-    def search(self, query: Query, plan: SearchPlan) -> Hits:
-        """Find the passages of all documents that are similar to a query."""
+    def search(self, query: Query, plan: SearchPlan, first: int = 0) -> Hits:
+        """Find the passages of all documents that are similar to a query.
+
+        Those that begin before token ``first`` of the segment are not looked at.
+        """
         lists = self._find_lists(query)
         ranges = self._candidate_ranges(lists, plan.hits, plan.min_tokens)
+        ranges = ranges[ranges[:, 1] >= first]
+        ranges[:, 0] = np.maximum(ranges[:, 0], first)
         if not len(ranges):
             return _NOTHING
         with self._knowing(query) as known:

@@ -21,7 +21,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.document_options import AgainstOptions
-from neardup.jobs.passages.other import NewDocuments, Other, choose_other, open_other
+from neardup.jobs.passages.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
     InputFormat,
@@ -32,11 +32,12 @@ from neardup.options.choices import (
 )
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import check_options
+from neardup.options.option import check_options, no_effect
 from neardup.passages.align import (
     Aligner,
     AlignmentCounts,
     AlignmentPlan,
+    Scope,
     certain_length,
     make_alignment_plan,
 )
@@ -65,7 +66,24 @@ class AlignOptions(AgainstOptions):
     min_tokens: int | None = None
     gap: int | None = None
     max_documents: int | None = None
+    within: bool = False
     with_text: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """What the documents of one collection are compared with."""
+        return "within" if self.within else "later"
+
+    def check_not_within(self, where: str, remedy: str, *others: str) -> None:
+        """Raise if passages within documents are asked for where there is a second collection.
+
+        Raises
+        ------
+        InvalidParameterError
+            Then; the arguments are those of ``no_effect``.
+        """
+        if self.within:
+            raise no_effect("within", where, remedy, *others)
 
     @property
     def read(self) -> ReadOptions:
@@ -90,19 +108,21 @@ class AlignCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def plan_alignment(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
+def plan_alignment(options: AlignOptions, index: OpenIndex, scope: Scope = "all") -> AlignmentPlan:
     """Work out what an alignment has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     search = make_search_plan(index.scheme, threshold, recall, "best")
     least = index.scheme.min_tokens if options.min_tokens is None else options.min_tokens
-    return make_alignment_plan(search, least, options.gap, options.max_documents)
+    return make_alignment_plan(search, least, options.gap, options.max_documents, scope)
 
 
 def align_collections(
     sources: Sequence[Source], other: Other, options: AlignOptions, runner: Runner
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
+
+    If that is the same collection, each pair of documents comes once, the earlier as the query.
 
     Raises
     ------
@@ -111,7 +131,8 @@ def align_collections(
     InvalidInputError, ReadError
         For a bad row, or a file that cannot be read.
     """
-    new = other.sources if isinstance(other, NewDocuments) else ()
+    is_one = isinstance(other, NewDocuments) and other.is_input
+    new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new)
     seconds = runner.stopwatch()
     runner.prepare(KERNELS_OF["align"])
@@ -119,26 +140,34 @@ def align_collections(
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
-        of_other = other.read.columns
+        of_other = NO_COLUMNS if is_one else other.read.columns
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
-        plan = plan_alignment(options, index)
+        plan = plan_alignment(options, index, options.scope if is_one else "all")
         aligner = Aligner(index, plan, runner)
-        counts = AlignCounts(aligner.counts, skipped=skipped)
+        # A collection that is read twice has each bad row once.
+        counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+        aligned: list[Int64s] = [np.empty(0, np.int64)]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
-            matches = aligner.align(block, reading.within)
+            matches = aligner.align(block, reading.within, counts.n_queries)
             tables.append(match_table(matches, block, index, with_text=options.with_text))
+            aligned.append(np.unique(matches.queries) + counts.n_queries)
+            if is_one:
+                aligned.append(np.unique(matches.documents))
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
-            counts.n_aligned += len(tables[-1]["query_id"].unique())
             counts.skipped.extend(block.skipped)
             id_types |= {block.ids.type} if len(block) else set()
+        counts.n_aligned = len(np.unique(np.concatenate(aligned)))
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, seconds())
+        if is_one:
+            for name in ("documents", "empty_documents", "short_documents"):
+                summary[name] = summary[name][:1]
     summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary | describe_ids(read.columns, of_other))
 
@@ -178,10 +207,11 @@ def _summary(
 
 def align(
     a: Any,
-    b: Any,
+    b: Any = None,
     *,
     against_text_column: str | Sequence[str] | None = None,
     against_id_column: str | None = None,
+    within: bool = False,
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
     min_tokens: int | None = None,
     recall: str | float | Decimal | Fraction = "0.99",
@@ -207,7 +237,7 @@ def align(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> PassageResult:
-    """Find all passages that documents of two collections share.
+    """Find all passages that documents of two collections share, or of one.
 
     Parameters
     ----------
@@ -215,9 +245,13 @@ def align(
         Documents, in any form that ``deduplicate`` takes.
     b
         Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a
-        ``DocumentIndex``, are indexed in a temporary folder.
+        ``DocumentIndex``, are indexed in a temporary folder. None: the documents of ``a`` are
+        compared with each other, each pair once; the earlier one is the query.
     against_text_column, against_id_column
         Columns of ``b``; None: those of ``a``. An index has none.
+    within
+        Without ``b``: find also passages that one document has twice; the earlier place is the
+        query's, and the two do not overlap.
     threshold
         Least similarity of two passages, in (0, 1], taken as the exact decimal.
     min_tokens
@@ -232,7 +266,8 @@ def align(
         has otherwise. More keep editions in one piece, fewer keep quotations apart. None is eight
         times ``min_tokens`` of the index, 272 without one for passages of 50.
     max_documents
-        Leave out what more than so many documents of ``b`` have, such as licences and headers.
+        Leave out what more than so many documents of ``b``, or else of ``a``, have, such as
+        licences and headers.
     num_perm, tf, idf, seed, tokenizer, casefold, unicode_form, strip_accents, fold_digits
         As for ``PassageIndex.create``; an index has its own.
     with_text
@@ -279,6 +314,7 @@ def align(
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,
+        within=within,
         with_text=with_text,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
@@ -295,7 +331,12 @@ def align(
     )
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(a, options)
-        other = choose_other(b, resolve, options.read_other, min_tokens, chosen)
+        if b is None:
+            options.check_no_other("without b", "give b", "b")
+            other: Other = no_other(sources, options.read, min_tokens, chosen)
+        else:
+            options.check_not_within("with b", "align a alone", "b")
+            other = choose_other(b, resolve, options.read_other, min_tokens, chosen)
         return align_collections(sources, other, options, runner)
 
 

@@ -30,13 +30,15 @@ DEFAULT_MIN_TOKENS = 50
 class NewDocuments:
     """Documents that an index is made of, in a temporary folder that goes afterwards.
 
-    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options.
+    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options. With
+    ``is_input`` they are the very documents whose passages are looked for.
     """
 
     sources: Sequence[Source]
     read: ReadOptions
     min_tokens: int
     scheme: Mapping[str, Any]
+    is_input: bool = False
 
 
 # What the passages of some documents are looked for in.
@@ -72,6 +74,17 @@ def choose_other(
         return PassageHandle(folder, scheme.get("tokenizer"))
     least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
     return NewDocuments(resolve(data), read, least, scheme)
+
+
+def no_other(
+    sources: Sequence[Source],
+    read: ReadOptions,
+    min_tokens: int | None,
+    scheme: Mapping[str, Any],
+) -> NewDocuments:
+    """Return the documents of one collection, to be aligned with each other."""
+    least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
+    return NewDocuments(sources, read, least, scheme, is_input=True)
 
 
 @contextmanager

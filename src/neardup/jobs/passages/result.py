@@ -32,8 +32,8 @@ class PassageResult(TableResult):
     def headline(self) -> str:
         """Return the counts of documents and passages."""
         if "documents" in self.summary:
-            of_a, of_b = self.summary["documents"]
-            searched = f"{of_a:,} and {of_b:,} documents"
+            counts = [f"{n:,}" for n in self.summary["documents"]]
+            searched = f"{' and '.join(counts)} documents"
         else:
             searched = f"{self.summary['queries']:,} queries"
         return f"{searched}: {len(self.passages):,} passages"
