@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from neardup.passages.chains import (
     window_starts,
     without_inner,
 )
-from neardup.passages.documents import DocumentBlock
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import Behind, Found, find_passages
@@ -30,17 +28,13 @@ from neardup.passages.search import SearchPlan
 from neardup.passages.weights import inverse_frequencies
 from neardup.runtime.progress import report_part
 from neardup.runtime.runner import Runner
-from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
 
 # Window lengths that may lie between two hits of a passage, unless told otherwise: a paragraph or
 # two that one text lacks. Fewer leave revised editions in pieces, more join quotations that stand
 # near each other with all that is between.
 _GAP_LENGTHS = 8
-
-# What a document is compared with: all documents; where it is one of them, only those behind it, so
-# that each pair comes once; or those and what stands behind a passage in the document itself.
-Scope = Literal["all", "later", "within"]
 
 # Windows of a query looked up at a time; what is found for them is in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
@@ -53,7 +47,6 @@ class AlignmentPlan:
     Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
     are chained over gaps of up to ``gap`` tokens. Passages of fewer than ``min_tokens`` tokens in
     both texts are left out, as are windows found in more than ``max_documents`` documents.
-    ``scope`` says which documents a query is compared with.
     """
 
     search: SearchPlan
@@ -62,7 +55,18 @@ class AlignmentPlan:
     gap: int
     min_tokens: int
     max_documents: int | None = None
-    scope: Scope = "all"
+
+
+@dataclass(frozen=True)
+class Later:
+    """Which documents of an index each query may find, where queries are themselves in an index.
+
+    Query k finds passages of document ``firsts[k]`` and those behind it. Where ``are_own[k]``, that
+    document is the query itself, and what is found of it stands behind what it is like.
+    """
+
+    firsts: Int64s
+    are_own: Bools
 
 
 @dataclass
@@ -82,23 +86,25 @@ class Aligner:
         self._index, self._plan, self._runner = index, plan, runner
 
     def align(
-        self, block: DocumentBlock, report: Callable[[float], None], first_document: int = 0
+        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
     ) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them.
 
-        ``report`` is called with the share of the block's tokens that are done. Unless the scope is
-        all documents, those of the block are the index's from ``first_document`` on.
+        ``report`` is called with the share of the tokens that are done. ``later`` says which
+        documents each query may find; None is all.
         """
         rows: list[tuple[int, int, Hit, float]] = []
-        n_tokens = max(block.n_tokens, 1)
-        for query in range(len(block)):
-            start, stop = (int(offset) for offset in block.tokens.offsets[query : query + 2])
-            tokens = block.tokens.values[start:stop]
+        n_tokens = max(len(queries.values), 1)
+        for query in range(len(queries)):
+            start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             part = report_part(report, start / n_tokens, stop / n_tokens)
+            first, is_own = -1, False
+            if later is not None:
+                first, is_own = int(later.firsts[query]), bool(later.are_own[query])
             found = [
                 (query, document, hit, similarity)
                 for document, hit, similarity in self._align_one(
-                    tokens, first_document + query, part
+                    queries.values[start:stop], first, is_own, part
                 )
             ]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
@@ -114,12 +120,12 @@ class Aligner:
         )
 
     def _align_one(
-        self, tokens: Uint64s, own: int, report: Callable[[float], None]
+        self, tokens: Uint64s, first: int, is_own: bool, report: Callable[[float], None]
     ) -> Iterator[tuple[int, Hit, float]]:
         if not len(tokens):
             return
         starts = window_starts(len(tokens), self._plan.length, self._plan.step)
-        found = self._find_windows(tokens, starts, own, report)
+        found = self._find_windows(tokens, starts, first, is_own, report)
         ends = np.minimum(starts + self._plan.length, len(tokens))
         hits = [
             Hit(*places)
@@ -133,11 +139,11 @@ class Aligner:
         ]
         for document, of_document in group_hits(found.documents, hits):
             others = self._document_tokens(document)
-            is_own = self._plan.scope == "within" and document == own
+            is_itself = is_own and document == first
             settled = [
                 (hit, similarity)
                 for chain in chain_hits(of_document, self._plan.gap)
-                for hit, similarity in self._settle(tokens, others, chain, is_own)
+                for hit, similarity in self._settle(tokens, others, chain, is_itself)
             ]
             for hit, similarity in without_inner(settled):
                 longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
@@ -145,11 +151,20 @@ class Aligner:
                     yield document, hit, similarity
 
     def _find_windows(
-        self, tokens: Uint64s, starts: Int64s, own: int, report: Callable[[float], None]
+        self,
+        tokens: Uint64s,
+        starts: Int64s,
+        first_document: int,
+        is_own: bool,
+        report: Callable[[float], None],
     ) -> Found:
         """Look up the windows of a query that start at ``starts``."""
         length, index = self._plan.length, self._index
-        behind = self._behind(own, np.minimum(starts + length, len(tokens)))
+        behind = None
+        if first_document >= 0:
+            stops = np.minimum(starts + length, len(tokens))
+            least = stops if is_own else np.zeros_like(stops)
+            behind = Behind(np.full(len(stops), first_document, np.int64), least)
         parts = []
         for first in range(0, len(starts), _WINDOWS_AT_A_TIME):
             chosen = starts[first : first + _WINDOWS_AT_A_TIME]
@@ -178,14 +193,6 @@ class Aligner:
         self.counts.windows += len(starts)
         self.counts.hits += len(found)
         return found
-
-    def _behind(self, own: int, stops: Int64s) -> Behind | None:
-        """Return from where on windows of document ``own`` that stop there may find something."""
-        if self._plan.scope == "all":
-            return None
-        if self._plan.scope == "within":
-            return Behind(np.full(len(stops), own, np.int64), stops)
-        return Behind(np.full(len(stops), own + 1, np.int64), np.zeros_like(stops))
 
     def _frequent(self, found: Found, max_documents: int) -> Int64s:
         """Return the windows that more documents have, and count them."""
@@ -301,13 +308,12 @@ def make_alignment_plan(
     min_tokens: int,
     gap: int | None = None,
     max_documents: int | None = None,
-    scope: Scope = "all",
 ) -> AlignmentPlan:
     """Choose windows for an index: its shortest passage, one beginning every half of it."""
     length = search.min_tokens
     step = max(length // 2, 1)
     chosen = _GAP_LENGTHS * length if gap is None else gap
-    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents, scope)
+    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

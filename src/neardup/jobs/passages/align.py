@@ -37,7 +37,7 @@ from neardup.passages.align import (
     Aligner,
     AlignmentCounts,
     AlignmentPlan,
-    Scope,
+    Later,
     certain_length,
     make_alignment_plan,
 )
@@ -68,11 +68,6 @@ class AlignOptions(AgainstOptions):
     max_documents: int | None = None
     within: bool = False
     with_text: bool = False
-
-    @property
-    def scope(self) -> Scope:
-        """What the documents of one collection are compared with."""
-        return "within" if self.within else "later"
 
     def check_not_within(self, where: str, remedy: str, *others: str) -> None:
         """Raise if passages within documents are asked for where there is a second collection.
@@ -108,13 +103,13 @@ class AlignCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def plan_alignment(options: AlignOptions, index: OpenIndex, scope: Scope = "all") -> AlignmentPlan:
+def plan_alignment(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
     search = make_search_plan(index.scheme, threshold, recall, "best")
     least = index.scheme.min_tokens if options.min_tokens is None else options.min_tokens
-    return make_alignment_plan(search, least, options.gap, options.max_documents, scope)
+    return make_alignment_plan(search, least, options.gap, options.max_documents)
 
 
 def align_collections(
@@ -144,7 +139,7 @@ def align_collections(
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
-        plan = plan_alignment(options, index, options.scope if is_one else "all")
+        plan = plan_alignment(options, index)
         aligner = Aligner(index, plan, runner)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
@@ -153,7 +148,8 @@ def align_collections(
         aligned: list[Int64s] = [np.empty(0, np.int64)]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
-            matches = aligner.align(block, reading.within, counts.n_queries)
+            later = _later(counts.n_queries, len(block), options) if is_one else None
+            matches = aligner.align(block.tokens, reading.within, later)
             tables.append(match_table(matches, block, index, with_text=options.with_text))
             aligned.append(np.unique(matches.queries) + counts.n_queries)
             if is_one:
@@ -170,6 +166,12 @@ def align_collections(
                 summary[name] = summary[name][:1]
     summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary | describe_ids(read.columns, of_other))
+
+
+def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
+    """Return what documents of a collection find in it: later ones, or themselves, too."""
+    own = np.arange(first, first + n_documents, dtype=np.int64)
+    return Later(own if options.within else own + 1, np.full(n_documents, options.within))
 
 
 def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
