@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, RowBlock
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 from neardup.matching.filters import join_filters, make_filters
 from neardup.reading.plan import ReadingPlan, SignedTexts
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
@@ -66,10 +66,17 @@ def list_block(
 ) -> ListedBlock:
     """Parse a block, of whose texts nothing is worked out but their lengths."""
     parsed = block.parse(columns, skip_bad=skip_bad)
+    return listed(block, parsed, np.zeros(len(block), np.int64), with_lengths=with_lengths)
+
+
+def listed(
+    block: RowBlock, parsed: ParsedRows, n_tokens: Int64s, *, with_lengths: bool = False
+) -> ListedBlock:
+    """Return what stays known of the documents of a block that has been parsed."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     return ListedBlock(
         numbers=block.numbers,
-        n_tokens=np.where(is_bad, -1, 0),
+        n_tokens=np.where(is_bad, -1, n_tokens),
         text_bytes=parsed.text.nbytes,
         ids=parsed.id,
         lengths=_lengths(parsed.text) if with_lengths else None,
