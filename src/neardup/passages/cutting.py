@@ -1,0 +1,302 @@
+"""Which passages of a collection go, each for a similar one that stays.
+
+Texts are taken in keep order. One whose turn it is is as it will stay, because all before it had
+theirs; what later texts have of it goes there and then, so that the second copy of something and
+the thousandth each cost one comparison. Where something has gone, what was before it and what was
+behind it are neighbours now and may together be like a passage elsewhere. So texts that have
+changed are compared again, in rounds, until none changes: then a collection cut once more stays as
+it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from neardup.passages.align import Aligner, AlignmentPlan, Later
+from neardup.passages.cut_texts import CutTexts, Passage, RemovedPassages
+from neardup.passages.index import OpenIndex
+from neardup.passages.matches import Matches
+from neardup.runtime.runner import Runner
+from neardup.tables import Int64s, TokenLists, Uint64s
+
+# Tokens of the texts that are looked up together. The first are few: what most texts have is found
+# in them, and need not be looked up again.
+_FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 16
+
+# After so many rounds nothing that is named as a reason goes any more, so that there is an end.
+_FREE_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class CutPlan:
+    """What goes: passages found by ``alignment``, those that ``min_documents`` texts have.
+
+    None is any that is there twice, also in one text.
+    """
+
+    alignment: AlignmentPlan
+    min_documents: int | None = None
+
+
+@dataclass(frozen=True)
+class _Indexed:
+    """Texts as they were when they were indexed: their numbers, ascending, and their versions."""
+
+    index: OpenIndex
+    texts: Int64s
+    versions: Int64s
+    places: dict[int, Int64s]
+
+    def places_of(self, text: int, start: int, stop: int) -> Int64s:
+        """Return the tokens of the whole text that tokens of the indexed one are."""
+        places = self.places.get(text)
+        if places is None:
+            return np.arange(start, stop, dtype=np.int64)
+        return places[start:stop]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Two similar passages of which the second may go."""
+
+    kept: Passage
+    gone: Passage
+    similarity: float
+    tokens: Int64s
+
+
+class PassageCutter:
+    """Cuts passages out of some texts, for those that stay in them or that others have.
+
+    Parameters
+    ----------
+    tokens
+        The texts in keep order.
+    others
+        Texts that all stay. With them, nothing goes but what one of them has.
+    plan
+        What goes.
+    make_index
+        Makes an index of token lists in a new folder.
+    folder
+        Where folders of indexes are made.
+    runner
+        Does the work; the stage is ``cut``, its work are tokens.
+    """
+
+    def __init__(
+        self,
+        tokens: TokenLists,
+        others: TokenLists | None,
+        plan: CutPlan,
+        make_index: Callable[[Path, TokenLists], OpenIndex],
+        folder: Path,
+        runner: Runner,
+    ) -> None:
+        self._plan, self._runner = plan, runner
+        self._make_index, self._folder = make_index, folder
+        self._texts = CutTexts(tokens, others)
+        self._n_own = len(tokens)
+        n_others = 0 if others is None else len(others)
+        # Texts that take turns, and so stay as they then are; others are numbered behind the own.
+        first = 0 if others is None else self._n_own
+        self._turns = range(first, self._n_own + n_others)
+        self._indexed: list[_Indexed] = []
+        # In which of them a text was last, and as which version it last had its turn.
+        self._latest: Int64s = np.full(self._n_own, -1, np.int64)
+        self._at_turn: Int64s = np.full(self._n_own + n_others, -1, np.int64)
+        self.n_rounds = 0
+        self.n_windows = 0
+
+    def cut(self) -> RemovedPassages:
+        """Find all that goes; others are numbered behind the texts as what stays."""
+        changed: Int64s = np.arange(self._n_own, dtype=np.int64)
+        while len(changed):
+            self._index(changed)
+            self.n_rounds += 1
+            for batch in self._batches():
+                versions = self._texts.versions[batch]
+                found = self._look_up(batch)
+                for text, version in zip(batch, versions.tolist(), strict=True):
+                    if self._texts.versions[text] != version:
+                        found[text] = self._look_up([text])[text]
+                    self._take_turn(text, found[text])
+            changed = self._changed()
+        return self._texts.removed()
+
+    def _changed(self) -> Int64s:
+        """Return the texts that are not as an index has them."""
+        known: Int64s = np.zeros(self._n_own, np.int64)
+        for number, indexed in enumerate(self._indexed):
+            is_latest = self._latest[indexed.texts] == number
+            known[indexed.texts[is_latest]] = indexed.versions[is_latest]
+        return np.flatnonzero(self._texts.versions[: self._n_own] != known)
+
+    def _index(self, texts: Int64s) -> None:
+        lists = join_lists([self._texts.left(text) for text in texts.tolist()])
+        versions = self._texts.versions[texts]
+        places = {text: self._texts.places_left(text) for text in texts[versions > 0].tolist()}
+        index = self._make_index(self._folder / f"round-{self.n_rounds}", lists)
+        self._latest[texts] = len(self._indexed)
+        self._indexed.append(_Indexed(index, texts, versions, places))
+
+    def _batches(self) -> Iterator[list[int]]:
+        """Part the texts that take turns, the first ones into few tokens, later ones into many."""
+        batch: list[int] = []
+        n_tokens, n_done, room = 0, 0, _FIRST_BATCH
+        for text in self._turns:
+            batch.append(text)
+            n_tokens += self._texts.size(text)
+            if n_tokens >= room:
+                yield batch
+                n_done += n_tokens
+                self._runner.report("cut", n_done, self._n_turn_tokens)
+                batch, n_tokens, room = [], 0, min(2 * room, _LARGEST_BATCH)
+        if batch:
+            yield batch
+
+    @cached_property
+    def _n_turn_tokens(self) -> int:
+        return sum(self._texts.size(text) for text in self._turns)
+
+    def _look_up(self, texts: Sequence[int]) -> dict[int, list[_Candidate]]:
+        """Find what later texts have of some, as all of them are now."""
+        found: dict[int, list[_Candidate]] = {text: [] for text in texts}
+        for number, indexed in enumerate(self._indexed):
+            asked = [text for text in texts if self._is_asked(text, number)]
+            later = self._later(asked, number)
+            asked = [
+                text
+                for text, first in zip(asked, later.firsts.tolist(), strict=True)
+                if first < len(indexed.texts)
+            ]
+            if not asked:
+                continue
+            lists = join_lists([self._texts.left(text) for text in asked])
+            aligner = Aligner(indexed.index, self._plan.alignment, self._runner)
+            matches = aligner.align(lists, _nowhere, self._later(asked, number))
+            self.n_windows += aligner.counts.windows
+            for candidate in self._candidates(matches, asked, number):
+                found[candidate.kept.text].append(candidate)
+        return found
+
+    def _is_asked(self, text: int, number: int) -> bool:
+        """Return whether a text may find something in an index that it has not found before."""
+        if number == len(self._indexed) - 1 or self._plan.min_documents is not None:
+            return True
+        return bool(self._texts.versions[text] != self._at_turn[text])
+
+    def _later(self, texts: Sequence[int], number: int) -> Later:
+        """Return from which document of an index on texts find something."""
+        indexed = self._indexed[number]
+        numbers = np.array(texts, np.int64)
+        if self._turns.start == self._n_own:
+            return Later(np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.bool_))
+        places = np.searchsorted(indexed.texts, numbers)
+        inside = np.minimum(places, len(indexed.texts) - 1)
+        is_there = indexed.texts[inside] == numbers
+        # A text finds itself where it was indexed as it is now.
+        is_same = indexed.versions[inside] == self._texts.versions[numbers]
+        are_own = is_there & is_same & (self._latest[numbers] == number)
+        return Later(np.where(is_there & ~are_own, places + 1, places), are_own)
+
+    def _candidates(
+        self, matches: Matches, asked: Sequence[int], number: int
+    ) -> Iterator[_Candidate]:
+        indexed = self._indexed[number]
+        places_of = {query: self._texts.places_left(asked[query]) for query in set(matches.queries)}
+        columns = zip(
+            matches.queries.tolist(),
+            matches.query_starts.tolist(),
+            matches.query_stops.tolist(),
+            indexed.texts[matches.documents].tolist(),
+            matches.starts.tolist(),
+            matches.stops.tolist(),
+            matches.similarities.tolist(),
+            strict=True,
+        )
+        for query, start, stop, text, own_start, own_stop, similarity in columns:
+            if self._latest[text] != number:
+                continue
+            places = places_of[query][start:stop]
+            tokens = indexed.places_of(text, own_start, own_stop)
+            kept = Passage(asked[query], int(places[0]), int(places[-1]) + 1)
+            gone = Passage(text, int(tokens[0]), int(tokens[-1]) + 1)
+            yield _Candidate(kept, gone, similarity, tokens)
+
+    def _take_turn(self, text: int, candidates: list[_Candidate]) -> None:
+        """Take out of later texts, and of the text behind itself, what it has."""
+        candidates = self._chosen(candidates)
+        own = [candidate for candidate in candidates if candidate.gone.text == text]
+        if self._remove_own(own):
+            candidates = self._chosen(self._look_up([text])[text])
+        self._at_turn[text] = self._texts.versions[text]
+        for candidate in candidates:
+            if candidate.gone.text == text:
+                continue
+            # What is left of it may have gone for a passage that is more similar.
+            if self._texts.has_any(candidate.gone.text, candidate.tokens):
+                self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
+
+    def _remove_own(self, candidates: list[_Candidate]) -> bool:
+        """Take out of a text what it has before; returns whether there is something."""
+        taken: list[_Candidate] = []
+        for candidate in candidates:
+            in_the_way = any(
+                candidate.kept.meets(other.gone)
+                or candidate.gone.meets(other.kept)
+                or other.gone.holds(candidate.gone)
+                for other in taken
+            )
+            if not in_the_way:
+                taken.append(candidate)
+                self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
+        return bool(taken)
+
+    def _chosen(self, candidates: list[_Candidate]) -> list[_Candidate]:
+        """Return those that may go, the most similar first.
+
+        Where a text has changed since it was indexed, passages are left for the next round.
+        """
+        allowed = [
+            candidate
+            for candidate in candidates
+            if self._has_enough(candidate, candidates)
+            and not self._texts.has_lost(candidate.gone.text, candidate.tokens)
+            and not (self.n_rounds > _FREE_ROUNDS and self._texts.undoes(candidate.gone))
+        ]
+        return sorted(
+            allowed,
+            key=lambda each: (
+                *(-each.similarity, each.gone.text, each.gone.start, each.gone.stop),
+                *(each.kept.start, each.kept.stop),
+            ),
+        )
+
+    def _has_enough(self, candidate: _Candidate, candidates: list[_Candidate]) -> bool:
+        """Return whether enough texts have a passage, or most of it."""
+        if self._plan.min_documents is None:
+            return True
+        kept = candidate.kept
+        texts = {kept.text} | {
+            other.gone.text
+            for other in candidates
+            if 2 * kept.common(other.kept) >= kept.stop - kept.start
+        }
+        return len(texts) >= self._plan.min_documents
+
+
+def join_lists(texts: Sequence[Uint64s]) -> TokenLists:
+    """Put the tokens of some texts one behind the other."""
+    sizes = [len(text) for text in texts]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return TokenLists(np.concatenate([np.empty(0, np.uint64), *texts]), offsets)
+
+
+def _nowhere(_: float) -> None:
+    """Report to nobody; tokens are reported by batches."""
