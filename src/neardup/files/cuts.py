@@ -1,0 +1,180 @@
+"""Spans of characters that go out of texts: which, of which column, and what comes in their place.
+
+Spans are counted in the text as it is parsed, where several columns are joined. What is cut is cut
+out of the columns, each by itself; the newline between two of them is no part of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.files.rows import ColumnNames
+from neardup.files.splicing import Splices
+from neardup.files.textcolumns import SEPARATOR
+from neardup.tables import Bools, Int64s, Texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Holes in some strings, which ascend and do not meet within a string.
+
+    Parameters
+    ----------
+    strings
+        The number of the string each is in, ascending (n,).
+    starts, stops
+        In characters of the string, stops exclusive (n,).
+    is_filled
+        Whether the replacement is put in (n,).
+    """
+
+    strings: Int64s
+    starts: Int64s
+    stops: Int64s
+    is_filled: Bools
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def edges(self, n_strings: int) -> tuple[Int64s, Int64s]:
+        """Return where holes start and stop by turns, and the range of each string's there."""
+        characters = np.stack([self.starts, self.stops], axis=1).reshape(-1)
+        offsets = 2 * np.searchsorted(self.strings, np.arange(n_strings + 1))
+        return characters, offsets.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What is cut out of the texts of some rows of a block.
+
+    Parameters
+    ----------
+    columns
+        Where the texts are.
+    rows
+        The place in the block of the row that each span is in, ascending (n,).
+    starts, stops
+        Characters of the text as ``ParsedRows.text`` has it, stops exclusive; ascending within a
+        row, not overlapping (n,).
+    replacement
+        What is put where something was cut, once for spans that adjoin. One that goes on in a
+        second column has it in the first only.
+    """
+
+    columns: ColumnNames
+    rows: Int64s
+    starts: Int64s
+    stops: Int64s
+    replacement: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def changed(self) -> Int64s:
+        """The places of the rows that are cut, each once, ascending."""
+        return np.unique(self.rows)
+
+    def holes(self) -> Holes:
+        """Return the holes in the texts, whose numbers are those in ``changed``."""
+        follows = (self.rows[1:] == self.rows[:-1]) & (self.starts[1:] == self.stops[:-1])
+        firsts = np.concatenate([[True], ~follows])[: len(self)]
+        lasts = np.concatenate([~follows, [True]])[: len(self)]
+        strings = np.searchsorted(self.changed, self.rows[firsts])
+        is_filled = np.ones(len(strings), np.bool_)
+        return Holes(strings, self.starts[firsts], self.stops[lasts], is_filled)
+
+    def holes_of_columns(self, lengths: Sequence[Int64s]) -> list[Holes]:
+        """Return the holes in each of several columns, given the characters of the changed rows."""
+        holes = self.holes()
+        parts = []
+        begin = np.zeros(len(self.changed), np.int64)
+        is_open = np.ones(len(holes), np.bool_)
+        for length in lengths:
+            origin = begin[holes.strings]
+            starts = np.maximum(holes.starts - origin, 0)
+            stops = np.minimum(holes.stops - origin, length[holes.strings])
+            there = starts < stops
+            strings = holes.strings[there]
+            parts.append(Holes(strings, starts[there], stops[there], is_open[there]))
+            is_open &= ~there
+            begin = begin + length + len(SEPARATOR)
+        return parts
+
+
+def cut_texts(
+    texts: pa.Array, rows: Int64s, starts: Int64s, stops: Int64s, replacement: str = ""
+) -> pa.Array:
+    """Cut spans out of strings.
+
+    Parameters
+    ----------
+    texts
+        An array of strings; a null stays null.
+    rows, starts, stops, replacement
+        As of ``Cuts``: the string that each span is in, its characters, what comes in its place.
+
+    Returns
+    -------
+    An array of the same type.
+
+    Notes
+    -----
+    Time O(bytes of the texts); memory those of the result.
+    """
+    cuts = Cuts(ColumnNames(), rows, starts, stops, replacement)
+    holes = cuts.holes()
+    return fill_holes(texts, replace(holes, strings=cuts.changed[holes.strings]), replacement)
+
+
+def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
+    """Cut holes into strings, and put the replacement into those that get it."""
+    import pyarrow as pa
+
+    from neardup.kernels import splicing
+
+    if not len(holes):
+        return texts
+    wide = Texts.from_arrow(texts)
+    characters, offsets = holes.edges(len(texts))
+    edges = np.empty(len(characters), np.int64)
+    splicing.find_characters(
+        wide.data, wide.offsets[:-1], wide.offsets[1:], characters, offsets, edges
+    )
+    begin, end = int(wide.offsets[0]), int(wide.offsets[-1])
+    splices = splices_of(edges - begin, holes, replacement.encode())
+    data = splices.apply(wide.data[begin:end])
+    moved = pa.py_buffer(splices.moved(wide.offsets - begin))
+    buffers = [_validity(texts), moved, pa.py_buffer(data)]
+    strings = pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+    return strings.cast(texts.type)
+
+
+def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
+    """Return what is exchanged where holes have their edges, starts and stops by turns."""
+    starts, stops = edges[0::2], edges[1::2]
+    # A hole behind the end of its string is none.
+    there = starts < stops
+    # Nothing, and the replacement. Kernels take no empty array for read-only memory.
+    pieces = Texts(
+        np.frombuffer(replacement or b"\0", np.uint8), np.array([0, 0, len(replacement)])
+    )
+    return Splices(starts[there], stops[there], pieces, holes.is_filled[there].astype(np.int64))
+
+
+def _validity(texts: pa.Array) -> pa.Buffer | None:
+    """Return the bits that say which strings are not null, from bit 0."""
+    import pyarrow as pa
+
+    if not texts.null_count:
+        return None
+    bits = np.packbits(texts.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
+    return pa.py_buffer(bits)
