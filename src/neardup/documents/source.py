@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,12 @@ import pyarrow as pa
 from neardup.documents.index import OpenDocuments
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.files.memory import TableBlock
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
 
 _BLOCK_ROWS = 2048
@@ -96,3 +97,7 @@ class _IndexBlock(TableBlock):
         """Give texts, and ids if a column has them."""
         own = replace(columns, text="text", id=columns.id and "id", order=None)
         return super().parse(own, select=select, skip_bad=skip_bad)
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the texts, which are in one column."""
+        return super().with_cuts(replace(cuts, columns=("text",)))

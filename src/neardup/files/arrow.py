@@ -7,16 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, parse_arrow
-from neardup.files.columnwords import SAMPLED_ROWS
-from neardup.files.problems import check_columns, string_values
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading, writing
+from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
@@ -85,7 +82,7 @@ class ArrowSource(Source):
                     return
                 for start in range(0, len(batch), self._block_rows):
                     part = pa.Table.from_batches([batch.slice(start, self._block_rows)])
-                    block = _ArrowBlock(part, number, self.location)
+                    block = TableBlock(part, number, self.location)
                     block.end = file.tell()
                     yield block
                     number += len(part)
@@ -104,32 +101,6 @@ class ArrowSource(Source):
         return _ArrowWriter(folder / self.name, schema, is_file=is_file)
 
 
-class _ArrowBlock(RowBlock):
-    """Rows of one record batch."""
-
-    def __init__(self, table: pa.Table, number: int, path: str) -> None:
-        self._table, self._path = table, path
-        self.numbers = np.arange(number, number + len(table))
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Check the named columns and give them."""
-        names = check_columns(
-            columns,
-            self._table.column_names,
-            path=self._path,
-            sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
-        )
-        numbers = self.numbers if select is None else self.numbers[select]
-        table = filter_rows(self._table.select(names), select)
-        return parse_arrow(table, numbers, columns, path=self._path, skip_bad=skip_bad)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns."""
-        return filter_rows(self._table, select)
-
-
 class _ArrowWriter(RowWriter):
     """Writes rows as record batches, one a block."""
 
@@ -141,12 +112,23 @@ class _ArrowWriter(RowWriter):
             self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, all columns."""
+        """Append the selected rows, all columns.
+
+        Raises
+        ------
+        InvalidInputError
+            If Arrow does not take them, as files do not where texts of a dictionary have changed.
+        """
         if not select.any():
             return
+        table = block.to_table(select)
         self._has_failed = True
-        with writing(self._destination):
-            self._writer.write_table(block.to_table(select))
+        try:
+            with writing(self._destination):
+                self._writer.write_table(table)
+        except pa.ArrowInvalid as error:
+            message = f"{error}; write format='parquet' (--format parquet)"
+            raise InvalidInputError(message, path=str(self._destination)) from None
         self._has_failed = False
 
     def close(self) -> None:

@@ -99,7 +99,7 @@ def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
 
 
 def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
-    array = _plain(table.column(name))
+    array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type):
@@ -115,7 +115,7 @@ def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) ->
 
 
 def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
-    array = _plain(table.column(name))
+    array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
     if not _is_string(array.type) and not pa.types.is_integer(array.type):
@@ -129,7 +129,7 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
 
 
 def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
-    array = _plain(table.column(name))
+    array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.int64())
     kind = array.type
@@ -140,8 +140,8 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
     return array
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Undo dictionaries, extension types and string views."""
+def plain_array(column: pa.ChunkedArray) -> pa.Array:
+    """Give a column in one piece, without dictionaries, extension types and string views."""
     if isinstance(column.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(chunks, column.type.storage_type)

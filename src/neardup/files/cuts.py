@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames
 from neardup.files.splicing import Splices
 from neardup.files.textcolumns import SEPARATOR
 from neardup.tables import Bools, Int64s, Texts
@@ -58,7 +57,7 @@ class Cuts:
     Parameters
     ----------
     columns
-        Where the texts are.
+        The names of the columns of the text, in the order in which they are joined.
     rows
         The place in the block of the row that each span is in, ascending (n,).
     starts, stops
@@ -69,7 +68,7 @@ class Cuts:
         second column has it in the first only.
     """
 
-    columns: ColumnNames
+    columns: tuple[str, ...]
     rows: Int64s
     starts: Int64s
     stops: Int64s
@@ -92,6 +91,15 @@ class Cuts:
         is_filled = np.ones(len(strings), np.bool_)
         return Holes(strings, self.starts[firsts], self.stops[lasts], is_filled)
 
+    def holes_of_texts(self, texts: Sequence[pa.Array]) -> list[Holes]:
+        """Return the holes in each column of the text, given the strings of the changed rows."""
+        import pyarrow.compute as pc
+
+        if len(self.columns) == 1:
+            return [self.holes()]
+        lengths = [pc.utf8_length(text).fill_null(0).to_numpy() for text in texts]
+        return self.holes_of_columns(lengths)
+
     def holes_of_columns(self, lengths: Sequence[Int64s]) -> list[Holes]:
         """Return the holes in each of several columns, given the characters of the changed rows."""
         holes = self.holes()
@@ -99,9 +107,8 @@ class Cuts:
         begin = np.zeros(len(self.changed), np.int64)
         is_open = np.ones(len(holes), np.bool_)
         for length in lengths:
-            origin = begin[holes.strings]
-            starts = np.maximum(holes.starts - origin, 0)
-            stops = np.minimum(holes.stops - origin, length[holes.strings])
+            starts = np.maximum(holes.starts - begin[holes.strings], 0)
+            stops = np.minimum(holes.stops - begin[holes.strings], length[holes.strings])
             there = starts < stops
             strings = holes.strings[there]
             parts.append(Holes(strings, starts[there], stops[there], is_open[there]))
@@ -130,7 +137,7 @@ def cut_texts(
     -----
     Time O(bytes of the texts); memory those of the result.
     """
-    cuts = Cuts(ColumnNames(), rows, starts, stops, replacement)
+    cuts = Cuts(("text",), rows, starts, stops, replacement)
     holes = cuts.holes()
     return fill_holes(texts, replace(holes, strings=cuts.changed[holes.strings]), replacement)
 

@@ -19,9 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8, parse_arrow
+from neardup.files.arrowcolumns import is_utf8, one_array, parse_arrow
 from neardup.files.columnwords import SAMPLED_ROWS
 from neardup.files.compression import suffix_below
+from neardup.files.delimitedcuts import cut_fields
 from neardup.files.problems import ENCODING_ADVICE, Problems, check_columns, not_decodable
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -38,6 +39,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
@@ -253,6 +255,19 @@ class _DelimitedBlock(RawBlock):
                 advice=ENCODING_ADVICE,
             )
         return table
+
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Cut spans out of the fields of the texts, quoted as they were or as they must be."""
+        if not len(cuts):
+            return self
+        changed = np.zeros(len(self), np.bool_)
+        changed[cuts.changed] = True
+        indexes = [self._columns.index(name) for name in cuts.columns]
+        chosen = self.raw.select(changed)
+        table = self._read(chosen, indexes, Problems(chosen.numbers, self.path, skip_bad=False))
+        texts = [one_array(column) for column in table.columns]
+        raw = cut_fields(self.raw, cuts, texts, self._columns, self._delimiter)
+        return _DelimitedBlock(self.path, raw, self._columns, self._delimiter)
 
     def _read(self, raw: RawRows, indexes: Sequence[int], problems: Problems) -> pa.Table:
         """Read some columns of all rows but those with a wrong number of fields."""

@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.errors import InvalidInputError
 from neardup.files.problems import Problems, not_decodable
 from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.splicing import Splices
+from neardup.tables import Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.files.cuts import Cuts
 
 MARK_BYTES = 4
 """As much as a byte-order mark has at most."""
@@ -143,6 +148,38 @@ class EncodedBlock(RawBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns."""
         return self.decoded(select).to_table()
+
+    def with_cuts(self, cuts: Cuts) -> EncodedBlock:
+        """Cut spans out of the texts; of a row that is cut, all characters are encoded anew.
+
+        Raises
+        ------
+        InvalidInputError
+            If the encoding lacks a character of the replacement.
+        """
+        if not len(cuts):
+            return self
+        changed = np.zeros(len(self), np.bool_)
+        changed[cuts.changed] = True
+        block = self.decoded(changed).with_cuts(
+            replace(cuts, rows=np.searchsorted(cuts.changed, cuts.rows))
+        )
+        assert isinstance(block, RawBlock)
+        try:
+            rows = [block.raw[index].decode().encode(self._codec) for index in range(len(block))]
+        except UnicodeEncodeError as error:
+            message = (
+                f"replacement {cuts.replacement!r} cannot be written in {self._codec}, which lacks "
+                f"{error.object[error.start]!r}; choose another with replacement (--replacement)"
+            )
+            raise InvalidInputError(message, path=self.path) from None
+        pieces = Texts(
+            np.frombuffer(b"".join(rows), np.uint8),
+            np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        )
+        starts, ends = self.raw.starts[changed], self.raw.ends[changed]
+        raw = self.raw.spliced(Splices(starts, ends, pieces, np.arange(len(rows))))
+        return EncodedBlock(self.path, raw, self._make, self._codec)
 
     def decoded(self, select: Mask | None = None) -> RowBlock:
         """Return rows in UTF-8.

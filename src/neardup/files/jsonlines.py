@@ -15,6 +15,7 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8
 from neardup.files.encodings import DecodingWriter, EncodedBlock
+from neardup.files.jsoncuts import cut_strings
 from neardup.files.jsonobjects import parse_objects
 from neardup.files.jsontables import objects_to_table
 from neardup.files.jsonvalues import JSON_SPACE, load_object
@@ -32,6 +33,7 @@ from neardup.files.rawsource import RawSource
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
@@ -140,3 +142,9 @@ class JsonBlock(RawBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, types inferred; strings that look like dates stay strings."""
         return objects_to_table(self.raw.select(select), path=self.path)
+
+    def with_cuts(self, cuts: Cuts) -> JsonBlock:
+        """Cut spans out of the strings of the texts."""
+        if not len(cuts):
+            return self
+        return JsonBlock(self.path, cut_strings(self.raw, cuts), self._advice)

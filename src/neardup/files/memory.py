@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.problems import check_columns, first_values
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,30 +71,6 @@ class MemorySource(_Unnamed):
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""
         return TableWriter(folder / self.name, self._table.schema)
-
-
-class TableBlock(RowBlock):
-    """Consecutive rows of a table in memory, numbered from ``first``."""
-
-    def __init__(self, table: pa.Table, first: int) -> None:
-        self._table = table
-        self.numbers = np.arange(first, first + len(table))
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Check the named columns and give them."""
-        numbers = self.numbers if select is None else self.numbers[select]
-        wanted = check_columns(
-            columns, self._table.column_names, path=None, sample=lambda: first_values(self)
-        )
-        indexes = [i for i, name in enumerate(self._table.column_names) if name in wanted]
-        table = filter_rows(self._table.select(indexes), select)
-        return parse_arrow(table, numbers, columns, path=None, skip_bad=skip_bad)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns."""
-        return filter_rows(self._table, select)
 
 
 class DatasetSource(_Unnamed):

@@ -24,10 +24,12 @@ from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, open_random, reading
+from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
 
@@ -236,6 +238,11 @@ class _ParquetBlock(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, with the metadata of the file."""
         return self._read(None, select).replace_schema_metadata(self._group.source.schema.metadata)
+
+    def with_cuts(self, cuts: Cuts) -> TableBlock:
+        """Read all columns, and cut spans out of those of the texts."""
+        path = self._group.source.location
+        return TableBlock(self.to_table(), int(self.numbers[0]), path).with_cuts(cuts)
 
     def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
         table = self._group.reader(columns).read(self)

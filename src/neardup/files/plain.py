@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.compression import suffix_below
+from neardup.files.cuts import fill_holes
 from neardup.files.problems import ENCODING_ADVICE, Problems
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -27,14 +30,19 @@ from neardup.files.rawrows import (
 )
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.splicing import Splices
+from neardup.tables import Texts
 
 if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
 
 # What the only column is called.
 _COLUMN = "text"
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def open_source(
@@ -133,7 +141,7 @@ class TextLinesSource(_TextSource):
         return cut_lines
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return _TextBlock(self.location, raw, raw.starts, line_ends(raw))
+        return _LineBlock(self.location, raw, raw.starts, line_ends(raw))
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of lines."""
@@ -168,6 +176,26 @@ class _TextBlock(RawBlock):
         """Give the texts as the column ``text``."""
         return pa.table({_COLUMN: self.parse(ColumnNames(), select=select).text})
 
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Cut spans out of the texts."""
+        if not len(cuts):
+            return self
+        changed = np.zeros(len(self), np.bool_)
+        changed[cuts.changed] = True
+        texts = fill_holes(self._texts(changed), cuts.holes(), cuts.replacement)
+        written, n_behind = self._written(texts, changed)
+        pieces = Texts.from_arrow(written)
+        which = np.arange(len(pieces))
+        splices = Splices(self._starts[changed], self._ends[changed], pieces, which)
+        ends = splices.moved(self._ends)
+        ends[changed] -= n_behind
+        raw = self.raw.spliced(splices)
+        return type(self)(self.path, raw, splices.moved(self._starts), ends)
+
+    def _written(self, texts: pa.Array, changed: Mask) -> tuple[pa.Array, Positions]:
+        """Return the new texts of some rows as they are written, and the bytes behind each."""
+        return texts, np.zeros(len(texts), np.int64)
+
     def _texts(self, select: Mask | None) -> pa.Array:
         """Copy the texts out of the block.
 
@@ -184,6 +212,21 @@ class _TextBlock(RawBlock):
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.raw.data)]
         both = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
         return both.take(pa.array(np.arange(0, len(offsets), 2)))
+
+
+class _LineBlock(_TextBlock):
+    """Rows that are lines."""
+
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Cut spans out of the texts; in the replacement, spaces stand for line ends."""
+        return super().with_cuts(replace(cuts, replacement=_LINE_END.sub(" ", cuts.replacement)))
+
+    def _written(self, texts: pa.Array, changed: Mask) -> tuple[pa.Array, Positions]:
+        r"""Add ``\r`` to a text that now ends in one before a newline: both would be a line end."""
+        has_newline = self.raw.ends[changed] == self._ends[changed] + 1
+        grows = pc.ends_with(texts, "\r").to_numpy(zero_copy_only=False) & has_newline
+        longer = pc.binary_join_element_wise(texts, "\r", "")
+        return pc.if_else(pa.array(grows), longer, texts), grows.astype(np.int64)
 
 
 class _ForeignBlock(RawBlock):
@@ -206,6 +249,11 @@ class _ForeignBlock(RawBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Refuse the row."""
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})
+
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Return the block itself: there is nothing to cut."""
+        assert not len(cuts)
+        return self
 
 
 def _cut_nothing(data: bytes | memoryview, final: bool) -> Cut:

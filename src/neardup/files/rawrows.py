@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.files.splicing import Splices
 from neardup.files.streams import OutputStream
-
-if TYPE_CHECKING:
-    pass
 
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""
@@ -58,6 +55,11 @@ class RawRows:
         if mask is None or mask.all():
             return self
         return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
+
+    def spliced(self, splices: Splices) -> RawRows:
+        """Exchange ranges of bytes, each within a row, for others."""
+        starts, ends = splices.moved(self.starts), splices.moved(self.ends)
+        return RawRows(splices.apply(self.data), starts, ends, self.numbers)
 
     def joined(self) -> bytes | memoryview:
         """Return all rows one after the other; rows that adjoin in the file in one slice."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.streams import OutputStream
 
@@ -107,6 +108,14 @@ class RowBlock(ABC):
     @abstractmethod
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns of the rows as an Arrow table."""
+
+    @abstractmethod
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Return a block of the same rows with spans cut out of their texts.
+
+        A row without such spans is the same, in the bytes of its original form too; of the others
+        nothing but the text is changed. Rows that cannot be used have none.
+        """
 
 
 class RowWriter(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,15 @@ class Splices:
         shifts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._growth)])
         moved: Int64s = positions + shifts[np.searchsorted(self.stops, positions, side="right")]
         return moved
+
+    @classmethod
+    def merge(cls, parts: Sequence[Splices]) -> Splices:
+        """Put together what is disjoint and has the same pieces."""
+        starts = np.concatenate([part.starts for part in parts])
+        order = np.argsort(starts)
+        stops = np.concatenate([part.stops for part in parts])[order]
+        which = np.concatenate([part.which for part in parts])[order]
+        return cls(starts[order], stops, parts[0].pieces, which)
 
     @property
     def _growth(self) -> Int64s:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.cuts import Cuts, cut_texts
-from neardup.files.rows import ColumnNames
 from tests.cuts import Span, cut, spans_of
 from tests.examples import examples
 
@@ -66,7 +65,7 @@ def test_holes_of_columns__each_by_itself():
     """A span over the newline between two columns is in both, its replacement in the first."""
     # ab \n (nothing) \n cdef, in the rows 3 and 7.
     rows, starts, stops = arrays([(3, 1, 6), (7, 2, 4), (7, 4, 5), (7, 7, 8)])
-    cuts = Cuts(ColumnNames(("a", "b", "c")), rows, starts, stops)
+    cuts = Cuts(("a", "b", "c"), rows, starts, stops)
     assert cuts.changed.tolist() == [3, 7]
     lengths = [np.array([2, 2]), np.array([0, 0]), np.array([4, 4])]
     found = [
