@@ -156,7 +156,7 @@ def find_strings(
                 i += 1
             value = value_stop = np.int64(0)
             if i < stop and data[i] == _QUOTE:
-                value = i + 1
+                value = np.int64(i + 1)
                 value_stop = np.int64(_string_stop(data, value, stop))
                 i = value_stop + 1
             else:
