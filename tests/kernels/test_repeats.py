@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.kernels import repeat_table, repeats
+from neardup.kernels.types import sealed
+from neardup.passages import repeats as passages
+from tests.oracles import repeats as oracle
+from tests.repeats import found_rows, make_tokens, removed_by
+
+
+def random_documents(generator):
+    """Documents put together from few pieces of few tokens."""
+    n_kinds = generator.choice([1, 2, 3, 20])
+    pieces = [
+        generator.choices(range(n_kinds), k=generator.randint(1, 12))
+        for _ in range(generator.randint(1, 4))
+    ]
+    return [
+        [token for piece in generator.choices(pieces, k=generator.randrange(6)) for token in piece]
+        for _ in range(generator.randrange(6))
+    ]
+
+
+def check(documents, order, min_tokens, **options):
+    rows = found_rows(documents, min_tokens, order, **options)
+    expected = oracle.removed_tokens(documents, order, min_tokens, **options)
+    assert removed_by(rows, len(documents)) == expected
+
+
+@pytest.mark.parametrize("min_documents", [1, 2, 3])
+@pytest.mark.parametrize("n_against", [0, 1])
+def test_remove_repeats__oracle(min_documents, n_against):
+    generator = random.Random(min_documents)
+    for _ in range(40):
+        documents = random_documents(generator)
+        order = generator.sample(range(len(documents)), generator.randint(0, len(documents)))
+        min_tokens = generator.randint(1, 9)
+        options = {"min_documents": min_documents, "n_against": min(n_against, len(order))}
+        check(documents, order, min_tokens, **options)
+
+
+def test_remove_repeats__more_room(monkeypatch):
+    """Tables and rows are given more room until it suffices, also in the midst of a document."""
+    monkeypatch.setattr(passages, "_LEAST_ROOM", 2)
+    monkeypatch.setattr(passages, "_AT_A_TIME", 3)
+    generator = random.Random(1)
+    for _ in range(60):
+        documents = random_documents(generator)
+        check(documents, list(range(len(documents))), generator.randint(1, 6))
+
+
+@pytest.mark.parametrize(
+    ("documents", "min_tokens", "expected"),
+    [
+        ([], 3, []),
+        ([[]], 3, []),
+        ([[1, 2, 3]], 3, []),
+        ([[1, 2], [1, 2]], 3, []),
+        ([[1, 2, 3], [], [1, 2, 3]], 3, [(2, 0, 3, 0, 0, 3)]),
+        # As long as can be, on both sides.
+        ([[9, 1, 2, 3, 4, 8], [7, 1, 2, 3, 4, 6]], 3, [(1, 1, 5, 0, 1, 5)]),
+        # Twice in one document.
+        ([[1, 2, 3, 4, 1, 2, 3]], 3, [(0, 4, 7, 0, 0, 3)]),
+        # Periodic: the first three stay, and rows are as long as they can be.
+        ([[1] * 3], 3, []),
+        ([[1] * 5], 3, []),
+        ([[1] * 8], 3, [(0, 3, 6, 0, 0, 3), (0, 6, 8, 0, 1, 3)]),
+        # Equal runs that overlap: 2 3 4 is in the first, 3 4 5 in the second document.
+        (
+            [[1, 2, 3, 4], [3, 4, 5, 9], [0, 2, 3, 4, 5, 0]],
+            3,
+            [(2, 1, 4, 0, 1, 4), (2, 4, 5, 1, 2, 3)],
+        ),
+        # 1 5 6 is across the joint once 2 3 4 has gone.
+        (
+            [[2, 3, 4], [1, 5, 6], [1, 2, 3, 4, 5, 6]],
+            3,
+            [(2, 0, 1, 1, 0, 1), (2, 1, 4, 0, 0, 3), (2, 4, 6, 1, 1, 3)],
+        ),
+        # A joint in what stays.
+        (
+            [[2, 3, 4], [1, 2, 3, 4, 5, 6], [1, 5, 6]],
+            3,
+            [(1, 1, 4, 0, 0, 3), (2, 0, 1, 1, 0, 1), (2, 1, 3, 1, 4, 6)],
+        ),
+        # 7 8 9 goes for the first, then 9 6 5 across the joint: the row names what stays for 9.
+        (
+            [[9, 6, 5], [7, 8, 9, 6, 7, 8, 9, 5]],
+            3,
+            [(1, 2, 4, 0, 0, 2), (1, 4, 6, 1, 0, 2), (1, 6, 7, 0, 0, 1), (1, 7, 8, 0, 2, 3)],
+        ),
+    ],
+)
+def test_remove_repeats__examples(documents, min_tokens, expected):
+    assert found_rows(documents, min_tokens) == expected
+    check(documents, list(range(len(documents))), min_tokens)
+
+
+def test_remove_repeats__frequent_short_runs():
+    """Behind a long chain of samples windows are in the table; every one of them is found."""
+    footer = [1, 2, 3, 4]
+    documents = [[1000 + n, *footer, 2000 + n, 5] for n in range(30)]
+    documents += [[3000 + n, *footer, 2000 + n, 6] for n in range(30)]
+    assert found_rows(documents, 5) == [(30 + n, 1, 6, n, 1, 6) for n in range(30)]
+    check(documents, list(range(60)), 5)
+
+
+def test_remove_repeats__first_of_order_stays():
+    documents = [[1, 2, 3, 4], [1, 2, 3, 4]]
+    assert found_rows(documents, 3, [1, 0]) == [(0, 0, 4, 1, 0, 4)]
+    assert found_rows(documents, 3, [0]) == []
+
+
+def test_remove_repeats__lead_of_values():
+    tokens = make_tokens([[1, 2, 3], [1, 2, 3]], lead=5)
+    found = passages.find_repeats(tokens, np.arange(2), 3)
+    assert (found.starts.tolist(), found.kept_starts.tolist()) == ([0], [0])
+
+
+def test_remove_repeats__reports_what_is_full():
+    tokens = make_tokens([[1, 2, 3, 4] * 2])
+
+    def state(n_slots, n_rows):
+        collection = repeat_table.Collection(
+            tokens.values, tokens.offsets, np.zeros(1, np.uint64), np.zeros(0, np.uint64), 3, 1
+        )
+        filled = np.zeros(2, np.int64)
+        found = repeat_table.Found(
+            np.zeros(n_slots, np.uint64), np.empty((n_rows, 3), np.int64), filled
+        )
+        order = np.zeros(1, np.int64)
+        return repeats.remove_repeats(sealed(collection), found, order, 0, 1, 0, 1), filled[1]
+
+    assert state(2, 1) == ((0, repeats.TABLE_FULL), 0)
+    assert state(50, 0) == ((0, repeats.ROWS_FULL), 0)
+    assert state(50, 1) == ((1, repeats.DONE), 1)

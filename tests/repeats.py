@@ -1,0 +1,55 @@
+"""Collections of token lists that repeat each other and themselves, and what is cut out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from neardup.passages.repeats import find_repeats
+from neardup.tables import TokenLists
+from tests.arrays import ragged
+
+
+def spread(number):
+    """A 64-bit value for a small number."""
+    return (number * 0x9E3779B97F4A7C15 + 1) % 2**64
+
+
+def make_tokens(documents, *, lead=0):
+    return TokenLists(*ragged([list(map(spread, each)) for each in documents], lead=lead))
+
+
+def found_rows(documents, min_tokens, order=None, **options):
+    """Rows as tuples: document, start, stop, kept document, kept start, kept stop."""
+    order = range(len(documents)) if order is None else order
+    found = find_repeats(make_tokens(documents), np.array(order, np.int64), min_tokens, **options)
+    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True))
+
+
+def removed_by(rows, n_documents):
+    """Tokens of each document that rows take away; no two rows take the same."""
+    removed = [set() for _ in range(n_documents)]
+    for document, start, stop, *_ in rows:
+        assert start < stop
+        assert removed[document].isdisjoint(range(start, stop))
+        removed[document].update(range(start, stop))
+    return removed
+
+
+def what_stays(documents, removed):
+    pairs = zip(documents, removed, strict=True)
+    return [[t for i, t in enumerate(tokens) if i not in gone] for tokens, gone in pairs]
+
+
+@st.composite
+def collections(draw, max_documents=6):
+    """Documents put together from few pieces: periodic, stitched together, cut off anywhere."""
+    n_kinds = draw(st.sampled_from([1, 2, 2, 3, 5, 20]))
+    token = st.integers(0, n_kinds - 1)
+    pieces = draw(st.lists(st.lists(token, min_size=1, max_size=14), min_size=1, max_size=5))
+    piece = st.one_of(st.sampled_from(pieces), st.lists(token, max_size=10))
+    text = st.lists(piece, max_size=7).map(lambda parts: [t for part in parts for t in part])
+    return draw(st.lists(text, max_size=max_documents))
+
+
+lengths = st.integers(1, 12)
