@@ -8,7 +8,9 @@ The public names, and where they live:
 - ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
-- ``align`` (jobs.passages): all passages that two collections share.
+- ``align`` (jobs.passages): all passages that two collections share, or the documents of one.
+- ``cut`` (jobs.cut): texts without the passages, paragraphs or lines that they repeat; its
+  ``CutResult`` says what went, and where it stays.
 - ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text; ``Match`` is what a
   query returns, ``DocumentSearchResult`` what many do.
 - ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
@@ -52,6 +54,8 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.jobs.compare.compare import compare
     from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.cut.cut import cut
+    from neardup.jobs.cut.result import CutResult
     from neardup.jobs.dedup.choose_documents import choose
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
@@ -75,6 +79,7 @@ __all__ = [
     "Banding",
     "ClusterResult",
     "CompareResult",
+    "CutResult",
     "DeduplicationResult",
     "DocumentIndex",
     "DocumentSearchResult",
@@ -106,6 +111,7 @@ __all__ = [
     "cluster_sketches",
     "compare",
     "connect",
+    "cut",
     "deduplicate",
     "estimate",
     "find_pairs",
@@ -116,6 +122,7 @@ __all__ = [
 _HOMES = {
     "Banding": "neardup.matching.bands",
     "CompareResult": "neardup.jobs.compare.result",
+    "CutResult": "neardup.jobs.cut.result",
     "DeduplicationResult": "neardup.jobs.dedup.result",
     "DocumentIndex": "neardup.jobs.documents.document_index",
     "DocumentSearchResult": "neardup.jobs.documents.result",
@@ -129,6 +136,7 @@ _HOMES = {
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",
     "connect": "neardup.service.client",
+    "cut": "neardup.jobs.cut.cut",
     "deduplicate": "neardup.jobs.dedup.deduplicate",
     "cluster_sketches": "neardup.jobs.sketch.clusters",
     "ClusterResult": "neardup.jobs.sketch.clusters",

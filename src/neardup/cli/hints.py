@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from neardup.cli.notes import SHORT_TEXTS_OF_PAIRS, SHORTER_SHINGLES, are_most
+from neardup.cli.wording import counted
 
 # From so many tokens on, texts may well share a passage without being alike as a whole.
 _LONG_TEXT = 100
@@ -149,4 +150,22 @@ def hint_for_drop(summary: dict[str, Any]) -> str:
     return (
         "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
         "or choose another --column"
+    )
+
+
+def hint_for_cut(summary: dict[str, Any]) -> str:
+    """Say what to try where nothing was repeated."""
+    if summary["spans"] or not summary["documents_in"] or "min_tokens" not in summary:
+        return ""
+    if are_most(summary["short_documents"], summary["documents_in"]):
+        return (
+            f"{counted(summary['short_documents'], 'document')} shorter than "
+            f"{summary['min_tokens']} tokens, of which nothing goes; a smaller --min-tokens cuts "
+            "shorter things"
+        )
+    looser = "" if summary["exact"] else ", a lower --threshold less similar ones"
+    exactly = "; without --exact similar ones are found, too" if summary["exact"] else ""
+    return (
+        f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
+        f"{looser}{exactly}"
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,10 @@ from neardup.documents.index import OpenDocuments
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
-from neardup.files.tableblocks import TableBlock
+from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.files.tableblocks import StoredBlock
 
 if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
 
 _BLOCK_ROWS = 2048
@@ -69,7 +67,7 @@ class IndexSource(Source):
             documents = index.live_rows(segment) + index.first_documents[segment]
             for start in range(0, len(documents), self._block_rows):
                 rows = index.read_rows(documents[start : start + self._block_rows])
-                yield _IndexBlock(rows, number)
+                yield StoredBlock(rows, number)
                 number += len(rows)
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
@@ -86,18 +84,3 @@ class IndexSource(Source):
         rows = next((block.to_table() for block in self.blocks()), None)
         schema = pa.schema([]) if rows is None else rows.schema
         return TableWriter(folder / self.name, schema)
-
-
-class _IndexBlock(TableBlock):
-    """Consecutive documents of an index."""
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Give texts, and ids if a column has them."""
-        own = replace(columns, text="text", id=columns.id and "id", order=None)
-        return super().parse(own, select=select, skip_bad=skip_bad)
-
-    def with_cuts(self, cuts: Cuts) -> Self:
-        """Cut spans out of the texts, which are in one column."""
-        return super().with_cuts(replace(cuts, columns=("text",)))

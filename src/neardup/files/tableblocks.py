@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -48,3 +49,18 @@ class TableBlock(RowBlock):
         """Cut spans out of the columns of the texts."""
         table = cut_columns(self._table, cuts, path=self._path)
         return type(self)(table, int(self.numbers[0]), self._path)
+
+
+class StoredBlock(TableBlock):
+    """Consecutive documents of an index, whose texts and ids are in columns of these names."""
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Give texts, and ids if a column has them."""
+        own = replace(columns, text="text", id=columns.id and "id", order=None)
+        return super().parse(own, select=select, skip_bad=skip_bad)
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the texts, which are in one column."""
+        return super().with_cuts(replace(cuts, columns=("text",)))

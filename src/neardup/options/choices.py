@@ -25,6 +25,9 @@ Representative = Literal["first", "popular"]
 IndexKind = Literal["passages", "documents"]
 Report = Literal["best", "maximal", "windows"]
 
+CutUnit = Literal["passages", "paragraphs", "lines"]
+Side = Literal["query", "doc"]
+
 InputFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
 OnError = Literal["raise", "skip"]
 Engine = Literal["threads", "spark"]

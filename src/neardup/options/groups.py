@@ -10,7 +10,7 @@ from neardup.options.option import Option
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "id_column", "against"),
-        *("against_text_column", "against_id_column", "column", "missing"),
+        *("against_text_column", "against_id_column", "column", "side", "missing"),
         *("input_format", "encoding", "delimiter", "lines", "on_error", "info"),
         *("documents", "input_size"),
     ),
@@ -19,7 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "occurrences",
     ),
     "Similarity": (
-        *("threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
         *("method", "algorithm", "gap"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
@@ -28,14 +28,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
     ),
     "Choice": (
-        *("keep", "clusters", "top", "per_document", "limit", "max_documents", "maximal"),
-        *("within", "all_windows", "places"),
+        *("keep", "clusters", "top", "per_document", "limit", "min_documents", "max_documents"),
+        *("maximal", "within", "all_windows", "places"),
     ),
     "Access": ("host", "port", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
     "Output": (
         *("output", "add", "output_format", "table_format", "show_all", "html"),
-        *("columns", "no_text", "overwrite", "stats", "as_json"),
+        *("replacement", "columns", "no_text", "overwrite", "stats", "as_json"),
     ),
     "Running": (
         *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),

@@ -160,6 +160,47 @@ _ALIGN = (
     table.MAX_DOCUMENTS,
 )
 
+_CUT = (
+    table.UNIT,
+    table.EXACT,
+    table.THRESHOLD.but(
+        default=None,
+        help="Least similarity of what goes to what stays, in (0, 1]; an exact decimal.",
+        usual="0.8",
+    ),
+    table.MIN_TOKENS.but(
+        kind=Whole(1), help="Tokens of the shortest thing that goes.", usual="50; 5 of other units"
+    ),
+    table.MIN_DOCUMENTS,
+    table.KEEP.but(
+        help="Whose copy stays: that of the first document, longest, shortest, max:COLUMN, "
+        "min:COLUMN or priority:COLUMN=A,B,C."
+    ),
+    table.REPLACEMENT,
+    table.RECALL.but(help="Least probability that what is similar is found.", usual="0.99"),
+    table.NUM_PERM.but(
+        kind=Whole(8, 1024, within="8 and 1,024"),
+        help="Hash functions.",
+        usual="64; of other units 128",
+    ),
+    table.SEED,
+    table.TOKENIZER,
+    table.NGRAM.but(
+        help="Tokens in a shingle by which paragraphs and lines are compared.", usual="5"
+    ),
+    *_NORMALISATION,
+    *_READING,
+)
+_CUT_WITHIN_MEMORY = (
+    table.MEMORY,
+    table.WORK.but(help="Folder for temporary files."),
+)
+_SPANS = table.NAMED_IN.but(
+    help="Cut out what this table names instead: passages that `neardup align` or `neardup search` "
+    "has written, or the removed.parquet of a cut.",
+    is_required=False,
+)
+
 _LEAST = table.THRESHOLD.but(
     help="Least similarity that can be asked for, in (0, 1]; an exact decimal."
 )
@@ -363,6 +404,21 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.OVERWRITE,
         *_RUN_COMMAND,
     ),
+    "cut": (
+        _FOLDER,
+        table.AGAINST.but(
+            help="Cut out what documents of these files, or of this index, have, and nothing else; "
+            "files may be given several times."
+        ),
+        *_AGAINST,
+        _SPANS,
+        table.SIDE,
+        *_CUT,
+        table.OUTPUT_FORMAT,
+        _OVERWRITE_FOLDER,
+        *_CUT_WITHIN_MEMORY,
+        *_RUN_COMMAND,
+    ),
     "drop": (
         table.NAMED_IN,
         _FOLDER,
@@ -416,6 +472,7 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "deduplicate": (table.AGAINST, *_AGAINST, table.ADD, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
     "choose": (*_CHOOSE, *_WITHIN_MEMORY, *_RUN),
     "find_pairs": (*_AGAINST, *_PAIRS, *_PAIRS_WITHIN_MEMORY, *_RUN),
+    "cut": (table.AGAINST, *_AGAINST, _SPANS, table.SIDE, *_CUT, *_CUT_WITHIN_MEMORY, *_RUN),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from neardup.options.choices import (
     Algorithm,
     Clusters,
+    CutUnit,
     DocumentMeasure,
     Engine,
     Fingerprint,
@@ -20,6 +21,7 @@ from neardup.options.choices import (
     OutputFormat,
     Report,
     Representative,
+    Side,
     SketchKindName,
     TableFormat,
     TermFrequency,
@@ -400,6 +402,31 @@ MISSING = Option(
     Choice(Missing),
     "An id in FILE that no document has ends the run, or is counted only.",
     "raise",
+)
+
+# What is cut out of texts.
+UNIT = Option(
+    "unit",
+    Choice(CutUnit),
+    "What goes: passages of any extent, or whole paragraphs, parted by blank lines, or lines.",
+    usual="passages",
+)
+EXACT = Option("exact", Flag(), "Only what is equal, token by token.", default=False)
+MIN_DOCUMENTS = Option(
+    "min_documents",
+    Whole(2),
+    "Only what so many documents have, such as menus and footers; without it also what one has "
+    "twice.",
+    metavar="N",
+)
+REPLACEMENT = Option(
+    "replacement", Text(), "What is put in the place of something that goes.", "", usual="nothing"
+)
+SIDE = Option(
+    "side",
+    Choice(Side),
+    "Which passages of FILE go. Needed if INPUT has ids of both sides, but is one of them.",
+    usual="the side that INPUT is; of documents that are compared with each other the later one",
 )
 
 # The service.

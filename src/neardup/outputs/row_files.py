@@ -1,8 +1,10 @@
-"""Writing the kept and the removed rows, each as it came in."""
+"""Writing rows: kept and removed ones apart, each as it came in, or all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from neardup.files.convert import converted_writer
 from neardup.files.destinations import Destination
@@ -31,6 +33,20 @@ def write_rows(
         for block, rows in blocks:
             kept.write(block, stays[rows])
             removed.write(block, ~stays[rows])
+            report(len(block))
+
+
+def write_all_rows(
+    source: Source,
+    blocks: Iterator[RowBlock],
+    folder: Destination,
+    output_format: OutputFormat,
+    report: Callable[[int], None],
+) -> None:
+    """Write one source's rows to ``folder/kept``; ``report`` is called as by ``write_rows``."""
+    with _open_writer(source, folder / "kept", output_format) as kept:
+        for block in blocks:
+            kept.write(block, np.ones(len(block), np.bool_))
             report(len(block))
 
 

@@ -22,9 +22,10 @@ from neardup.text.tokenizers import TokenFunction
 
 def index_tokens(
     folder: Path,
+    lists: TokenLists,
+    *,
     scheme: PassageScheme,
     tokenizer: str | Path | TokenFunction | None,
-    lists: TokenLists,
     runner: Runner,
 ) -> OpenIndex:
     """Index token lists, numbered from 0; neither texts nor places are kept.

@@ -1,10 +1,9 @@
-"""The tokens of a collection: all documents read once, cut, and kept as one list of hashes."""
+"""One pass over collections: their documents listed, and something taken from each text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -13,78 +12,121 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.catalogue_parts import make_catalogue
-from neardup.reading.plan import SLICE_BYTES
+from neardup.reading.plan import SLICE_BYTES, ReadingPlan
 from neardup.reading.sign import ListedBlock, listed
 from neardup.reading.sign_pass import FILE_TEXT_BYTES
 from neardup.reading.signed_batches import to_batch
 from neardup.runtime.runner import Runner
 from neardup.storage.growing import GrowingArray
 from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Texts, TokenLists
+from neardup.tables import Int64s, Texts, TokenLists
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup.storage.workspace import Workspace
+
+T = TypeVar("T")
+
+Collection = tuple[Sequence[Source], ColumnNames]
 
 # Shares of the budget for what stays known of documents, and for their tokens.
 _LISTED_SHARE, _TOKENS_SHARE = 0.2, 0.5
 
 
-@dataclass(frozen=True)
-class TokenizedDocuments:
-    """The documents of a collection and the hashes of their tokens.
-
-    Rows that were skipped have none, as have documents without tokens.
-    """
-
-    documents: Catalogue
-    tokens: TokenLists
-
-
 def read_tokens(
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    tokenizer: Tokenizer,
+    collections: Sequence[Collection],
+    plan: ReadingPlan,
     workspace: Workspace,
     runner: Runner,
-    *,
-    name: str = "tokens",
-    skip_bad: bool = False,
-    with_lengths: bool = False,
-) -> TokenizedDocuments:
-    """Read all documents once and cut them into tokens.
+) -> tuple[tuple[Catalogue, ...], TokenLists]:
+    """Read all documents of some collections once and cut them into tokens.
 
-    Memory 8 bytes a token, or a file of so many that is mapped, and some 30 bytes a document.
+    Returns their catalogues and the tokens of all documents, one collection after the other. Rows
+    that were skipped have no tokens. Memory 8 bytes a token, or a file of so many that is mapped,
+    and some 30 bytes a document.
+
+    Raises
+    ------
+    InvalidInputError, ReadError, WriteError
+        As ``take_texts``.
+    """
+
+    def take(_: int, parts: Sequence[TokenLists]) -> None:
+        for part in parts:
+            values.append(part.values)
+
+    with GrowingArray("tokens", np.uint64, workspace, share=_TOKENS_SHARE) as values:
+        catalogues = take_texts(
+            collections,
+            plan,
+            lambda texts: hash_tokens(texts, plan.shingles.tokenizer),
+            take,
+            workspace,
+            runner,
+        )
+    sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in catalogues]
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    return catalogues, TokenLists(values.array, offsets)
+
+
+def hash_tokens(texts: pa.Array, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:
+    """Return how many tokens each text has, and the tokens of some texts at a time."""
+    parts = [tokenizer.hash_tokens(part) for part in Texts.from_arrow(texts).slices(SLICE_BYTES)]
+    sizes = [np.diff(part.offsets) for part in parts]
+    return np.concatenate([np.empty(0, np.int64), *sizes]), parts
+
+
+def take_texts(
+    collections: Sequence[Collection],
+    plan: ReadingPlan,
+    look: Callable[[pa.Array], tuple[Int64s, T]],
+    take: Callable[[int, T], None],
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Catalogue, ...]:
+    """Read all documents of some collections once, and take something from each block.
+
+    Parameters
+    ----------
+    collections
+        Sources of each, and the columns to read.
+    plan
+        Whether bad rows are skipped, and whether the texts' lengths are needed.
+    look
+        Takes the texts of a block, nulls for skipped rows; returns the number of tokens of each,
+        and what is taken. Called in threads.
+    take
+        Takes the number of the collection, and what ``look`` has found, block after block.
+    workspace, runner
+        Memory, threads.
 
     Raises
     ------
     InvalidInputError
-        For a bad row, unless these are to be skipped, and for a repeated id.
+        For a bad row, unless these are to be skipped, and for a repeated id in a collection.
     ReadError, WriteError
         If a file cannot be read, or the work folder not be written.
     """
-    columns = choose_id_column(columns, sources)
+    reading = ReadingPass("read", [each for sources, _ in collections for each in sources], runner)
+    catalogues = []
+    for number, (sources, named) in enumerate(collections):
+        columns = choose_id_column(named, sources)
 
-    def read(_: Source, block: RowBlock) -> tuple[ListedBlock, list[TokenLists]]:
-        parsed = block.parse(columns, skip_bad=skip_bad)
-        texts = Texts.from_arrow(parsed.text)
-        parts = [tokenizer.hash_tokens(part) for part in texts.slices(SLICE_BYTES)]
-        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
-        return listed(block, parsed, sizes, with_lengths=with_lengths), parts
+        def read(
+            _: Source, block: RowBlock, columns: ColumnNames = columns
+        ) -> tuple[ListedBlock, T]:
+            parsed = block.parse(columns, skip_bad=plan.skip_bad)
+            sizes, found = look(parsed.text)
+            return listed(block, parsed, sizes, with_lengths=plan.with_lengths), found
 
-    reading = ReadingPass("read", sources, runner)
-    with (
-        SpilledBatches(
-            f"{name}-ids", workspace, share=_LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
-        ) as batches,
-        GrowingArray(name, np.uint64, workspace, share=_TOKENS_SHARE) as values,
-    ):
-        for i, (block, parts) in reading.map(read, sources):
-            known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
-            batches.append(to_batch(block), known, block.text_bytes)
-            for part in parts:
-                values.append(part.values)
-    documents = make_catalogue(sources, columns, batches, with_lengths=with_lengths)
-    sizes = np.maximum(documents.n_tokens, 0)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return TokenizedDocuments(documents, TokenLists(values.array, offsets))
+        with SpilledBatches(
+            f"ids-{number}", workspace, share=_LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
+        ) as batches:
+            for i, (block, found) in reading.map(read, sources):
+                known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
+                batches.append(to_batch(block), known, block.text_bytes)
+                take(number, found)
+        catalogues.append(make_catalogue(sources, columns, batches, with_lengths=plan.with_lengths))
+    return tuple(catalogues)

@@ -138,6 +138,15 @@ KERNELS_OF = {
     "index": _INDEX,
     "search": _SEARCH,
     "align": _merged(_SEARCH, _INDEX),
+    "cut": (
+        "repeats.remove_repeats",
+        "spans.locate_tokens",
+        "folding.fold_texts",
+        "tokens.hash_tokens",
+        "spans.count_characters",
+        "splicing.find_characters",
+        "strings.hash_strings",
+    ),
     "compare": _merged(_SEARCH, _INDEX, _MEASURES),
     "sketch": (
         "minhash.minhash_signatures",

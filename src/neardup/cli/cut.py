@@ -1,0 +1,143 @@
+"""``neardup cut``: what texts repeat, taken out of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli import notes
+from neardup.cli.command import TableCommand, configuration
+from neardup.cli.completion import complete_paths
+from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.hints import hint_for_cut
+from neardup.cli.options import options_of
+from neardup.cli.wording import counted, list_passed_over, say_ids, took
+
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
+
+# Of what was repeated most, as much as fits on a line.
+_SHOWN = 60
+
+_EPILOG = """\b
+Examples:
+  neardup cut corpus/*.jsonl --exact -o clean
+  neardup cut pages.parquet --unit paragraphs --exact --min-documents 10 -o clean
+  neardup cut train.jsonl --against tests/ --min-tokens 25 -o no-leaks
+  neardup cut essays/ --named-in shared.jsonl --side query -o own-words
+"""
+
+
+@click.command("cut", cls=TableCommand, epilog=_EPILOG)
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
+@options_of("cut")
+def command(
+    inputs: tuple[str, ...],
+    output: Target,
+    against: tuple[str, ...],
+    named_in: str | None,
+    side: Any,
+    output_format: Any,
+    overwrite: bool,
+    memory: str | None,
+    work: Path | None,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Cut repeated passages, paragraphs or lines out of texts.
+
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
+
+    Documents are taken in the order of --keep. What one has stays; what a later one, or the same
+    one further on, has of it goes there, if it is verified similar to what stays, or equal.
+
+    Writes to the output folder: kept/ with all rows of the input, texts shortened and all else as
+    it was; removed.parquet with id, start, end, kept_id, kept_start, kept_end, similarity, file,
+    row and kept_in of each span that went, places in characters of the texts as they came in; and
+    summary.json, which lists what was repeated most.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.files.convert import check_converted_names
+    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.jobs.cut.other import resolve_against
+    from neardup.jobs.cut.plan import CutOptions, plan_cut
+    from neardup.jobs.cut.run import cut_as_named, cut_sources
+    from neardup.jobs.workspaces import open_workspace
+    from neardup.outputs.folder import check_apart, check_output
+    from neardup.runtime.runner import Runner
+
+    if named_in == STANDARD_INPUT:
+        message = "--named-in is a file, not standard input"
+        raise click.UsageError(message)
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display)
+    check_output(output, overwrite=overwrite)
+    options = CutOptions(**chosen)
+    options.check_named(is_named=named_in is not None, side=side, has_other=bool(against))
+    if not against:
+        options.check_no_other("without against", "give against", "against")
+    plan = plan_cut(options, has_other=bool(against))
+    sources = resolve_paths(inputs, options)
+    others = None
+    if against:
+        named = [Path(each) for each in against]
+        others = resolve_against(
+            named[0] if len(named) == 1 else named,
+            lambda _: resolve_paths(against, options),
+            options,
+        )
+    inputs_of_all = [*sources, *(others or [])]
+    check_apart(output, [*(source.origin for source in inputs_of_all), named_in])
+    check_converted_names(sources, output_format)
+    with open_workspace(memory, work, output=output) as workspace, display:
+        if named_in is not None:
+            result = cut_as_named(sources, Path(named_in), side, plan, runner, workspace)
+        else:
+            result = cut_sources(sources, others, plan, runner, workspace)
+        result.summary |= configuration()
+        result.write(output, overwrite=overwrite, format=output_format, progress=display)
+    if as_json:
+        say_json(result.summary)
+    elif not quiet:
+        say(_report(result.summary, output))
+
+
+def _report(summary: dict[str, Any], output: Target) -> str:
+    lines = [
+        f"{counted(summary['documents_in'], 'document')}: {counted(summary['spans'], 'span')} cut "
+        f"out of {summary['documents_cut']:,}, "
+        f"{counted(summary['characters_removed'], 'character')} of "
+        f"{summary['text_bytes'] / 1e6:,.1f} MB of text"
+    ]
+    if summary["most_repeated"]:
+        lines.append("repeated most:")
+        lines += [
+            f"  {counted(each['copies'], 'copy', 'copies')} in "
+            f"{counted(each['documents'], 'document')}: {_excerpt(each['text'])}"
+            for each in summary["most_repeated"]
+        ]
+    if not summary.get("exact", True):
+        lines.append(
+            f"what is similar at the threshold of {summary['threshold']:g} is found with "
+            f"probability {summary['predicted_recall']:.4f}"
+        )
+    lines += say_ids(summary)
+    lines += notes.lines(
+        notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
+        hint_for_cut(summary),
+    )
+    lines += list_passed_over(summary["passed_over"])
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+
+
+def _excerpt(text: str) -> str:
+    """Return the start of a text on one line, without what a terminal would take for commands."""
+    words = "".join(mark if mark.isprintable() else " " for mark in text).split()
+    line = " ".join(words)
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,286 @@
+"""Spans that a table names: passages that were aligned or found, or what an earlier cut removed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.ids import as_text
+from neardup.files.input_options import InputOptions
+from neardup.files.resolve import resolve_inputs
+from neardup.jobs.cut.keepers import NamedKeepers
+from neardup.jobs.cut.spans import CutSpans
+from neardup.options.choices import Side
+from neardup.reading.catalogue import Catalogue
+from neardup.tables import Bools, Floats, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SIDES: tuple[Side, ...] = ("query", "doc")
+_FORMS = {
+    "passages": ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end"),
+    "removed": ("id", "start", "end", "kept_id", "kept_start", "kept_end"),
+    "spans": ("id", "start", "end"),
+}
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Rows of a table: what may go and what stays for it, documents of the input by number.
+
+    Numbers are -1 for documents that the input does not have.
+    """
+
+    ids: pa.Array
+    documents: Int64s
+    starts: Int64s
+    stops: Int64s
+    kept_ids: pa.Array
+    kept_documents: Int64s
+    kept_starts: Int64s
+    kept_stops: Int64s
+    similarities: Floats
+
+    def turned(self, rows: Bools) -> _Pairs:
+        """Return the same with both sides exchanged in some rows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        mask = pa.array(rows)
+        return _Pairs(
+            pc.if_else(mask, self.kept_ids, self.ids),
+            np.where(rows, self.kept_documents, self.documents),
+            np.where(rows, self.kept_starts, self.starts),
+            np.where(rows, self.kept_stops, self.stops),
+            pc.if_else(mask, self.ids, self.kept_ids),
+            np.where(rows, self.documents, self.kept_documents),
+            np.where(rows, self.starts, self.kept_starts),
+            np.where(rows, self.stops, self.kept_stops),
+            self.similarities,
+        )
+
+
+def read_named_spans(named_in: Any) -> pa.Table:
+    """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        If it cannot be read, or is no table.
+    """
+    import pyarrow as pa
+
+    blocks = [
+        block.to_table()
+        for source in resolve_inputs(named_in, InputOptions())
+        for block in source.blocks()
+    ]
+    return pa.concat_tables(blocks, promote_options="permissive") if blocks else pa.table({})
+
+
+def cut_named(
+    own: Catalogue, table: pa.Table, side: Side | None, order: Int64s
+) -> tuple[CutSpans, NamedKeepers]:
+    """Choose which of the spans that a table names go.
+
+    Of two documents of the input the later in keep order loses its passage, unless the other one
+    loses its own. Where a ``side`` is named, all of that side go.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table lacks a column, names documents that the input does not have, or characters
+        that these do not have.
+    """
+    import pyarrow as pa
+
+    pairs, form = _as_pairs(own, table)
+    _check_places(own, pairs)
+    if form == "passages":
+        side = side or _side_of(pairs)
+    if side == "query":
+        pairs = pairs.turned(np.ones(len(pairs.documents), np.bool_))
+    if side is None and form == "passages":
+        ranks = np.empty(len(own), np.int64)
+        ranks[order] = np.arange(len(own))
+        pairs = pairs.turned(_is_before(pairs, ranks))
+        rows = _choose(pairs, ranks)
+    else:
+        _check_known(pairs)
+        rows = np.arange(len(pairs.documents))
+    spans = CutSpans(
+        pairs.documents,
+        pairs.starts,
+        pairs.stops,
+        pairs.kept_documents,
+        pairs.kept_starts,
+        pairs.kept_stops,
+        pairs.similarities,
+    ).select(rows)
+    order_of_rows = np.lexsort(
+        (spans.kept_starts, spans.kept_documents, spans.stops, spans.starts, spans.documents)
+    )
+    chosen = rows[order_of_rows]
+    is_own = pa.array((side is None or form != "passages") & (pairs.kept_documents[chosen] >= 0))
+    return spans.select(order_of_rows), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
+
+
+def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
+    """Take the columns of a table; documents and those kept are those of passages by side."""
+    import pyarrow as pa
+
+    names = set(table.column_names)
+    form = next((form for form, columns in _FORMS.items() if names.issuperset(columns)), None)
+    if form is None:
+        message = (
+            f"there are no columns {', '.join(_FORMS['passages'])}, as align and search write "
+            f"them, and no id, start, end; columns are {', '.join(table.column_names) or 'none'}"
+        )
+        raise InvalidInputError(message)
+    columns = _FORMS[form]
+    first: tuple[str | None, ...] = columns[:3]
+    second: tuple[str | None, ...] = columns[3:] or (None, None, None)
+    if form == "passages":
+        # As if those of documents went.
+        first, second = second, first
+
+    def numbers(name: str | None) -> Int64s:
+        if name is None:
+            return np.zeros(len(table), np.int64)
+        return _whole_numbers(table, name)
+
+    def ids(name: str | None) -> pa.Array:
+        if name is None:
+            return pa.nulls(len(table), pa.large_string())
+        return as_text(table[name].combine_chunks())
+
+    similarities = np.full(len(table), np.nan)
+    if "similarity" in names:
+        similarities = table["similarity"].cast(pa.float64()).to_numpy()
+    of_ids = {name: ids(name) for name in (first[0], second[0])}
+    places = _documents(own, list(of_ids.values()))
+    return (
+        _Pairs(
+            of_ids[first[0]],
+            places[0],
+            numbers(first[1]),
+            numbers(first[2]),
+            of_ids[second[0]],
+            places[-1],
+            numbers(second[1]),
+            numbers(second[2]),
+            similarities,
+        ),
+        form,
+    )
+
+
+def _whole_numbers(table: pa.Table, name: str) -> Int64s:
+    import pyarrow as pa
+
+    column = table[name]
+    if not pa.types.is_integer(column.type) or column.null_count:
+        message = f"column {name!r} holds {column.type} values, or nulls, where places are needed"
+        raise InvalidInputError(message)
+    numbers: Int64s = column.cast(pa.int64()).to_numpy()
+    return numbers
+
+
+def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
+    """Return the numbers of the documents that have some ids, -1 for those that none has."""
+    import pyarrow.compute as pc
+
+    found = [np.full(len(ids), -1, np.int64) for ids in columns]
+    for first, ids in own.id_slices():
+        known = as_text(ids)
+        for places, wanted in zip(found, columns, strict=True):
+            here = pc.index_in(wanted, value_set=known, skip_nulls=True)
+            is_here = here.is_valid().to_numpy(zero_copy_only=False)
+            places[is_here] = first + here.drop_null().to_numpy().astype(np.int64)
+    return found
+
+
+def _side_of(pairs: _Pairs) -> Side | None:
+    """Return which side of a table the input is; None if it is both."""
+    n = len(pairs.documents)
+    is_doc, is_query = (pairs.documents >= 0).all(), (pairs.kept_documents >= 0).all()
+    if is_doc and is_query:
+        return None
+    if is_doc or is_query:
+        return "doc" if is_doc else "query"
+    lacking = pairs.ids if (pairs.documents >= 0).sum() >= n / 2 else pairs.kept_ids
+    places = pairs.documents if lacking is pairs.ids else pairs.kept_documents
+    _check_ids(lacking, places)
+    return None
+
+
+def _check_known(pairs: _Pairs) -> None:
+    _check_ids(pairs.ids, pairs.documents)
+
+
+def _check_ids(ids: pa.Array, documents: Int64s) -> None:
+    missing = np.flatnonzero(documents < 0)
+    if len(missing):
+        message = (
+            f"the table names documents that the input does not have, such as "
+            f"{ids[int(missing[0])].as_py()!r}; give the same input and --id-column as when it was "
+            "made"
+        )
+        raise InvalidInputError(message)
+
+
+def _check_places(own: Catalogue, pairs: _Pairs) -> None:
+    """Make sure that the places of documents of the input are in their texts."""
+    assert own.lengths is not None
+    for ids, documents, starts, stops in (
+        (pairs.ids, pairs.documents, pairs.starts, pairs.stops),
+        (pairs.kept_ids, pairs.kept_documents, pairs.kept_starts, pairs.kept_stops),
+    ):
+        known = documents >= 0
+        lengths = np.where(known, own.lengths[np.maximum(documents, 0)], stops)
+        wrong = np.flatnonzero(known & ((starts < 0) | (starts > stops) | (stops > lengths)))
+        if len(wrong):
+            row = int(wrong[0])
+            message = (
+                f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
+                f"{ids[row].as_py()!r}, which has {lengths[row]:,}; the text has changed since, or "
+                "is another one of the same id (--side says which passages are those of INPUT)"
+            )
+            raise InvalidInputError(message)
+
+
+def _is_before(pairs: _Pairs, ranks: Int64s) -> Bools:
+    """Return whether what would go stands before what would stay, in keep order."""
+    own, kept = ranks[pairs.documents], ranks[pairs.kept_documents]
+    is_before: Bools = (own < kept) | ((own == kept) & (pairs.starts < pairs.kept_starts))
+    return is_before
+
+
+def _choose(pairs: _Pairs, ranks: Int64s) -> Int64s:
+    """Return the rows whose passage goes for one that stays, document by document."""
+    order = np.lexsort(
+        (pairs.kept_starts, pairs.starts, -pairs.similarities, ranks[pairs.documents])
+    )
+    gone: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    kept: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    chosen = []
+    for row in order.tolist():
+        document, other = int(pairs.documents[row]), int(pairs.kept_documents[row])
+        own = int(pairs.starts[row]), int(pairs.stops[row])
+        place = int(pairs.kept_starts[row]), int(pairs.kept_stops[row])
+        stays = not _meets(place, gone[other])
+        is_free = not _meets(own, kept[document])
+        if stays and is_free and not (document == other and _meets(own, [place])):
+            chosen.append(row)
+            gone[document].append(own)
+            kept[other].append(place)
+    return np.array(chosen, np.int64)
+
+
+def _meets(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
+    return any(span[0] < stop and start < span[1] for start, stop in others)

@@ -1,0 +1,125 @@
+"""The result of a cut: what went out of which text and why, and the rows without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.files.cuts import Cuts
+from neardup.files.destinations import Destination
+from neardup.files.rows import RowBlock
+from neardup.jobs.cut.keepers import Keepers
+from neardup.jobs.cut.spans import CutSpans, Gaps
+from neardup.jobs.selection import Selection, in_batches
+from neardup.options.choices import OutputFormat
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.id_lookup import IdLookup
+from neardup.reading.write_pass import read_changed, write_changed
+from neardup.runtime.runner import Runner
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class CutResult(Selection):
+    """Texts without what they repeat, what that was, and where it stays.
+
+    ``kept`` are all rows, with shorter texts where something was cut; ``removed`` says what went.
+    As an Arrow stream it is ``kept``.
+    """
+
+    def __init__(
+        self,
+        own: Catalogue,
+        other: Catalogue,
+        spans: CutSpans,
+        gaps: Gaps,
+        keepers: Keepers,
+        replacement: str,
+        summary: dict[str, Any],
+    ) -> None:
+        super().__init__(own, np.ones(len(own), np.bool_), summary)
+        self._other, self._spans, self._gaps = other, spans, gaps
+        self._keepers, self._replacement = keepers, replacement
+
+    def headline(self) -> str:
+        """Return the counts of documents and spans, and how much text went."""
+        counts = self.summary
+        return (
+            f"{counts['documents_in']:,} documents: {counts['spans']:,} spans cut out of "
+            f"{counts['documents_cut']:,}, {counts['characters_removed']:,} characters"
+        )
+
+    def origins(self) -> Sequence[str | None]:
+        """Return the paths and URLs of both collections."""
+        return [*super().origins(), *(source.origin for source in self._other.sources)]
+
+    def tables(self) -> dict[str, pa.RecordBatchReader]:
+        """Return the table that is written beside the rows."""
+        rows = np.arange(len(self._spans), dtype=np.int64)
+        return {"removed.parquet": in_batches(self._removed_rows, rows)}
+
+    def write_documents(
+        self, folder: Destination, output_format: OutputFormat, runner: Runner
+    ) -> None:
+        """Write all rows to a folder that is being made."""
+        write_changed(self._documents, self._cut_block, folder, output_format, runner)
+
+    @cached_property
+    def kept(self) -> pa.Table:
+        """All rows and columns, in input order, with shorter texts; reads the input once more."""
+        return read_changed(self._documents, self._cut_block)
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """One row for each span that went, by document and place.
+
+        ``id``, ``start``, ``end``, ``kept_id``, ``kept_start``, ``kept_end``, ``similarity``,
+        ``file``, ``row`` and ``kept_in``: whether what stays for it is in the ``input`` or in
+        ``against``. Places are characters of the texts as they came in, ends exclusive. Spans of a
+        document may overlap, and one may reach over another that had gone before it.
+        """
+        return self._removed_rows(np.arange(len(self._spans), dtype=np.int64))
+
+    def _cut_block(self, block: RowBlock, rows: slice) -> RowBlock:
+        """Cut out of the texts of a block what goes; ``rows`` are its documents."""
+        gaps = self._gaps
+        first, last = np.searchsorted(gaps.documents, [rows.start, rows.stop])
+        if first == last:
+            return block
+        return block.with_cuts(
+            Cuts(
+                self._documents.columns.texts,
+                gaps.documents[first:last] - rows.start,
+                gaps.starts[first:last],
+                gaps.stops[first:last],
+                self._replacement,
+            )
+        )
+
+    def _removed_rows(self, rows: Int64s) -> pa.Table:
+        import pyarrow as pa
+
+        spans = self._spans.select(rows)
+        return pa.table(
+            {
+                "id": self._own_ids.take(spans.documents),
+                "start": spans.starts,
+                "end": spans.stops,
+                "kept_id": self._keepers.ids(rows),
+                "kept_start": spans.kept_starts,
+                "kept_end": spans.kept_stops,
+                "similarity": pa.array(spans.similarities, mask=np.isnan(spans.similarities)),
+                "file": self._documents.document_files(spans.documents),
+                "row": self._documents.numbers[spans.documents],
+                "kept_in": self._keepers.places(rows),
+            }
+        )
+
+    @cached_property
+    def _own_ids(self) -> IdLookup:
+        return IdLookup(self._documents)

@@ -1,0 +1,262 @@
+"""Paragraphs and lines that go: deduplicated like documents, each for one that stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.clustering.keep import KeepPolicy
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
+from neardup.files.tableblocks import TableBlock
+from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.dedup.choose import choose_by_buckets
+from neardup.jobs.dedup.contents import find_contents, sign_documents
+from neardup.jobs.dedup.decide import Assignment, Decision, assign
+from neardup.passages.places import character_spans
+from neardup.passages.units import split_units
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.token_pass import hash_tokens, take_texts
+from neardup.runtime.runner import Runner
+from neardup.storage.workspace import Workspace
+from neardup.tables import Int64s, Texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.destinations import Destination
+
+_TEXT, _RANK = "text", "rank"
+# Units of one document have its rank, so that they stand in the order of the text.
+_BY_RANK = KeepPolicy("min", _RANK)
+
+
+@dataclass(frozen=True)
+class ListedUnits:
+    """Units of the documents of a collection, by document and place.
+
+    ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text, ``starts`` and ``stops``
+    characters; ``ends`` those behind the end of the line, where the next unit begins.
+    """
+
+    documents: Int64s
+    first_bytes: Int64s
+    last_bytes: Int64s
+    starts: Int64s
+    stops: Int64s
+    ends: Int64s
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def range_of(self, documents: slice) -> slice:
+        """Return which units are of some consecutive documents."""
+        bounds = np.searchsorted(self.documents, [documents.start, documents.stop])
+        return slice(int(bounds[0]), int(bounds[1]))
+
+
+def cut_units(
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Catalogue, Catalogue, CutSpans]:
+    """Find the paragraphs or lines that go; returns both collections, the other one first.
+
+    Raises
+    ------
+    InvalidInputError, ReadError, WriteError
+        As ``take_texts``; if a text is not what it was.
+    """
+    with runner.stage("read") as note:
+        collections = [(against, plan.options.other_columns), (sources, plan.reading.columns)]
+        (other, own), listed = _list_units(collections, plan, workspace, runner)
+        note(documents=len(own), units=sum(map(len, listed)))
+    with runner.stage("cut") as note:
+        ranks = np.empty(len(own), np.int64)
+        ranks[plan.keep.order(len(own), own.lengths, own.order)] = np.arange(len(own))
+        assignment = _decide((other, own), listed, ranks, plan, workspace, runner)
+        spans = _spans(assignment, listed[0], listed[1], len(other))
+        note(units=len(spans))
+    return other, own, with_enough(spans, plan.options.min_documents, len(other))
+
+
+def with_enough(spans: CutSpans, min_documents: int | None, n_other: int) -> CutSpans:
+    """Return the spans that go for one which, with those that go for it, enough documents have."""
+    if min_documents is None or not len(spans):
+        return spans
+    groups = np.unique(
+        np.stack([spans.kept_documents, spans.kept_starts], axis=1), axis=0, return_inverse=True
+    )[1].reshape(-1)
+    pairs = np.stack(
+        [np.tile(groups, 2), np.append(spans.documents + n_other, spans.kept_documents)]
+    )
+    n_documents = np.bincount(np.unique(pairs, axis=1)[0])
+    return spans.select(np.flatnonzero(n_documents[groups] >= min_documents))
+
+
+def _list_units(
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[tuple[Catalogue, ...], list[ListedUnits]]:
+    """List the units of all documents that have enough tokens."""
+    parts: list[list[ListedUnits]] = [[] for _ in collections]
+    n_done = [0] * len(collections)
+    tokenizer = plan.reading.shingles.tokenizer
+
+    def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
+        assert plan.unit != "passages"
+        units = split_units(texts, plan.unit)
+        sizes, _ = hash_tokens(
+            _cut_out(texts, units.documents, units.starts, units.stops), tokenizer
+        )
+        n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
+        long = np.flatnonzero(sizes >= plan.min_tokens)
+        documents, starts, stops = units.documents[long], units.starts[long], units.stops[long]
+        places = character_spans(texts, documents, starts, stops)
+        _, ends = character_spans(texts, documents, starts, units.ends[long])
+        return n_tokens, (len(texts), ListedUnits(documents, starts, stops, *places, ends))
+
+    def take(number: int, found: tuple[int, ListedUnits]) -> None:
+        n_documents, units = found
+        parts[number].append(replace(units, documents=units.documents + n_done[number]))
+        n_done[number] += n_documents
+
+    catalogues = take_texts(collections, plan.reading, look, take, workspace, runner)
+    return catalogues, [_join(each) for each in parts]
+
+
+def _join(parts: Sequence[ListedUnits]) -> ListedUnits:
+    nothing = np.empty(0, np.int64)
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    joined = [np.concatenate(column) for column in columns]
+    return ListedUnits(*(joined or [nothing] * 6))
+
+
+def _cut_out(texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s) -> pa.Array:
+    """Return parts of texts as texts; places are bytes of the text, by document."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = Texts.from_arrow(texts)
+    base = whole.offsets[documents]
+    # Every second piece is what lies between two parts.
+    edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
+    offsets = np.concatenate([[whole.offsets[0]], edges, [whole.offsets[-1]]])
+    pieces = Texts(whole.data, offsets.astype(np.int64)).to_arrow()
+    return pc.take(pieces, pa.array(np.arange(1, len(pieces), 2)))
+
+
+class _UnitSource(Source):
+    """The units of the documents of a source, with the ranks of these.
+
+    ``documents`` are the numbers of the source's documents in their collection, whose columns are
+    ``columns``.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        documents: slice,
+        columns: ColumnNames,
+        listed: ListedUnits,
+        ranks: Int64s,
+        *,
+        skip_bad: bool,
+    ) -> None:
+        self.name, self.origin, self.size = source.name, source.origin, source.size
+        self._source, self._documents, self._columns = source, documents, columns.only_text()
+        self._listed, self._ranks, self._skip_bad = listed, ranks, skip_bad
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the units of a block of documents."""
+        import pyarrow as pa
+
+        first, listed = 1, self._listed
+        for block, rows in numbered_blocks(
+            self._source, self._documents.start, self._documents.stop
+        ):
+            units = listed.range_of(rows)
+            documents = listed.documents[units]
+            texts = _cut_out(
+                block.parse(self._columns, skip_bad=self._skip_bad).text,
+                documents - rows.start,
+                listed.first_bytes[units],
+                listed.last_bytes[units],
+            )
+            found = TableBlock(pa.table({_TEXT: texts, _RANK: self._ranks[documents]}), first)
+            found.end = block.end
+            yield found
+            first += len(found)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of Parquet."""
+        import pyarrow as pa
+
+        schema = pa.schema([(_TEXT, pa.large_string()), (_RANK, pa.int64())])
+        return TableWriter(folder / self.name, schema)
+
+
+def _decide(
+    catalogues: Sequence[Catalogue],
+    listed: Sequence[ListedUnits],
+    ranks: Int64s,
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> Assignment:
+    """Deduplicate the units of both collections, the other one first."""
+    assert plan.units is not None
+    reading = replace(plan.units.reading, columns=ColumnNames(_TEXT, order=_RANK))
+    units = replace(plan.units, keep=_BY_RANK, reading=reading)
+    skip_bad = plan.reading.skip_bad
+    of_other, of_own = (
+        [
+            _UnitSource(source, slice(start, stop), each.columns, own, places, skip_bad=skip_bad)
+            for source, start, stop in each.ranges()
+        ]
+        for each, own, places in zip(
+            catalogues, listed, (np.zeros(len(catalogues[0]), np.int64), ranks), strict=True
+        )
+    )
+    signed = sign_documents(of_own, of_other, units, workspace, runner)
+    contents = find_contents(signed, units.keep, workspace)
+    decision = Decision.of_all([])
+    if not plan.options.exact:
+        decision = choose_by_buckets(signed.batches, contents, units, workspace, runner)
+    return assign(contents, decision)
+
+
+def _spans(
+    assignment: Assignment, of_other: ListedUnits, of_own: ListedUnits, n_other: int
+) -> CutSpans:
+    """Return which characters go for which; documents that stay are numbered in both."""
+    is_gone = assignment.keepers >= 0
+    if n_other:
+        # Nothing goes but what the other collection has.
+        is_gone &= assignment.keepers < len(of_other)
+    gone = np.flatnonzero(is_gone)
+    keepers = assignment.keepers[gone]
+
+    def of_both(name: str, base: int = 0) -> Int64s:
+        values = np.concatenate([getattr(of_other, name), getattr(of_own, name) + base])
+        kept: Int64s = values[keepers]
+        return kept
+
+    return CutSpans(
+        of_own.documents[gone],
+        of_own.starts[gone],
+        of_own.ends[gone],
+        of_both("documents", n_other),
+        of_both("starts"),
+        of_both("stops"),
+        assignment.similarities[gone],
+    )
