@@ -11,15 +11,15 @@ The public names, and where they live:
 - ``align`` (jobs.passages): all passages that two collections share, or the documents of one.
 - ``cut`` (jobs.cut): texts without the passages, paragraphs or lines that they repeat; its
   ``CutResult`` says what went, and where it stays.
-- ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text; ``Match`` is what a
-  query returns, ``DocumentSearchResult`` what many do.
+- ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text;
+  ``DocumentSearchResult`` is what many queries return.
 - ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
   ``PassageResult`` is what it and ``align`` return. ``open_index`` (jobs.indexes) opens an index of
   either kind.
 - ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
   ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
   ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
-- ``Normalisation`` (text.normalise), ``Banding`` and ``choose_banding`` (matching.bands).
+- ``Banding`` and ``choose_banding`` (matching.bands).
 - ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
 - the errors (errors).
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.jobs.documents.document_index import DocumentIndex
-    from neardup.jobs.documents.result import DocumentSearchResult, Match
+    from neardup.jobs.documents.result import DocumentSearchResult
     from neardup.jobs.indexes import open_index
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.result import PairResult
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     from neardup.jobs.sketch.sketches import Sketches
     from neardup.matching.bands import Banding, choose_banding
     from neardup.service.client import connect
-    from neardup.text.normalise import Normalisation
 
 __all__ = [
     "Banding",
@@ -89,10 +88,8 @@ __all__ = [
     "IndexLockedError",
     "InvalidInputError",
     "InvalidParameterError",
-    "Match",
     "MissingExtraError",
     "NeardupError",
-    "Normalisation",
     "OutputExistsError",
     "PairResult",
     "PassageIndex",
@@ -126,8 +123,6 @@ _HOMES = {
     "DeduplicationResult": "neardup.jobs.dedup.result",
     "DocumentIndex": "neardup.jobs.documents.document_index",
     "DocumentSearchResult": "neardup.jobs.documents.result",
-    "Match": "neardup.jobs.documents.result",
-    "Normalisation": "neardup.text.normalise",
     "PairResult": "neardup.jobs.pairs.result",
     "PassageIndex": "neardup.jobs.passages.passage_index",
     "PassageResult": "neardup.jobs.passages.result",

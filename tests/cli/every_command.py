@@ -19,6 +19,7 @@ ARGUMENTS = {
     "index info": "index info idx",
     "search": "search idx in.jsonl -o out.csv",
     "align": "align in.jsonl --against in.jsonl -o out.csv",
+    "cut": "cut in.jsonl -o out",
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",

@@ -17,7 +17,7 @@ HELP = [
     "nonsense",
     *(f"{name} --help" for name in (
         "dedup", "pairs", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "drop", "sketch", "estimate", "serve",
+        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "serve",
         "warmup", "plan",
     )),
     "index",
@@ -113,6 +113,11 @@ PASSAGES = [
     " ; align questions.jsonl --against idx --against pages.jsonl -o s.csv"
     " ; align questions.jsonl --against idx -o s.csv --min-tokens 5"
     " ; align questions.jsonl --against idx -o idx/s.csv",
+    *(f"cut docs.jsonl -o out {options}" for options in (
+        "--exact --threshold 0.9", "--unit lines --against docs.jsonl", "--unit words",
+        "--named-in docs.jsonl", "--named-in missing.csv", "--named-in ids.csv --exact",
+        "--side query", "--against docs.jsonl --keep longest", "--ngram 2", "--min-documents 1",
+    )),
     *(f"drop docs.jsonl --id-column id -o out --named-in {options}" for options in (
         "missing.txt", "unknown-ids.txt", "body.csv", "docs.jsonl", "bad-2.jsonl", "bad.txt",
         "broken.parquet", "unknown.pdf", "ids.txt --column doc_id", "ids.csv --column nothing",

@@ -81,6 +81,11 @@ _PASSAGES = [
     "neardup.align('questions.jsonl', make_index(), id_column='id')",
     "neardup.align(['a b c'], ['a b c'])",
     "neardup.align([], [])",
+    "neardup.align(chapters + editions, within=True)",
+    "neardup.cut(chapters + editions, id_column='id')",
+    "neardup.cut('pages.jsonl', exact=True, min_tokens=12, replacement='[...]').kept",
+    "neardup.cut(['a b c'] * 3, unit='lines', min_tokens=2).removed",
+    "neardup.cut([], unit='paragraphs')",
     "i = make_index()\n[repr(i), len(i), i.info()]",
     "make_index().search(quote, 0.5)",
     "i = make_index(num_perm=32, tf='raw', idf='standard', seed=9)\n"
@@ -151,8 +156,9 @@ _REST = [
     "b = neardup.choose_banding('0.8')\n[repr(b), b]",
     "neardup.choose_banding('0.01')",
     "repr(neardup.Banding(16, 6))",
-    "neardup.Normalisation(unicode_form='NFD')",
-    "[dir(neardup), neardup.Normalisation(strip_accents=True).fold_text('Ünïcödé')]",
+    "from neardup.text.normalise import Normalisation\nNormalisation(unicode_form='NFD')",
+    "from neardup.text.normalise import Normalisation\n"
+    "[dir(neardup), Normalisation(strip_accents=True).fold_text('Ünïcödé')]",
     "neardup.nothing",
     "[[n, [c.__name__ for c in getattr(neardup, n).__mro__]] for n in dir(neardup) if 'Error' in n]",
     *(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neardup.options import table
 from neardup.options.choices import IndexKind, PairMeasure, PairMethod
-from neardup.options.kinds import Choice, ShareOrCount, Whole
+from neardup.options.kinds import Choice, Documents, ShareOrCount, Whole
 from neardup.options.option import Option
 
 _READING = (
@@ -472,7 +472,15 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "deduplicate": (table.AGAINST, *_AGAINST, table.ADD, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
     "choose": (*_CHOOSE, *_WITHIN_MEMORY, *_RUN),
     "find_pairs": (*_AGAINST, *_PAIRS, *_PAIRS_WITHIN_MEMORY, *_RUN),
-    "cut": (table.AGAINST, *_AGAINST, _SPANS, table.SIDE, *_CUT, *_CUT_WITHIN_MEMORY, *_RUN),
+    "cut": (
+        table.AGAINST,
+        *_AGAINST,
+        _SPANS.but(kind=Documents()),
+        table.SIDE,
+        *_CUT,
+        *_CUT_WITHIN_MEMORY,
+        *_RUN,
+    ),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),
     "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),

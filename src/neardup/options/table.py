@@ -420,7 +420,7 @@ MIN_DOCUMENTS = Option(
     metavar="N",
 )
 REPLACEMENT = Option(
-    "replacement", Text(), "What is put in the place of something that goes.", "", usual="nothing"
+    "replacement", Text(), "What is put in the place of something that goes; else nothing.", ""
 )
 SIDE = Option(
     "side",

@@ -144,7 +144,6 @@ KERNELS_OF = {
         "folding.fold_texts",
         "tokens.hash_tokens",
         "spans.count_characters",
-        "splicing.find_characters",
         "strings.hash_strings",
     ),
     "compare": _merged(_SEARCH, _INDEX, _MEASURES),

@@ -86,6 +86,7 @@ def functions(tmp_path_factory):
         "estimate": lambda **options: neardup.estimate(sketches, **options),
         "cluster_sketches": lambda **options: neardup.cluster_sketches(sketches, **options),
         "align": lambda **options: neardup.align(TEXTS, TEXTS, **options),
+        "cut": lambda **options: neardup.cut(TEXTS, **options),
         "open_index": lambda **options: neardup.open_index(kept.folder, **options),
         "DocumentIndex.create": lambda **o: neardup.DocumentIndex.create(folder / "new", **o),
         "DocumentIndex.open": lambda **o: neardup.DocumentIndex.open(kept.folder, **o),
@@ -122,7 +123,7 @@ def test_option__refuses(functions, name, option):
 
 
 # What texts are cut into by default may also be said by None.
-MAY_BE_NONE = {("deduplicate", "tokenizer")}
+MAY_BE_NONE = {("deduplicate", "tokenizer"), ("cut", "tokenizer")}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -39,6 +39,7 @@ JOBS = {
     "document search": lambda folder: neardup.DocumentIndex(folder / "kept").search(DOCUMENTS),
     "search": lambda folder: neardup.PassageIndex(folder / "made").search(DOCUMENTS),
     "align": lambda _: neardup.align(DOCUMENTS, OTHERS, min_tokens=5),
+    "cut": lambda _: neardup.cut(DOCUMENTS, exact=True, min_tokens=5),
     "compare": lambda _: neardup.compare(DOCUMENTS[0]["text"], DOCUMENTS[1]["text"]),
     "sketch": lambda _: neardup.sketch(DOCUMENTS),
 }

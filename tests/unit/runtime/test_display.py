@@ -179,6 +179,7 @@ def test_progress__none_in_python(terminal, progress):
 CALLS = {
     "find_pairs": lambda progress: neardup.find_pairs(TEXTS, progress=progress),
     "align": lambda progress: neardup.align(TEXTS, TEXTS, min_tokens=6, progress=progress),
+    "cut": lambda progress: neardup.cut(TEXTS, progress=progress),
     "sketch": lambda progress: neardup.sketch(TEXTS, progress=progress),
     "estimate": lambda progress: neardup.estimate(neardup.sketch(TEXTS), progress=progress),
     "compare": lambda progress: neardup.compare(*TEXTS[:2], progress=progress),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
-from neardup.jobs.document_options import AgainstOptions, DocumentOptions
+from neardup.jobs.document_options import AgainstOptions
 from neardup.options import table
-from neardup.options.choices import CutUnit, Side
+from neardup.options.choices import CutUnit, Side, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
@@ -21,6 +22,8 @@ from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme, make_passage_scheme
 from neardup.passages.search import make_search_plan
 from neardup.reading.plan import ReadingPlan
+from neardup.text.shingles import make_shingle_scheme
+from neardup.text.tokenizers import TokenFunction
 
 DEFAULT_THRESHOLD = "0.8"
 # Tokens of what is cut at least, by unit. Shorter lines are often the same by chance, such as a
@@ -37,7 +40,7 @@ _DECIDING = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutOptions(DocumentOptions, AgainstOptions):
+class CutOptions(AgainstOptions):
     """Everything that decides the result of ``cut``; see there for the meanings."""
 
     known = FUNCTIONS["cut"]
@@ -52,6 +55,12 @@ class CutOptions(DocumentOptions, AgainstOptions):
     recall: str | float | Decimal | Fraction | None = None
     num_perm: int | None = None
     seed: int | None = None
+    tokenizer: str | Path | TokenFunction | None = None
+    ngram: int | None = None
+    casefold: bool | None = None
+    unicode_form: UnicodeForm | None = None
+    strip_accents: bool = False
+    fold_digits: bool = False
 
     def check_named(self, *, is_named: bool, side: Side | None, has_other: bool) -> None:
         """Raise for an option that has no effect where a table names what goes, or none does.
@@ -72,6 +81,12 @@ class CutOptions(DocumentOptions, AgainstOptions):
             value = getattr(self, option.name)
             if value is not None and value != option.default and value != "words":
                 raise no_effect(option.name, "with named_in", remedy, "named_in")
+
+    def reading_plan(self, keep: KeepPolicy) -> ReadingPlan:
+        """Make the plan of reading, for documents ranked by a policy."""
+        shingles = make_shingle_scheme(**self.tokens, ngram=1)
+        columns = replace(self.columns, order=keep.column)
+        return ReadingPlan(columns, shingles, skip_bad=self.skip_bad, with_lengths=keep.by_length)
 
     @property
     def tokens(self) -> dict[str, Any]:
@@ -119,8 +134,7 @@ def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
         _check_exact(options)
     unit, least = options.unit or "passages", options.min_tokens
     min_tokens = LEAST_TOKENS[unit] if least is None else least
-    reading = replace(options.reading_plan(order=keep.column), with_lengths=keep.by_length)
-    plan = CutJobPlan(options, unit, keep, reading, min_tokens)
+    plan = CutJobPlan(options, unit, keep, options.reading_plan(keep), min_tokens)
     if unit == "passages":
         if options.ngram not in (None, 1):
             message = "ngram is for paragraphs and lines; passages are compared token by token"
