@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.runtime.runner import Runner
-from neardup.tables import Int64s, Texts
+from neardup.tables import Int64s, Texts, TokenSpans
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,35 @@ class Located:
     wide_stops: Int64s
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """Passages to be located: which, in tokens, and how many tokens each document has.
+
+    Documents are those that have a passage, numbered as they are ordered; the passages of document
+    k are ``rows[bounds[k] : bounds[k + 1]]``.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    rows: Int64s
+    bounds: Int64s
+    n_tokens: Int64s
+
+    def rows_of(self, documents: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the passages of some documents, and for each the place of its document there."""
+        counts = self.bounds[documents + 1] - self.bounds[documents]
+        which = np.repeat(np.arange(len(documents)), counts)
+        firsts = self.bounds[documents] - (np.cumsum(counts) - counts)
+        return self.rows[firsts[which] + np.arange(len(which))], which
+
+
 def locate_passages(
     catalogues: Sequence[Catalogue],
     plan: ReadingPlan,
     documents: Int64s,
     starts: Int64s,
     stops: Int64s,
+    n_wide: int,
     runner: Runner,
 ) -> Located:
     """Read documents again and find where their passages stand.
@@ -43,6 +67,8 @@ def locate_passages(
         How they were read.
     documents, starts, stops
         Of each passage its document, first token, and the one behind its last (n,).
+    n_wide
+        Of so many of them, the first ones, it is also found what goes with them.
     runner
         Does the work.
 
@@ -55,46 +81,65 @@ def locate_passages(
     places: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
     places[named] = np.arange(len(named))
     sizes = [len(catalogue) for catalogue in catalogues]
-    wanted = np.split(places, np.cumsum(sizes)[:-1])
-    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in catalogues])[named]
     order = np.argsort(passages_of, kind="stable")
-    bounds = np.searchsorted(passages_of[order], np.arange(len(named) + 1))
-    located = Located(*(np.empty_like(starts) for _ in range(4)))
+    wanted = _Wanted(
+        starts,
+        stops,
+        order,
+        np.searchsorted(passages_of[order], np.arange(len(named) + 1)),
+        np.concatenate([catalogue.n_tokens for catalogue in catalogues])[named],
+    )
+    nothing = np.empty(n_wide, np.int64)
+    located = Located(np.empty_like(starts), np.empty_like(stops), nothing, nothing.copy())
 
     def locate(texts: Texts, own: Int64s, name: str) -> None:
-        for k, place in enumerate(own.tolist()):
-            text = Texts(texts.data, texts.offsets[k : k + 2])
-            rows = order[bounds[place] : bounds[place + 1]]
-            if not _locate(text, int(n_tokens[place]), rows, located):
-                raise text_has_changed(name)
-
-    def _locate(text: Texts, size: int, rows: Int64s, found: Located) -> bool:
-        tokens, spans = plan.shingles.tokenizer.locate_tokens(text)
-        if len(tokens.values) != size:
-            return False
-        first, last = starts[rows], stops[rows] - 1
-        # Up to where the tokens before and behind reach; -1 and the end of the text for none.
-        before = np.where(first > 0, spans.stops[np.maximum(first - 1, 0)], -1)
-        n_bytes = int(text.offsets[1] - text.offsets[0])
-        behind = np.where(last + 1 < size, spans.starts[np.minimum(last + 1, size - 1)], n_bytes)
-        own_starts, own_stops = spans.starts[first], spans.stops[last]
-        found.starts[rows], found.stops[rows] = character_spans(
-            text.to_arrow(), np.zeros(len(rows), np.int64), own_starts, own_stops
+        tokens, spans = plan.shingles.tokenizer.locate_tokens(texts)
+        if not np.array_equal(np.diff(tokens.offsets), wanted.n_tokens[own]):
+            raise text_has_changed(name)
+        rows, which = wanted.rows_of(own)
+        first = tokens.offsets[which] + starts[rows]
+        behind = tokens.offsets[which] + stops[rows]
+        located.starts[rows], located.stops[rows] = character_spans(
+            texts.to_arrow(), which, spans.starts[first], spans.stops[behind - 1]
         )
-        data = text.data[text.offsets[0] : text.offsets[1]]
-        for i, row in enumerate(rows.tolist()):
-            left = bytes(data[max(int(before[i]), 0) : own_starts[i]]).decode()
-            right = bytes(data[own_stops[i] : behind[i]]).decode()
-            n_left, n_right = margins(left, right, is_first=bool(before[i] < 0))
-            found.wide_starts[row] = found.starts[row] - n_left
-            found.wide_stops[row] = found.stops[row] + n_right
-        return True
+        wide = np.flatnonzero(rows < n_wide)
+        rows, which = rows[wide], which[wide]
+        places = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
+        n_left, n_right = _margins_of(texts, spans, which, places)
+        located.wide_starts[rows] = located.starts[rows] - n_left
+        located.wide_stops[rows] = located.stops[rows] + n_right
 
-    for _ in read_texts(catalogues, wanted, plan, runner, locate):
+    for _ in read_texts(catalogues, np.split(places, np.cumsum(sizes)[:-1]), plan, runner, locate):
         pass
     return located
 
 
+def _margins_of(
+    texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
+) -> tuple[Int64s, Int64s]:
+    """Return the margins of passages, each in the text ``which``.
+
+    ``places`` are the numbers of its first token and of the one behind it, and those of the first
+    token of its text and of the one behind that.
+    """
+    first, behind, text_first, text_behind = places
+    is_first, is_last = first == text_first, behind == text_behind
+    # What is between the tokens around it; the ends of the text where there is none.
+    before = np.where(is_first, 0, spans.stops[np.maximum(first - 1, 0)])
+    after = spans.starts[np.minimum(behind, len(spans) - 1)]
+    after = np.where(is_last, np.diff(texts.offsets)[which], after)
+    base = texts.offsets[which]
+    edges = np.stack([before, spans.starts[first], spans.stops[behind - 1], after]) + base
+    data = texts.data.data
+    found = [
+        margins(str(data[a:b], "utf-8"), str(data[c:d], "utf-8"), is_first=at_start)
+        for (a, b, c, d), at_start in zip(edges.T.tolist(), is_first.tolist(), strict=True)
+    ]
+    both = np.array(found, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+@lru_cache(maxsize=4096)
 def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
     """Return how many characters before and behind a passage go with it.
 

@@ -111,12 +111,13 @@ def _locate(
         np.concatenate([found.documents, found.kept_documents]),
         np.concatenate([found.starts, found.kept_starts]),
         np.concatenate([found.stops, found.kept_stops]),
+        n,
         runner,
     )
     return CutSpans(
         found.documents - len(collections.other),
-        located.wide_starts[:n],
-        located.wide_stops[:n],
+        located.wide_starts,
+        located.wide_stops,
         found.kept_documents,
         located.starts[n:],
         located.stops[n:],
