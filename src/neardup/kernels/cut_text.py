@@ -20,6 +20,24 @@ def is_removed(removed: ConstUint64s, place: Int) -> bool:
 
 
 @inlined
+def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
+    """Whether no token from start to stop, exclusive, is removed."""
+    if start == stop:
+        return True
+    first, last = start >> 6, (stop - 1) >> 6
+    for word in range(first, last + 1):
+        rest = removed[np.uint64(word)]
+        if word == first:
+            rest = (rest >> np.uint64(start & 63)) << np.uint64(start & 63)
+        if word == last:
+            unused = _63 - np.uint64((stop - 1) & 63)
+            rest = (rest << unused) >> unused
+        if rest != _0:
+            return False
+    return True
+
+
+@inlined
 def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
     """First token from a place on that stays; ``stop`` if all before it are removed."""
     while place < stop:

@@ -26,11 +26,10 @@ from neardup.kernels.window_counts import slot_of, window_hash
 # Entries of equal hash behind which windows go into the table instead of samples.
 LONG_CHAIN = 4
 # An entry is a tag of its hash above its place plus one; 0 is free.
-_PLACE_BITS = np.uint64(40)
 _PLACES = np.uint64((1 << 40) - 1)
-_LOW_32, _32, _8 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(8)
+_LOW_32, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 _0, _1 = np.uint64(0), np.uint64(1)
-_NEVER = 1 << 62
+NEVER = 1 << 62
 
 
 class Collection(NamedTuple):
@@ -65,9 +64,9 @@ def _home(hashed: np.uint64, n_slots: Int) -> Int:
 
 
 @inlined
-def _tag(hashed: np.uint64) -> np.uint64:
-    # Samples are least hashes: their highest bits are nearly always 0.
-    return ((hashed << _8) >> _PLACE_BITS) << _PLACE_BITS
+def entry_at_home(entries: ConstUint64s, hashed: np.uint64) -> np.uint64:
+    """Give the entry in the slot where the search for a hash begins."""
+    return np.uint64(entries[np.uint64(_home(hashed, entries.shape[0]))])
 
 
 @inlined
@@ -192,7 +191,7 @@ def _next_wanted(collection: Collection, first: Int, stop: Int, n_steps: Int) ->
             if _is_wanted(collection.wanted, window_hash(joined, min_tokens)):
                 return step - min_tokens + 1
         head = at_or_after(collection.removed, head + 1, stop)
-    return _NEVER
+    return NEVER
 
 
 @helper
@@ -218,10 +217,10 @@ def look_up_sample(
     min_tokens = collection.min_tokens
     best: Int = np.int64(0)
     kept: Int = np.int64(-1)
-    wait: Int = np.int64(_NEVER)
+    wait: Int = np.int64(NEVER)
     own_slot: Int = np.int64(-1)
     n_entries = np.int64(0)
-    tag = _tag(hashed)
+    tag = hashed & ~_PLACES
     slot = _find_slot(entries, _home(hashed, entries.shape[0]), tag)
     while entries[np.uint64(slot)] != _0:
         place = _place(entries[np.uint64(slot)])
@@ -273,7 +272,7 @@ def look_up_window(
     best: Int = np.int64(0)
     kept: Int = np.int64(-1)
     equal_slot: Int = np.int64(-1)
-    tag = _tag(hashed)
+    tag = hashed & ~_PLACES
     slot = _find_slot(entries, _home(hashed, entries.shape[0]), tag)
     while entries[np.uint64(slot)] != _0:
         q = _place(entries[np.uint64(slot)])
@@ -304,6 +303,6 @@ def look_up_window(
 def fill_slot(found: Found, slot: Int, hashed: np.uint64, place: Int) -> bool:
     """Put a place into a slot if that is free; returns whether the table is full then."""
     if found.entries[np.uint64(slot)] == _0:
-        found.entries[np.uint64(slot)] = _tag(hashed) | np.uint64(place + 1)
+        found.entries[np.uint64(slot)] = hashed & ~_PLACES | np.uint64(place + 1)
         found.filled[0] += 1
     return bool(found.filled[0] * 5 >= found.entries.shape[0] * 4)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.cut_text import at_or_after, set_removed
+from neardup.kernels.cut_text import at_or_after, is_whole, set_removed
 from neardup.kernels.hashing import mix64
+from neardup.kernels.repeat_samples import FULL, pass_samples
 from neardup.kernels.repeat_table import (
     LONG_CHAIN,
+    NEVER,
     Collection,
     Found,
     fill_slot,
@@ -77,7 +79,6 @@ def _look(
     first_row: Int,
     start: Int,
     stop: Int,
-    is_cut: Int,
     is_searched: Int,
     is_added: Int,
 ) -> Int:
@@ -97,9 +98,16 @@ def _look(
     mask = size - 1
     leaving, window_leaving = power(gram), power(min_tokens)
 
+    is_cut = not is_whole(removed, start, stop)
     until: Int = np.int64(-1)
     begin: Int = at_or_after(removed, start, stop)
     while begin < stop:
+        if begin > until and not is_cut:
+            begin = pass_samples(
+                collection, found, first_row, start, stop, begin, is_searched, is_added, hashes
+            )
+            if begin == FULL:
+                return TABLE_FULL
         # All numbers count tokens of the text from here on.
         head, tail = begin, begin
         first: Int = begin
@@ -113,7 +121,7 @@ def _look(
         run_at: Int = np.int64(0)
         run_first: Int = np.int64(0)
         run_kept: Int = np.int64(0)
-        is_done = False
+        is_done, is_quiet = False, False
         while head < stop and not is_done:
             value = values[np.uint64(head)]
             joined = joined * POWER + value
@@ -124,13 +132,12 @@ def _look(
             n += 1
             if n >= gram:
                 at = n - gram
-                hashed = mix64(joined)
-                hashes[np.uint64(at & mask)] = hashed
+                hashes[np.uint64(at & mask)] = joined
                 places[np.uint64(at & mask)] = tail
-                if least_at < 0 or hashed <= least:
-                    least, least_at, is_new = hashed, at, True
+                if least_at < 0 or joined <= least:
+                    least, least_at, is_new = joined, at, True
                 elif least_at == at - n_grams:
-                    least, least_at, is_new = hashed, at, True
+                    least, least_at, is_new = joined, at, True
                     for k in range(at - 1, at - n_grams, -1):
                         if hashes[np.uint64(k & mask)] < least:
                             least, least_at = hashes[np.uint64(k & mask)], np.int64(k)
@@ -144,7 +151,7 @@ def _look(
                 length: Int = np.int64(0)
                 kept: Int = np.int64(-1)
                 if is_new or i == again:
-                    sample = places[least_at & mask]
+                    sample, hashed = places[least_at & mask], mix64(least)
                     length, kept, wait, n_entries, slot = look_up_sample(
                         collection,
                         found,
@@ -155,13 +162,13 @@ def _look(
                         first,
                         sample,
                         least_at - i,
-                        least,
+                        hashed,
                     )
                     is_new = False
                     again = i + wait
                     is_dense = bool(n_entries >= LONG_CHAIN)
                     is_kept = is_added and length == 0 and sample >= until
-                    if is_kept and not is_dense and fill_slot(found, slot, least, sample):
+                    if is_kept and not is_dense and fill_slot(found, slot, hashed, sample):
                         return TABLE_FULL
                 if is_dense:
                     if window_at == i - 1:
@@ -182,6 +189,12 @@ def _look(
                 if length > 0 and i + length > reach:
                     reach, run_at, run_first, run_kept = i + length, i, first, kept
             is_done = bool(reach > 0 and first >= until)
+            if not is_cut and not is_dense and again >= NEVER and reach == 0 and first > until:
+                is_quiet = True
+                break
+        if is_quiet:
+            begin = first + 1
+            continue
         if reach == 0:
             return DONE
         until, begin = _write_rows(
@@ -254,8 +267,7 @@ def remove_repeats(
         document_row = found.filled[1]
         while True:
             first_row = found.filled[1]
-            is_cut = np.int64(not is_searched or first_row > document_row)
-            state = _look(collection, found, first_row, start, stop, is_cut, is_searched, is_added)
+            state = _look(collection, found, first_row, start, stop, is_searched, is_added)
             last_row = found.filled[1]
             if state == DONE and last_row > first_row:
                 for row in range(first_row, last_row):
