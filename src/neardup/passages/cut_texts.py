@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -123,15 +124,32 @@ class CutTexts:
         left = self._left.get(text)
         return left is None or bool(left[places].any())
 
+    def has_more(self, passage: Passage, places: Int64s) -> bool:
+        """Return whether anything is left of a passage besides some tokens."""
+        left = self._left.get(passage.text)
+        if left is None:
+            return len(places) < passage.stop - passage.start
+        n_left = np.count_nonzero(left[passage.start : passage.stop])
+        return bool(n_left > np.count_nonzero(left[places]))
+
     def undoes(self, gone: Passage) -> bool:
         """Return whether something would be taken back if a passage went."""
-        return any(removal.kept.meets(gone) for removal in self._kept_in.get(gone.text, ()))
+        return bool(self._standing_for(gone))
+
+    def fills(self, gone: Passage, passages: Sequence[Passage]) -> bool:
+        """Return whether what would be taken back if a passage went is in one of some passages."""
+        return any(
+            passage.text == removal.gone.text
+            and bool(((removal.tokens >= passage.start) & (removal.tokens < passage.stop)).any())
+            for removal in self._undone_by(gone)
+            for passage in passages
+        )
 
     def remove(self, gone: Passage, kept: Passage, similarity: float) -> None:
         """Take what is left of a passage out of its text, for one that stays."""
         places = self.places_left(gone.text)
         inside = places[(places >= gone.start) & (places < gone.stop)]
-        for removal in self._standing(self._kept_in, gone):
+        for removal in self._undone_by(gone):
             self._undo(removal)
         left = self._left.setdefault(gone.text, np.ones(len(self.whole(gone.text)), np.bool_))
         left[inside] = False
@@ -160,26 +178,33 @@ class CutTexts:
             np.array([row.similarity for row in rows], np.float64),
         )
 
-    def _standing(self, removals: dict[int, list[Removal]], place: Passage) -> list[Removal]:
+    def _standing_for(self, place: Passage) -> list[Removal]:
         """Return the removals whose kept passage a place meets."""
-        return [removal for removal in removals.get(place.text, ()) if removal.kept.meets(place)]
+        named = self._kept_in.get(place.text, ())
+        return [removal for removal in named if removal.kept.meets(place)]
+
+    def _undone_by(self, gone: Passage) -> list[Removal]:
+        """Return the removals that do not stand without a passage, nor without each other."""
+        undone: list[Removal] = []
+        found = self._standing_for(gone)
+        while found:
+            removal = found.pop()
+            if removal in undone:
+                continue
+            undone.append(removal)
+            own = self._of_text[removal.gone.text]
+            later = own[own.index(removal) + 1 :]
+            found += [other for other in later if other.gone.meets(removal.gone)]
+            found += self._standing_for(removal.gone)
+        return undone
 
     def _undo(self, removal: Removal) -> None:
-        """Put back what went, and undo what was decided on the text without it."""
-        own, named = self._of_text[removal.gone.text], self._kept_in[removal.kept.text]
-        if removal not in own:
-            return
-        later = own[own.index(removal) + 1 :]
+        """Put back what went; of passages that overlap each has its own reason."""
+        own = self._of_text[removal.gone.text]
         own.remove(removal)
-        named.remove(removal)
+        self._kept_in[removal.kept.text].remove(removal)
         left = self._left[removal.gone.text]
         left[removal.tokens] = True
-        self.versions[removal.gone.text] += 1
-        for other in later:
-            if other.gone.meets(removal.gone):
-                self._undo(other)
         for other in own:
-            # Of passages that overlap each has its own reason.
             left[other.tokens] = False
-        for other in self._standing(self._kept_in, removal.gone):
-            self._undo(other)
+        self.versions[removal.gone.text] += 1

@@ -62,11 +62,12 @@ class _Indexed:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Two similar passages of which the second may go."""
+    """Two similar passages of which the second may go, and the tokens that were left of each."""
 
     kept: Passage
     gone: Passage
     similarity: float
+    kept_tokens: Int64s
     tokens: Int64s
 
 
@@ -227,7 +228,7 @@ class PassageCutter:
             tokens = indexed.places_of(text, own_start, own_stop)
             kept = Passage(asked[query], int(places[0]), int(places[-1]) + 1)
             gone = Passage(text, int(tokens[0]), int(tokens[-1]) + 1)
-            yield _Candidate(kept, gone, similarity, tokens)
+            yield _Candidate(kept, gone, similarity, places, tokens)
 
     def _take_turn(self, text: int, candidates: list[_Candidate]) -> None:
         """Take out of later texts, and of the text behind itself, what it has."""
@@ -240,7 +241,8 @@ class PassageCutter:
             if candidate.gone.text == text:
                 continue
             # What is left of it may have gone for a passage that is more similar.
-            if self._texts.has_any(candidate.gone.text, candidate.tokens):
+            is_there = self._texts.has_any(candidate.gone.text, candidate.tokens)
+            if is_there and self._may_go(candidate):
                 self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
 
     def _remove_own(self, candidates: list[_Candidate]) -> bool:
@@ -253,10 +255,23 @@ class PassageCutter:
                 or other.gone.holds(candidate.gone)
                 for other in taken
             )
-            if not in_the_way:
+            if not in_the_way and self._may_go(candidate):
                 taken.append(candidate)
                 self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
         return bool(taken)
+
+    def _may_go(self, candidate: _Candidate) -> bool:
+        """Return whether two passages are what was compared, apart from what is gone of the second.
+
+        A removal that was undone may have put tokens back into them, or be undone by this one: of a
+        passage that was joined when its middle went, for what is in it itself, nothing goes.
+        """
+        gone, kept = candidate.gone, candidate.kept
+        return not (
+            self._texts.has_more(gone, candidate.tokens)
+            or self._texts.has_more(kept, candidate.kept_tokens)
+            or self._texts.fills(gone, [gone, kept])
+        )
 
     def _chosen(self, candidates: list[_Candidate]) -> list[_Candidate]:
         """Return those that may go, the most similar first.
