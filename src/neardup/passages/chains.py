@@ -100,7 +100,10 @@ def widest_gap(chain: Sequence[Hit]) -> int:
 
 def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, float]]:
     """Leave out passages that lie within another one in both texts; of equal ones one stays."""
-    ordered = sorted(passages, key=lambda row: (row[0].query_start, -row[0].query_stop))
+    ordered = sorted(
+        passages,
+        key=lambda row: (row[0].query_start, -row[0].query_stop, row[0].start, -row[0].stop),
+    )
     kept: list[tuple[Hit, float]] = []
     reaching: list[Hit] = []
     for hit, similarity in ordered:
