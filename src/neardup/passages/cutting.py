@@ -240,9 +240,7 @@ class PassageCutter:
         for candidate in candidates:
             if candidate.gone.text == text:
                 continue
-            # What is left of it may have gone for a passage that is more similar.
-            is_there = self._texts.has_any(candidate.gone.text, candidate.tokens)
-            if is_there and self._may_go(candidate):
+            if self._may_go(candidate):
                 self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
 
     def _remove_own(self, candidates: list[_Candidate]) -> bool:
@@ -263,11 +261,12 @@ class PassageCutter:
     def _may_go(self, candidate: _Candidate) -> bool:
         """Return whether two passages are what was compared, apart from what is gone of the second.
 
-        A removal that was undone may have put tokens back into them, or be undone by this one: of a
-        passage that was joined when its middle went, for what is in it itself, nothing goes.
+        What is left of that may have gone for passages that are more similar. A removal that was
+        undone may have put tokens back, or be undone by this one: of a passage that was joined when
+        its middle went, for what is in it itself, nothing goes.
         """
         gone, kept = candidate.gone, candidate.kept
-        return not (
+        return self._texts.has_any(gone.text, candidate.tokens) and not (
             self._texts.has_more(gone, candidate.tokens)
             or self._texts.has_more(kept, candidate.kept_tokens)
             or self._texts.fills(gone, [gone, kept])
