@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from neardup.kernels.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
-from neardup.tables import Texts, Uint64s
+from neardup.tables import Uint64s
 from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
@@ -22,8 +20,6 @@ _NUMBERS = ("min_tokens", "num_perm", "seed")
 
 # The tokens of passages stand for themselves, so these parts of a shingle scheme say nothing.
 _OF_SHINGLES = ("ngram", "occurrences")
-
-_NO_TEXTS = Texts(np.zeros(1, np.uint8), np.zeros(1, np.int64))
 
 
 @dataclass(frozen=True)
@@ -100,8 +96,7 @@ def make_passage_scheme(
     Raises
     ------
     InvalidParameterError
-        For the first option that is out of range, and for a function as tokenizer, which does not
-        say where tokens stand.
+        For the first option that is out of range.
     """
     shingles = make_shingle_scheme(
         tokenizer,
@@ -111,9 +106,6 @@ def make_passage_scheme(
         strip_accents=strip_accents,
         fold_digits=fold_digits,
     )
-    if not shingles.tokenizer.knows_places:
-        # It refuses, before anything is written.
-        shingles.tokenizer.locate_tokens(_NO_TEXTS)
     return PassageScheme(shingles, min_tokens, num_perm, Weighting(tf, idf), seed)
 
 

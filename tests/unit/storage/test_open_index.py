@@ -210,11 +210,10 @@ def test_are_kept__as_removed(index):
 
 def test_create__refuses_a_function_before_it_writes(tmp_path):
     message = (
-        r"^passages need a tokenizer that tells where each token stands, got the function .*; "
-        r"choose one of words, .* or a tokenizer\.json file$"
+        r"^tokenizer must be one of words, .* or a tokenizer\.json file for an index on disk, got "
+        r"the function .*str\.split, .*; align takes functions$"
     )
-    with pytest.raises(InvalidParameterError, match=message):
+    with pytest.raises(InvalidParameterError, match=message) as caught:
         PassageIndex.create(tmp_path / "index", tokenizer=str.split)
+    assert caught.value.parameters == ("tokenizer",)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(InvalidParameterError, match=message):
-        align(["a b c"], ["a b c"], tokenizer=str.split)

@@ -139,3 +139,57 @@ def test_make_tokenizer__unknown():
         make_tokenizer("letters", KEEP_CASE)
     with pytest.raises(neardup.InvalidParameterError, match=r"leave out casefold, or choose"):
         neardup.deduplicate(["a"], tokenizer="bytes", casefold=True)
+
+
+def located(function, text, normalisation=KEEP_CASE):
+    """Return what stands at the place of each token, by its hash."""
+    lists, spans = make_tokenizer(function, normalisation).locate_tokens(make_texts([text]))
+    parts = [text.encode()[a:b].decode() for a, b in zip(spans.starts, spans.stops, strict=True)]
+    return list(zip(lists.values.tolist(), parts, strict=True))
+
+
+def test_function_tokenizer__places():
+    """Of strings one behind the other; of places the text there, or the token that is given."""
+    text = "Été, a Straße a"
+    folding = Normalisation(casefold=True, strip_accents=True)
+    expected = [
+        (hash_bytes(folded.encode()), part)
+        for folded, part in (("ete,", "Été,"), ("a", "a"), ("strasse", "Straße"), ("a", "a"))
+    ]
+    assert located(str.split, text, folding) == expected
+
+    def spans(folded):
+        return [match.span() for match in re.finditer(r"\S+", folded)]
+
+    assert located(spans, text, folding) == expected
+    stems = make_tokenizer(spans, folding).hash_tokens(make_texts([text]))
+    assert stems.values.tolist() == [value for value, _ in expected]
+
+    def lengths(folded):
+        return [(stop - start, np.int64(start), stop) for start, stop in spans(folded)]
+
+    numbers = [hash_bytes(n.to_bytes(8, "little")) for n in (4, 1, 7, 1)]
+    assert located(lengths, text, folding) == list(
+        zip(numbers, (part for _, part in expected), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        (["abc", "b"], "returned 'b', which does not stand in the text behind the token before"),
+        (["ABC"], "returned 'ABC', which does not stand in the text"),
+        ([(4, 2)], r"returned \(4, 2\) for a text of 5 characters; a tuple must be \(start, stop"),
+        ([(0, 6)], r"returned \(0, 6\) for a text"),
+        ([(-1, 2)], "returned"),
+        ([("a", 0.0, 1)], "returned"),
+        ([("a",)], "returned"),
+        ([(1, 2, 3, 4)], "returned"),
+        ([(1, 3), (0, 4)], "a token at .* behind one at .*; tokens must come in the order"),
+        ([(1, 3), (2, 2)], "tokens must come in the order of the text"),
+        ([("a", 1, 2), (1.5, 3, 4)], "must return strings or integers, got float"),
+    ],
+)
+def test_function_tokenizer__refuses_places(tokens, message):
+    with pytest.raises(neardup.InvalidParameterError, match=message):
+        located(lambda _: tokens, "abc d")

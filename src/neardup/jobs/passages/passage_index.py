@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.document_options import ReadingOptions
@@ -31,6 +32,7 @@ from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.stored import get_document, list_documents
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.text.tokenizers.named import KNOWN_NAMES
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -100,7 +102,7 @@ class PassageIndex:
         Raises
         ------
         InvalidParameterError
-            For an option out of range.
+            For an option out of range, and for a function as tokenizer.
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
@@ -116,6 +118,13 @@ class PassageIndex:
             strip_accents=strip_accents,
             fold_digits=fold_digits,
         )
+        if callable(tokenizer):
+            message = (
+                f"tokenizer must be one of {KNOWN_NAMES} or a tokenizer.json file for an index on "
+                f"disk, got the function {scheme.tokenizer.name}, which the index cannot keep for "
+                "those who open it later; align takes functions"
+            )
+            raise InvalidParameterError(message, "tokenizer")
         create(Path(folder), scheme)
         return cls(folder, tokenizer=tokenizer)
 

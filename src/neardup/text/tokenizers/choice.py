@@ -28,7 +28,7 @@ def make_tokenizer(
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``bytes``: every
         UTF-8 byte. The path of a ``tokenizer.json`` file. A function from a text to its tokens,
-        all strings or all integers.
+        see ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` takes none.
 

@@ -18,9 +18,6 @@ class Tokenizer(ABC):
     is_bytewise: bool = False
     """Whether the tokens of a text are its bytes, in their order."""
 
-    knows_places: bool = True
-    """Whether it can say where in a text a token stands."""
-
     @abstractmethod
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text; safe to call from several threads."""
@@ -35,5 +32,5 @@ class Tokenizer(ABC):
         Raises
         ------
         InvalidParameterError
-            If the tokenizer does not know places, which is so for functions.
+            If a function returns tokens without their places.
         """
