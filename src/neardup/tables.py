@@ -86,7 +86,8 @@ class TokenSpans:
     """Where each token stands: byte positions from the start of its own text, ``stops`` exclusive.
 
     Aligned with ``TokenLists.values``; ``starts`` and ``stops`` of a text never descend. Spans
-    overlap only where tokens come from the same characters, and may then be equal.
+    overlap only where tokens come from the same characters, and may then be equal, or are
+    shingles.
     """
 
     starts: Int64s

@@ -51,6 +51,23 @@ def test_align__places_are_those_of_the_texts(run, here):
 
 
 @pytest.mark.usefixtures("collections")
+def test_align__ngram(run, fails, here, write_file):
+    """Words in another order share no shingle of three."""
+    write_file("reversed.txt", " ".join(reversed(SHARED.split())))
+    for ngram, n_passages in ((1, 1), (3, 0)):
+        arguments = ("align", "a.jsonl", "--against", "reversed.txt", *LEAST, "--ngram", ngram)
+        assert run(*arguments, "-o", f"{ngram}.jsonl").code == 0
+        assert len(rows_in(here / f"{ngram}.jsonl")) == n_passages
+    options = ("--id-column", "id", *LEAST, "--ngram", 3)
+    assert run("align", "a.jsonl", "--against", "b.jsonl", *options, "-o", "s.jsonl").code == 0
+    [row] = rows_in(here / "s.jsonl")
+    assert (row["query_text"], row["similarity"]) == (SHARED, 1.0)
+    error = "--min-tokens must be at least --ngram, got 12 and 13: a passage of fewer tokens has no"
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST, "--ngram", 13)
+    fails(*arguments, "-o", "none.csv", error=f"{error} shingle")
+
+
+@pytest.mark.usefixtures("collections")
 def test_align__with_an_index(run, here):
     ids = ("--id-column", "id")
     run("index", "build", "idx", "b.jsonl", *ids, "--min-tokens", 8)

@@ -85,6 +85,19 @@ def test_search__other_reports(run, here):
     assert search(run, "quiet.csv", "--quiet") == ""
 
 
+def test_search__shingles(run, here):
+    """The index says how long they are: of five tokens, one at an end is another."""
+    options = ("--id-column", "id", "--min-tokens", "4", "--ngram", "2", "--quiet")
+    assert run("index", "build", "two", "documents.jsonl", *options).code == 0
+    lines = run("index", "info", "two").out.splitlines()
+    assert "ngram: 2" in lines
+    arguments = ("search", "two", "queries.jsonl", "--id-column", "id", "--threshold", "0.7")
+    report = run(*arguments, "-o", "hits.jsonl").out
+    assert "1 query shorter than 4 tokens, for which only passages of 4 or more" in report
+    [row] = [json.loads(line) for line in (here / "hits.jsonl").read_text().splitlines()]
+    assert row == {**HIT, **TEXTS, "similarity": 4 / 5}
+
+
 def test_search__short_queries_may_find_something(run, here, write_file):
     write_file("short.jsonl", lines_of([{"id": "s", "text": "four five six"}]))
     outcome = run("search", "idx", "short.jsonl", "--threshold", "0.5", "-o", "o.jsonl")

@@ -62,13 +62,14 @@ class Case:
             Fraction(threshold),
         )
 
-    def run(self, kernel, room=None):
+    def run(self, kernel, room=None, apart=0):
         room = len(self.rows) if room is None else room
         n_types = len(self.type_weights)
         counts = np.zeros(n_types, np.int32)
         passages = np.full((room + 1, 4), -7, np.int64)
         lows, highs = np.array(self.rows, np.int64).reshape(-1, 2).T
         n = kernel(
+            *([apart] if kernel is pick_passages else []),
             np.array(self.tokens, np.int32),
             np.ascontiguousarray(lows),
             np.ascontiguousarray(highs),
@@ -138,10 +139,10 @@ def cases(draw, longest=16):
     return case
 
 
-@given(case=cases())
-def test_pick_passages__oracle(case):
-    expected = oracle.picked(case.cells())
-    assert case.run(pick_passages) == (expected, len(expected))
+@given(case=cases(), apart=st.integers(0, 4))
+def test_pick_passages__oracle(case, apart):
+    expected = oracle.picked(case.cells(), apart)
+    assert case.run(pick_passages, apart=apart) == (expected, len(expected))
 
 
 @given(case=cases())

@@ -17,23 +17,24 @@ GAPS = (-300, -255, -1, 0, 0, 1, 1, 1, 2, 254, 255, 256, 257, 70_000, 2**40)
 LENGTHS = (0, 1, 3, 4, 5, 6, 7, 8, 254, 255, 256, 100_000, 2**40)
 
 
-def packed(texts, room=None):
+def packed(texts, room=None, overlap=False):
     """Pack texts of (gap, length); give places, packed columns and the number of far values."""
     offsets = np.array(list(accumulate(map(len, texts), initial=0)), np.int64)
     starts, stops = [], []
     for text in texts:
-        stop = 0
+        before = 0
         for gap, length in text:
-            starts.append(stop + gap)
-            stop += gap + length
-            stops.append(stop)
+            starts.append(before + gap)
+            stops.append(starts[-1] + length)
+            before = starts[-1] if overlap else stops[-1]
     n = len(starts)
     room = 2 * n if room is None else room
     gaps, lengths = np.full(n, 9, np.uint8), np.full(n, 9, np.uint8)
     samples = np.full(-(-n // 64), -7, np.int64)
     far_places, far_values = np.full(room + 1, -7, np.int64), np.full(room + 1, -7, np.int64)
     n_far = token_places.pack_places(
-        *(offsets, np.array(starts, np.int64), np.array(stops, np.int64), gaps, lengths, samples),
+        *(offsets, np.array(starts, np.int64), np.array(stops, np.int64), overlap),
+        *(gaps, lengths, samples),
         *(far_places[:room], far_values[:room]),
     )
     assert (far_places[min(room, n_far) :] == -7).all()
@@ -42,22 +43,22 @@ def packed(texts, room=None):
     return offsets, (starts, stops), columns
 
 
-def found_places(tokens, offsets, columns):
+def found_places(tokens, offsets, columns, overlap):
     bounds = offsets.tolist()
     firsts = [bounds[bisect_right(bounds, token) - 1] for token in tokens]
     starts, stops = np.full(len(tokens), -7, np.int64), np.full(len(tokens), -7, np.int64)
     token_places.find_places(
-        np.array(tokens, np.int64), np.array(firsts, np.int64), *columns, starts, stops
+        np.array(tokens, np.int64), np.array(firsts, np.int64), overlap, *columns, starts, stops
     )
     return starts.tolist(), stops.tolist()
 
 
-def assert_found_again(texts):
-    offsets, places, columns = packed(texts)
+def assert_found_again(texts, overlap=False):
+    offsets, places, columns = packed(texts, overlap=overlap)
     gaps, lengths, samples, far_places, far_values = columns
     every = range(int(offsets[-1]))
-    assert found_places(every, offsets, columns) == places
-    backwards = found_places(every[::-1], offsets, columns)
+    assert found_places(every, offsets, columns, overlap) == places
+    backwards = found_places(every[::-1], offsets, columns, overlap)
     assert backwards == (places[0][::-1], places[1][::-1])
     flat = [pair for text in texts for pair in text]
     fits = [[0 <= value < 255 for value in pair] for pair in flat]
@@ -73,10 +74,10 @@ def assert_found_again(texts):
 tokens = st.tuples(st.sampled_from(GAPS), st.sampled_from(LENGTHS))
 
 
-@given(st.lists(st.lists(tokens, max_size=20), max_size=12))
-def test_find_places__short_texts(texts):
+@given(st.lists(st.lists(tokens, max_size=20), max_size=12), st.booleans())
+def test_find_places__short_texts(texts, overlap):
     """Texts begin anywhere in a group of 64 tokens, and many have no group's first token."""
-    assert_found_again(texts)
+    assert_found_again(texts, overlap)
 
 
 @examples(30)
@@ -118,7 +119,7 @@ def test_pack_places__room():
         places, values = np.full(room, -7, np.int64), np.full(room, -7, np.int64)
         others = (np.empty(5, np.uint8), np.empty(5, np.uint8), np.empty(1, np.int64))
         n = token_places.pack_places(
-            offsets, np.array(starts), np.array(stops), *others, places, values
+            offsets, np.array(starts), np.array(stops), False, *others, places, values
         )
         assert n == 4
         assert places[:4].tolist() == [0, 3, 6, 7][:room]

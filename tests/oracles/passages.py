@@ -99,10 +99,13 @@ def maximal(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
     ]
 
 
-def picked(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
-    """The most similar (longest, first) one, then the same with all that do not overlap it."""
+def picked(cells: Mapping[Cell, tuple[int, int]], apart: int = 0) -> list[Passage]:
+    """The most similar (longest, first) one, then the same with all that do not overlap it.
+
+    Between two there are ``apart`` tokens or more.
+    """
     if not cells:
         return []
     i, j = min(cells, key=lambda c: (-Fraction(*cells[c]), c[0] - c[1], c[0]))
-    apart = {c: s for c, s in cells.items() if c[1] < i or j < c[0]}
-    return sorted([(i, j, *cells[i, j]), *picked(apart)])
+    others = {c: s for c, s in cells.items() if c[1] + apart < i or j + apart < c[0]}
+    return sorted([(i, j, *cells[i, j]), *picked(others, apart)])

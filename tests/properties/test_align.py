@@ -19,6 +19,7 @@ from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
 from tests.examples import examples
+from tests.oracles.shingles import shingle_tuples
 
 MIN_TOKENS = 20
 
@@ -36,9 +37,9 @@ def words_of(rng, n, kind):
     return [f"{kind}{rng.randrange(10**9)}" for _ in range(n)]
 
 
-def jaccard(first, second):
+def jaccard(first, second, ngram=1):
     """Similarity of two passages as multisets, whatever the tf of the index."""
-    first, second = Counter(first), Counter(second)
+    first, second = (Counter(shingle_tuples(words, ngram)) for words in (first, second))
     return (first & second).total() / (first | second).total()
 
 
@@ -210,8 +211,12 @@ def test_align__planted_passages_with_their_ends(seed, n_passages, edited):
 
 
 @examples(15)
-@given(seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.4", "0.7", "0.9", "1"]))
-def test_align__similarity_is_true_and_reached(seed, threshold):
+@given(
+    seed=st.integers(0, 2**32),
+    threshold=st.sampled_from(["0.2", "0.4", "0.7", "0.9", "1"]),
+    ngram=st.integers(1, 3),
+)
+def test_align__similarity_is_true_and_reached(seed, threshold, ngram):
     rng = random.Random(seed)
     vocabulary = [f"w{number}" for number in range(60)]
     document = [vocabulary[min(int(rng.expovariate(0.06)), 59)] for _ in range(300)]
@@ -219,8 +224,10 @@ def test_align__similarity_is_true_and_reached(seed, threshold):
     for place in rng.sample(range(len(query)), 60):
         query[place] = rng.choice(vocabulary)
     query = query[150:] + query[:150]
-    for a, b, c, d, similarity in align_words(query, document, min_tokens=9, threshold=threshold):
-        assert similarity == pytest.approx(jaccard(query[a:b], document[c:d]))
+    found = align_words(query, document, min_tokens=9, threshold=threshold, ngram=ngram)
+    for a, b, c, d, similarity in found:
+        assert max(b - a, d - c) >= 9
+        assert similarity == pytest.approx(jaccard(query[a:b], document[c:d], ngram))
         assert similarity >= float(threshold)
 
 

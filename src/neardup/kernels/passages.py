@@ -173,6 +173,7 @@ def _write_passages(ends: Int64s, overlaps: Int64s, unions: Int64s, passages: In
 
 @kernel
 def pick_passages(
+    apart: int,
     tokens: ConstInt32s,
     lows: ConstInt64s,
     highs: ConstInt64s,
@@ -188,9 +189,10 @@ def pick_passages(
 ) -> Int:
     """Choose sub-texts that do not overlap: each time the most similar one of those left.
 
-    Of several the longest is chosen, and of those the first. The arguments are those of
-    ``maximal_passages``. Memory 48 to 88 bytes a row. Cost, beyond one walk over all cells: those
-    that begin left of a passage and reach into it are looked at again, without those that do.
+    Of several the longest is chosen, and of those the first. Between two there are ``apart`` tokens
+    or more; the other arguments are those of ``maximal_passages``. Memory
+    48 to 88 bytes a row. Cost, beyond one walk over all cells: those that begin left of a passage
+    and reach into it are looked at again, without those that do.
     """
     n_rows, n_tokens = lows.shape[0], tokens.shape[0]
     search = _Search(
@@ -231,10 +233,11 @@ def pick_passages(
         start = winners[1]
         end = ends[start]
         picked_ends[start] = end
-        left, right = max(start - longest + 1, np.int64(0)), min(end, np.int64(n_rows - 1))
-        for row in range(start, right + 1):
+        first = max(start - apart, np.int64(0))
+        left, right = max(first - longest + 1, np.int64(0)), min(end + apart, np.int64(n_rows - 1))
+        for row in range(first, right + 1):
             ends[row] = -1
-        _measure_rows(left, start, start - 1, False, search, ends, overlaps, unions)
+        _measure_rows(left, first, start - apart - 1, False, search, ends, overlaps, unions)
         left += n_leaves
         right += n_leaves
         while left > 1:

@@ -1,7 +1,8 @@
 """Where tokens stand in their texts, in two bytes each.
 
 Of each token the gap to the token before it and its own length are kept, in bytes of text, and for
-every 64th token where it starts. A gap or length that does not fit is 255 and listed apart.
+every 64th token where it starts. A gap or length that does not fit is 255 and listed apart. A gap
+is counted from where the token before stops; where tokens overlap, from where that starts.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ def pack_places(
     offsets: ConstInt64s,
     starts: ConstInt64s,
     stops: ConstInt64s,
+    overlap: bool,
     gaps: Bytes,
     lengths: Bytes,
     samples: Int64s,
@@ -51,7 +53,7 @@ def pack_places(
                         far_places[n_far] = 2 * token + which
                         far_values[n_far] = value
                     n_far += 1
-            before = stops[token]
+            before = starts[token] if overlap else stops[token]
     return n_far
 
 
@@ -73,6 +75,7 @@ def _read(value: Int, far_places: ConstInt64s, far_values: ConstInt64s, place: I
 def find_places(
     tokens: ConstInt64s,
     firsts: ConstInt64s,
+    overlap: bool,
     gaps: ConstBytes,
     lengths: ConstBytes,
     samples: ConstInt64s,
@@ -96,7 +99,8 @@ def find_places(
         stop = start + _read(np.int64(lengths[at]), far_places, far_values, 2 * at + 1)
         while at < token:
             at += 1
-            start = stop + _read(np.int64(gaps[at]), far_places, far_values, 2 * at)
+            before = start if overlap else stop
+            start = before + _read(np.int64(gaps[at]), far_places, far_values, 2 * at)
             stop = start + _read(np.int64(lengths[at]), far_places, far_values, 2 * at + 1)
         starts[i] = start
         stops[i] = stop

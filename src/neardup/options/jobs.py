@@ -135,6 +135,9 @@ _SCHEME = (
     ),
     table.SEED,
     table.TOKENIZER,
+    table.NGRAM.but(
+        help="Tokens in a shingle; passages are compared by their shingles.", usual="1"
+    ),
     *_NORMALISATION,
 )
 SCHEME_OF_PASSAGES = (table.MIN_TOKENS, *_SCHEME)
@@ -239,7 +242,7 @@ _ANY_SCHEME = (
         usual="unary; smooth for documents",
     ),
     table.TOKENIZER,
-    table.NGRAM.but(help="Documents: tokens in a shingle.", usual="5; 1 if weighted"),
+    table.NGRAM.but(usual="1; 5 for documents, 1 if weighted"),
     table.OCCURRENCES.but(
         default=None,
         help="Documents: shingles as a set, or each copy as an element of its own.",

@@ -93,5 +93,5 @@ def _count(addition: Addition, block: DocumentBlock, scheme: PassageScheme) -> N
     addition.n_documents += len(block)
     addition.n_tokens += block.n_tokens
     addition.n_empty += int((sizes == 0).sum())
-    addition.n_short += int(((sizes > 0) & (sizes < scheme.min_tokens)).sum())
+    addition.n_short += int(((sizes > 0) & (sizes < scheme.least_shingles)).sum())
     addition.skipped.extend(block.skipped)

@@ -46,7 +46,8 @@ class AlignmentPlan:
 
     Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
     are chained over gaps of up to ``gap`` tokens. Passages of fewer than ``min_tokens`` tokens in
-    both texts are left out, as are windows found in more than ``max_documents`` documents.
+    both texts are left out, as are windows found in more than ``max_documents`` documents. Where an
+    index has shingles of several tokens, tokens stand for shingles here.
     """
 
     search: SearchPlan
@@ -84,6 +85,8 @@ class Aligner:
     def __init__(self, index: OpenIndex, plan: AlignmentPlan, runner: Runner) -> None:
         self.counts = AlignmentCounts()
         self._index, self._plan, self._runner = index, plan, runner
+        # So many shingles behind a passage share tokens with it.
+        self._overlap = index.scheme.shingles.ngram - 1
 
     def align(
         self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
@@ -162,7 +165,7 @@ class Aligner:
         length, index = self._plan.length, self._index
         behind = None
         if first_document >= 0:
-            stops = np.minimum(starts + length, len(tokens))
+            stops = np.minimum(starts + length + self._overlap, len(tokens))
             least = stops if is_own else np.zeros_like(stops)
             behind = Behind(np.full(len(stops), first_document, np.int64), least)
         parts = []
@@ -272,7 +275,7 @@ class Aligner:
 
         None also for passages of one text that overlap.
         """
-        if is_own and hit.start < hit.query_stop:
+        if is_own and hit.start < hit.query_stop + self._overlap:
             return None
         shared, either = self._compare(tokens, others, hit)
         threshold = self._plan.search.threshold

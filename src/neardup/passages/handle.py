@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from neardup.passages.index import OpenIndex
 from neardup.passages.scheme import PassageScheme, restore_scheme
@@ -31,6 +33,7 @@ class PassageHandle(Handle[OpenIndex]):
         super().__init__(folder)
         self._tokenizer = tokenizer
         self._scheme: PassageScheme | None = None
+        self._described: Mapping[str, Any] = {}
         self._searchers: dict[Segment, SegmentSearcher] = {}
 
     def make_view(self, files: OpenFiles) -> OpenIndex:
@@ -55,9 +58,10 @@ class PassageHandle(Handle[OpenIndex]):
 
     def _restore_scheme(self, files: OpenFiles) -> PassageScheme:
         """Return the scheme; if it is another than before, so is what was made of all segments."""
-        if self._scheme is None or self._scheme.describe() != files.manifest.scheme:
-            self._scheme = restore_scheme(files.manifest.scheme, self._tokenizer)
-            self._searchers = {}
+        description = files.manifest.scheme
+        if self._scheme is None or self._described != description:
+            self._scheme = restore_scheme(description, self._tokenizer)
+            self._described, self._searchers = description, {}
         return self._scheme
 
 

@@ -96,7 +96,7 @@ def describe_index(folder: Path, index: OpenIndex) -> dict[str, Any]:
         "segments": len(records),
         "bytes": segment_bytes(records) + sum(record.size for record in manifest.files.values()),
         "bytes_of_texts": of_texts,
-        "scheme": dict(manifest.scheme),
+        "scheme": index.scheme.describe(),
         "generation": manifest.generation,
         "created_with": manifest.created_with,
     }

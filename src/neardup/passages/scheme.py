@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neardup.errors import InvalidParameterError
 from neardup.kernels.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
@@ -14,12 +15,10 @@ from neardup.tables import Uint64s
 from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
+from neardup.text.tokenizers.shingled import ShingledTokenizer
 from neardup.text.weighting import Weighting
 
 _NUMBERS = ("min_tokens", "num_perm", "seed")
-
-# The tokens of passages stand for themselves, so these parts of a shingle scheme say nothing.
-_OF_SHINGLES = ("ngram", "occurrences")
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,11 @@ class PassageScheme:
     Parameters
     ----------
     shingles
-        What a text is cut into; only its tokens count.
+        What a text is cut into: tokens, or runs of ``ngram`` of them. What a copy counts,
+        ``weighting`` says.
     min_tokens
-        Tokens of the shortest passage that is found for certain, from 1 to 65,536. Half of it, and
-        windows take twice the room.
+        Tokens of the shortest passage that is found for certain, from ``ngram`` to 65,536. Half of
+        it, and windows take twice the room.
     num_perm
         Hash functions, from 8 to 1,024: an estimate of a similarity J has a standard error of
         sqrt(J (1 - J) / num_perm).
@@ -54,11 +54,26 @@ class PassageScheme:
                 # A plain int, for the manifest.
                 number = option.given(getattr(self, option.name))
                 object.__setattr__(self, option.name, number)
+        check_length(self.min_tokens, self.shingles.ngram)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What cuts texts into tokens."""
-        return self.shingles.tokenizer
+        """What cuts texts into shingles; with ``ngram`` 1 tokens stand for themselves."""
+        plain, ngram = self.shingles.tokenizer, self.shingles.ngram
+        return plain if ngram == 1 else ShingledTokenizer(plain, ngram)
+
+    @property
+    def least_shingles(self) -> int:
+        """Shingles of a passage of ``min_tokens`` tokens."""
+        return self.count_shingles(self.min_tokens)
+
+    def count_shingles(self, n_tokens: int) -> int:
+        """Return how many shingles a passage of so many tokens has."""
+        return max(n_tokens - self.shingles.ngram + 1, 1)
+
+    def count_tokens(self, n_shingles: int) -> int:
+        """Return how many tokens a passage of so many shingles has."""
+        return n_shingles + self.shingles.ngram - 1
 
     @property
     def seeds(self) -> Uint64s:
@@ -68,14 +83,30 @@ class PassageScheme:
     def describe(self) -> dict[str, Any]:
         """Give all that decides the windows, as plain values."""
         shingles = self.shingles.describe()
-        tokens = {name: value for name, value in shingles.items() if name not in _OF_SHINGLES}
+        del shingles["occurrences"]
         return {
-            **tokens,
+            **shingles,
             "min_tokens": self.min_tokens,
             "num_perm": self.num_perm,
             **self.weighting.describe(),
             "seed": self.seed,
         }
+
+
+def check_length(min_tokens: int, ngram: int) -> None:
+    """Make sure that a passage of ``min_tokens`` tokens has a shingle.
+
+    Raises
+    ------
+    InvalidParameterError
+        If not.
+    """
+    if min_tokens < ngram:
+        message = (
+            f"min_tokens must be at least ngram, got {min_tokens} and {ngram}: a passage of fewer "
+            "tokens has no shingle"
+        )
+        raise InvalidParameterError(message, "min_tokens", "ngram")
 
 
 def make_passage_scheme(
@@ -86,6 +117,7 @@ def make_passage_scheme(
     idf: InverseFrequency = "unary",
     seed: int = 42,
     tokenizer: str | Path | TokenFunction = "words",
+    ngram: int = 1,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -100,7 +132,7 @@ def make_passage_scheme(
     """
     shingles = make_shingle_scheme(
         tokenizer,
-        ngram=1,
+        ngram=ngram,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,
@@ -128,12 +160,14 @@ def restore_scheme(
     SketchMismatchError
         If this scheme would give other tokens: another tokenizer, or another Unicode version.
     """
+    # An index that was made before passages had shingles does not say it.
+    description = {"ngram": 1, **description}
     tokenizer = described_tokenizer(description, tokenizer)
     options = {
         key: description[key]
         for key in (
             *("min_tokens", "num_perm", "tf", "idf", "seed"),
-            *("casefold", "unicode_form", "strip_accents", "fold_digits"),
+            *("ngram", "casefold", "unicode_form", "strip_accents", "fold_digits"),
         )
         if key in description
     }

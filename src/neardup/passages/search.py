@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,7 +80,7 @@ def make_search_plan(
         If the recall is out of reach.
     """
     hits = least_hits(scheme.num_perm, threshold, recall)
-    return SearchPlan(threshold, hits, min_tokens or scheme.min_tokens, report)
+    return SearchPlan(threshold, hits, min_tokens or scheme.least_shingles, report)
 
 
 class SegmentSearcher:
@@ -100,6 +100,8 @@ class SegmentSearcher:
         self.segment = segment
         self._scheme = scheme
         self._frequencies = frequencies
+        # So many shingles behind one share tokens with it.
+        self._overlap = scheme.shingles.ngram - 1
         self._idle: deque[Int32s] = deque()
 
     def search(self, query: Query, plan: SearchPlan, first: int = 0) -> Hits:
@@ -185,13 +187,21 @@ class SegmentSearcher:
             rectangles = _sweep(corners[:, :n], hits)
             if not len(rectangles):
                 continue
-            if region and first > end:
+            if region and not self._may_meet(end, first):
                 yield np.concatenate(region)
                 region = []
             region.append(rectangles)
             end = max(end, int(rectangles[:, 3].max()))
         if region:
             yield np.concatenate(region)
+
+    def _may_meet(self, end: int, start: int) -> bool:
+        """Return whether a passage that starts there may have tokens of one that ends there."""
+        if start <= end or start > end + self._overlap:
+            return start <= end
+        offsets = self.segment.offsets
+        is_next = np.searchsorted(offsets, start, "right") > np.searchsorted(offsets, end, "right")
+        return not is_next
 
     @contextmanager
     def _knowing(self, query: Query) -> Iterator[Int32s]:
@@ -242,7 +252,9 @@ class SegmentSearcher:
         p, q = plan.threshold.numerator, plan.threshold.denominator
         total = query.total
         regions.narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, lows, highs)
-        choose = passages.maximal_passages if plan.report == "maximal" else passages.pick_passages
+        choose: Callable[..., Int] = partial(passages.pick_passages, self._overlap)
+        if plan.report == "maximal":
+            choose = passages.maximal_passages
 
         def pick(found: Int64s) -> Int:
             return choose(

@@ -49,8 +49,8 @@ class PassageSegment:
     """An open segment.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are token hashes, ascending; document
-    d has ``tokens[offsets[d] : offsets[d + 1]]``. ``ids`` are large strings, of integers too;
-    ``id_type`` is what they were read as.
+    d has ``tokens[offsets[d] : offsets[d + 1]]``. If they are shingles, they ``overlap``. ``ids``
+    are large strings, of integers too; ``id_type`` is what they were read as.
     """
 
     name: str
@@ -58,6 +58,7 @@ class PassageSegment:
     vocabulary: Uint64s
     tokens: Int32s
     offsets: Int64s
+    overlap: bool
     gaps: Bytes
     lengths: Bytes
     samples: Int64s
@@ -82,6 +83,7 @@ class PassageSegment:
         token_places.find_places(
             tokens,
             self.offsets[documents],
+            self.overlap,
             self.gaps,
             self.lengths,
             self.samples,
@@ -132,6 +134,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         stored.array("vocabulary", np.uint64),
         stored.array("tokens", np.int32, length=n_tokens),
         stored.array("offsets", np.int64, length=n_docs + 1),
+        scheme.shingles.ngram > 1,
         stored.array("gaps", np.uint8, length=n_tokens),
         stored.array("lengths", np.uint8, length=n_tokens),
         stored.array("samples", np.int64, length=-(-n_tokens // token_places.STEP)),

@@ -43,7 +43,7 @@ def write_segment(
         If it cannot be written.
     """
     with SegmentWriter(folder, name) as writer:
-        _write_documents(writer, block)
+        _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
         _, list_windows = count_windows(block.tokens, scheme, frequencies)
         key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
         wide_rows = []
@@ -65,7 +65,7 @@ def write_segment(
     return SegmentRecord(name, len(block), block.n_tokens, files)
 
 
-def _write_documents(writer: SegmentWriter, block: DocumentBlock) -> None:
+def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bool) -> None:
     schema = document_schema(block.ids.type)
     writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
     numbers, frequencies = number_values(block.tokens.values)
@@ -84,7 +84,15 @@ def _write_documents(writer: SegmentWriter, block: DocumentBlock) -> None:
 
     def pack(far: Int64s) -> Int:
         return token_places.pack_places(
-            block.tokens.offsets, spans.starts, spans.stops, gaps, lengths, samples, far[0], far[1]
+            block.tokens.offsets,
+            spans.starts,
+            spans.stops,
+            overlap,
+            gaps,
+            lengths,
+            samples,
+            far[0],
+            far[1],
         )
 
     far, n_far = fill_array(pack, np.empty((2, _FIRST_ROOM), np.int64), axis=1)

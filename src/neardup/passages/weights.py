@@ -28,9 +28,9 @@ def count_windows(
     weighting = scheme.weighting
     if weighting.counts_only:
         most = 1 if weighting.tf == "binary" else ALL_COPIES
-        return texts, lambda seed: multiset_windows(texts, seed, scheme.min_tokens, most)
+        return texts, lambda seed: multiset_windows(texts, seed, scheme.least_shingles, most)
     log_weights = text_log_weights(texts, scheme, frequencies)
-    return texts, lambda seed: weighted_windows(texts, log_weights, seed, scheme.min_tokens)
+    return texts, lambda seed: weighted_windows(texts, log_weights, seed, scheme.least_shingles)
 
 
 def text_log_weights(

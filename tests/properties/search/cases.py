@@ -24,7 +24,8 @@ from neardup.runtime.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages
 from tests.oracles import search as oracle
-from tests.oracles.hashing import hash_token
+from tests.oracles.hashing import hash_shingles, hash_token
+from tests.oracles.shingles import shingle_tuples
 from tests.oracles.weighted import document_frequencies
 
 Documents = Mapping[str, str]
@@ -32,8 +33,9 @@ Documents = Mapping[str, str]
 hash_of = cache(hash_token)
 
 
-def hashes(text: str) -> list[int]:
-    return [hash_of(word.encode()) for word in text.split()]
+def hashes(text: str, ngram: int = 1) -> list[int]:
+    tokens = [hash_of(word.encode()) for word in text.split()]
+    return tokens if ngram == 1 else hash_shingles(tokens, ngram)
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,34 @@ class Case:
     tf: str = "binary"
     idf: str = "unary"
     threshold: Fraction = Fraction(4, 5)
+    ngram: int = 1
 
     @property
     def options(self) -> dict[str, object]:
-        names = ("min_tokens", "num_perm", "tf", "idf")
+        names = ("min_tokens", "num_perm", "tf", "idf", "ngram")
         return {name: getattr(self, name) for name in names} | {"tokenizer": "whitespace"}
 
     @property
     def scheme(self) -> oracle.Scheme:
-        lists = [hashes(text) for text in self.documents.values()]
+        lists = [self.hashes(text) for text in self.documents.values()]
         counts = document_frequencies(lists)
-        names = (self.min_tokens, self.num_perm, self.tf, self.idf)
+        names = (self.min_tokens - self.ngram + 1, self.num_perm, self.tf, self.idf)
         return oracle.Scheme(*names, counts=counts, total=len(lists))
+
+    def hashes(self, text: str) -> list[int]:
+        return hashes(text, self.ngram)
+
+    def picked(self, cells: Mapping[passages.Cell, tuple[int, int]]) -> list[passages.Passage]:
+        """Passages that have no token in common, of those that are given by their shingles."""
+        return passages.picked(cells, self.ngram - 1)
+
+    def places_of(self, text: str) -> tuple[dict[int, int], dict[int, int]]:
+        """Number the shingles by where they start and by where they end."""
+        found = [match.span() for match in re.finditer(r"\S+", text)]
+        shingles = [(run[0][0], run[-1][1]) for run in shingle_tuples(found, self.ngram)]
+        return {a: i for i, (a, _) in enumerate(shingles)}, {
+            b: i for i, (_, b) in enumerate(shingles)
+        }
 
 
 def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 << 24, workers=1):
@@ -119,15 +137,17 @@ def cases(draw, n_documents=3, longest=12, **fixed):
         draw(st.integers(1, 5)),
         draw(st.integers(8, 16)),
         *draw(weightings),
+        ngram=draw(st.sampled_from([1, 1, 2, 3])),
     )
     case = replace(case, **fixed)
+    case = replace(case, min_tokens=max(case.min_tokens, case.ngram))
     thresholds = [Fraction(t) for t in ("1/3", "1/2", "3/5", "2/3", "3/4", "4/5", "1")]
     reached = {
         Fraction(*similarity)
         for query in case.queries
         for text in case.documents.values()
         for similarity in oracle.similar(
-            case.scheme, hashes(query), hashes(text), Fraction(1, 10)
+            case.scheme, case.hashes(query), case.hashes(text), Fraction(1, 10)
         ).values()
     }
     if reached and draw(st.booleans()):
@@ -150,17 +170,11 @@ def hits_asked_for(case: Case, recall: Fraction) -> int:
     return next(enough)
 
 
-def places_of(text: str) -> tuple[dict[int, int], dict[int, int]]:
-    """Number the tokens by where they start and by where they end."""
-    found = [match.span() for match in re.finditer(r"\S+", text)]
-    return {a: i for i, (a, _) in enumerate(found)}, {b: i for i, (_, b) in enumerate(found)}
-
-
 def cells_of_windows(case: Case, table: pa.Table) -> dict[tuple[int, str], list[tuple[int, int]]]:
     """Give the sub-texts of rectangles, with repeats, by query and document."""
     cells: dict[tuple[int, str], list[tuple[int, int]]] = {}
     for row in table.to_pylist():
-        starts, ends = places_of(case.documents[row["doc_id"]])
+        starts, ends = case.places_of(case.documents[row["doc_id"]])
         corners = (
             starts[row["first_start"]],
             starts[row["last_start"]],
@@ -177,12 +191,12 @@ def rows_of(case: Case, found) -> list[dict[str, object]]:
     rows = []
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
-            starts, ends = ({n: p for p, n in places.items()} for places in places_of(text))
+            starts, ends = ({n: p for p, n in places.items()} for places in case.places_of(text))
             rows += [
                 {
                     "query_id": str(number),
-                    "query_start": min(places_of(query)[0]),
-                    "query_end": max(places_of(query)[1]),
+                    "query_start": min(case.places_of(query)[0]),
+                    "query_end": max(case.places_of(query)[1]),
                     "doc_id": name,
                     "doc_start": starts[i],
                     "doc_end": ends[j],

@@ -18,7 +18,6 @@ from tests.properties.search.cases import (
     can_reach,
     cases,
     cells_of_windows,
-    hashes,
     hits_asked_for,
     indexed,
     new_folder,
@@ -36,9 +35,11 @@ def test_search__windows_as_oracle(case, recall):
     found = cells_of_windows(case, table)
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
-            common = oracle.common_hashes(case.scheme, hashes(query), hashes(text))
+            common = oracle.common_hashes(case.scheme, case.hashes(query), case.hashes(text))
             cells = [
-                (i, j) for i, j in found.pop((number, name), []) if i + case.min_tokens <= j + 1
+                (i, j)
+                for i, j in found.pop((number, name), [])
+                if i + case.scheme.min_tokens <= j + 1
             ]
             assert sorted(cells) == sorted(cell for cell, n in common.items() if n >= least)
     assert not found
@@ -55,10 +56,10 @@ def test_search__candidates_as_oracle(case, report, recall):
             for kind in ("windows", report)
         )
     candidates = cells_of_windows(case, windows)
-    choose = passages.picked if report == "best" else passages.maximal
+    choose = case.picked if report == "best" else passages.maximal
 
     def found(number, name):
-        query, tokens = hashes(case.queries[number]), hashes(case.documents[name])
+        query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
         rows = oracle.hull_rows(candidates.get((number, name), []), len(tokens))
         return choose(oracle.similar(case.scheme, query, tokens, case.threshold, rows))
 
@@ -73,10 +74,10 @@ def test_search__everything_as_oracle(case, report):
     least = hits_asked_for(case, recall)
     with indexed(case) as index:
         table = index.search(case.queries, case.threshold, recall=recall, report=report).passages
-    choose = passages.picked if report == "best" else passages.maximal
+    choose = case.picked if report == "best" else passages.maximal
 
     def found(number, name):
-        query, tokens = hashes(case.queries[number]), hashes(case.documents[name])
+        query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
         cells = oracle.similar(case.scheme, query, tokens, case.threshold)
         common = oracle.common_hashes(case.scheme, query, tokens)
         assume(all(common[cell] >= least for cell in cells))
@@ -107,6 +108,18 @@ def test_search__order_of_rows():
             keys = [(row["query_id"], row["doc_id"], row[column]) for row in rows]
             assert keys == sorted(keys)
             assert len({key[:2] for key in keys}) == 21
+
+
+@pytest.mark.parametrize("query", ["a b c", "b b b", "a b a"])
+@pytest.mark.parametrize("ngram", [2, 3])
+def test_search__passages_of_shingles_share_no_token(query, ngram):
+    documents = {"d0": query, "d1": query, "d2": f"{query} {query.split(' ', 1)[1]}", "d3": query}
+    case = Case(documents, [query], ngram, 16, tf="raw", threshold=Fraction(1), ngram=ngram)
+    with indexed(case) as index:
+        rows = index.search([query], "1", recall="1").passages.to_pylist()
+    assert [(row["doc_id"], row["doc_start"], row["doc_end"]) for row in rows] == [
+        (name, 0, 5) for name in documents
+    ]
 
 
 def test_search__windows_of_shorter_passages():

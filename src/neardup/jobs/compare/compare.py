@@ -35,6 +35,7 @@ from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts
+from neardup.text.tokenizers import TokenFunction
 
 DEFAULT_EDIT_LIMIT = 100_000
 
@@ -45,7 +46,7 @@ class CompareOptions(CheckedOptions):
 
     known = FUNCTIONS["compare"]
 
-    tokenizer: str | Path | None = None
+    tokenizer: str | Path | TokenFunction | None = None
     ngram: int | None = None
     casefold: bool | None = None
     unicode_form: UnicodeForm | None = None
@@ -182,7 +183,7 @@ def compare(
     text_a: str,
     text_b: str,
     *,
-    tokenizer: str | Path | None = None,
+    tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
@@ -209,7 +210,7 @@ def compare(
     tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
         How texts become shingles, as for ``sketch``: shingles of 5 tokens, and of 1 for
         ``weighted-jaccard``; ``ngram`` sets both. Edit distance is of characters, and takes the
-        last four only. The tokenizer has to report places, so it cannot be a function.
+        last four only. A function as tokenizer has to say where tokens stand.
     num_perm, size, compression, seed
         Of the sketches that estimate: as for ``sketch``; ``size`` is that of smallest and modulo.
     tf, idf

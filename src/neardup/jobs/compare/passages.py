@@ -20,7 +20,7 @@ from neardup.passages.places import character_spans
 from neardup.runtime.runner import Runner
 from neardup.sketches.edit.distances import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Uint64s
-from neardup.text.tokenizers import Tokenizer
+from neardup.text.tokenizers import TokenFunction, Tokenizer
 
 DEFAULT_MIN_TOKENS = 20
 
@@ -38,7 +38,7 @@ class PassageOptions:
     threshold: str | float | Decimal | Fraction
     min_tokens: int | None
     seed: int | None
-    tokenizer: str | Path | None
+    tokenizer: str | Path | TokenFunction | None
     normalisation: dict[str, Any]
 
 
@@ -69,7 +69,7 @@ def locate(texts: pa.Array, pair: Pair, tokenizer: Tokenizer) -> tuple[TokenPlac
     Raises
     ------
     InvalidParameterError
-        If the tokenizer cannot tell places.
+        If a function as tokenizer does not say them.
     """
     tokens, spans = tokenizer.locate_tokens(pair.texts)
     owners = np.repeat(np.arange(2), np.diff(tokens.offsets)).astype(np.int64)

@@ -51,6 +51,7 @@ from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
+from neardup.text.tokenizers import TokenFunction
 
 DEFAULT_THRESHOLD = "0.5"
 
@@ -107,9 +108,12 @@ def plan_alignment(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = exact_fraction("recall", options.recall)
-    search = make_search_plan(index.scheme, threshold, recall, "best")
-    least = index.scheme.min_tokens if options.min_tokens is None else options.min_tokens
-    return make_alignment_plan(search, least, options.gap, options.max_documents)
+    scheme = index.scheme
+    search = make_search_plan(scheme, threshold, recall, "best")
+    least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
+    # Between the shingles of two parts are also those that share tokens with a part.
+    gap = None if options.gap is None else scheme.count_tokens(options.gap)
+    return make_alignment_plan(search, scheme.count_shingles(least), gap, options.max_documents)
 
 
 def align_collections(
@@ -194,13 +198,13 @@ def _summary(
             counts.n_short,
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
-        "min_tokens": plan.min_tokens,
+        "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "aligned_documents": counts.n_aligned,
         "passages": len(table),
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,
         "hits": lookups.hits,
-        "certain_tokens": certain_length(plan),
+        "certain_tokens": index.scheme.count_tokens(certain_length(plan)),
         "predicted_recall": recall,
         "skipped_rows": list_skipped(counts.skipped),
         "seconds": round(seconds, 3),
@@ -223,7 +227,8 @@ def align(
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     seed: int | None = None,
-    tokenizer: str | Path | None = None,
+    tokenizer: str | Path | TokenFunction | None = None,
+    ngram: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -270,8 +275,8 @@ def align(
     max_documents
         Leave out what more than so many documents of ``b``, or else of ``a``, have, such as
         licences and headers.
-    num_perm, tf, idf, seed, tokenizer, casefold, unicode_form, strip_accents, fold_digits
-        As for ``PassageIndex.create``; an index has its own.
+    num_perm, tf, idf, seed, tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
+        As for ``PassageIndex.create``; an index has its own. ``tokenizer`` may be a function, too.
     with_text
         Add the columns query_text and doc_text.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
@@ -305,6 +310,7 @@ def align(
         idf=idf,
         seed=seed,
         tokenizer=tokenizer,
+        ngram=ngram,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,

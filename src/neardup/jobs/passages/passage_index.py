@@ -74,6 +74,7 @@ class PassageIndex:
         idf: InverseFrequency = "unary",
         seed: int = 42,
         tokenizer: str | Path = "words",
+        ngram: int = 1,
         casefold: bool | None = None,
         unicode_form: UnicodeForm | None = None,
         strip_accents: bool = False,
@@ -86,18 +87,22 @@ class PassageIndex:
         folder
             New, or empty.
         min_tokens
-            Tokens of the shortest passage to be found for certain, 1 to 65,536.
+            Tokens of the shortest passage to be found for certain, ``ngram`` to 65,536.
         num_perm
             Hash functions, 8 to 1,024. More of them find passages with fewer vain comparisons; the
             index grows with their number.
         tf, idf
-            What a token weighs: ``tf`` is ``binary`` (once is as good as often), ``raw``, ``log``,
-            ``squared`` or ``saturating``, times ``idf``: ``unary`` (1), ``standard``, ``smooth``
-            or ``probabilistic``, counted over the documents of the first addition.
+            What a token, or a shingle, weighs: ``tf`` is ``binary`` (once is as good as often),
+            ``raw``, ``log``, ``squared`` or ``saturating``, times ``idf``: ``unary`` (1),
+            ``standard``, ``smooth`` or ``probabilistic``, counted over the documents of the first
+            addition.
         seed
             Which hash functions.
         tokenizer, casefold, unicode_form, strip_accents, fold_digits
             What a text is cut into; as for ``deduplicate``.
+        ngram
+            Tokens in a shingle, 1 to 65,536. Passages are compared by their shingles, runs of
+            ``ngram`` tokens, so that the order of words counts; 1: by their tokens.
 
         Raises
         ------
@@ -113,6 +118,7 @@ class PassageIndex:
             idf=idf,
             seed=seed,
             tokenizer=tokenizer,
+            ngram=ngram,
             casefold=casefold,
             unicode_form=unicode_form,
             strip_accents=strip_accents,

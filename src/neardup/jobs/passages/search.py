@@ -166,7 +166,7 @@ def _count(counts: SearchCounts, block: DocumentBlock, index: OpenIndex) -> None
     sizes = np.diff(block.tokens.offsets)
     counts.n_queries += len(block)
     counts.n_empty += int((sizes == 0).sum())
-    counts.n_short += int(((sizes > 0) & (sizes < index.scheme.min_tokens)).sum())
+    counts.n_short += int(((sizes > 0) & (sizes < index.scheme.least_shingles)).sum())
     counts.skipped.extend(block.skipped)
 
 

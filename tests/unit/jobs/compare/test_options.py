@@ -39,6 +39,13 @@ def test_compare__bad_texts():
         neardup.compare("a\ud800", "b")
 
 
-def test_compare__functions_cannot_tell_places():
-    with pytest.raises(InvalidParameterError):
-        neardup.compare("a", "b", tokenizer=str.split)
+def test_compare__function_as_tokenizer():
+    """It has to say where tokens stand."""
+    named, by_function = (
+        neardup.compare("a b c d", "x a b c", tokenizer=tokenizer, min_tokens=3)
+        for tokenizer in ("whitespace", str.split)
+    )
+    assert by_function.passages == named.passages
+    assert [(found.a, found.b) for found in named.passages] == [((0, 5), (2, 7))]
+    with pytest.raises(InvalidParameterError, match=r"let it return \(token, start, stop\)"):
+        neardup.compare("a", "b", tokenizer=str.encode)

@@ -1,0 +1,150 @@
+"""Passages that are compared by shingles of several tokens, in indexes and alignments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import neardup
+from neardup import InvalidParameterError, PassageIndex, SketchMismatchError
+from neardup.jobs.passages.align import AlignOptions, plan_alignment
+from neardup.runtime.runner import Runner
+from neardup.storage.manifest import load_manifest, store_manifest
+
+TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
+SHUFFLED = "weary and weak, pondered I while dreary midnight a upon once"
+
+
+def places(found: neardup.PassageResult) -> list[tuple[str, int, int, float]]:
+    names = ("doc_id", "doc_start", "doc_end", "similarity")
+    return [tuple(row[name] for name in names) for row in found.passages.to_pylist()]
+
+
+@pytest.fixture(params=[1, 2, 3])
+def ngram(request) -> int:
+    return request.param
+
+
+@pytest.fixture
+def index(tmp_path, ngram) -> PassageIndex:
+    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16, ngram=ngram)
+    made.add([TEXT, SHUFFLED, "Once upon"])
+    return made
+
+
+def test_search__order_of_tokens_counts(index, ngram):
+    """Of 8 tokens, one is left out: one of 8, two of 7 or three of 6 shingles."""
+    query = "upon a midnight dreary I pondered, weak and"
+    found = places(index.search(query, "0.3"))
+    similarity = {1: 8 / 9, 2: 6 / 9, 3: 4 / 9}[ngram]
+    assert found[0] == ("0", 5, 55, pytest.approx(similarity))
+    assert [row[0] for row in found[1:]] == ["1"] * (ngram == 1)
+
+
+def test_add__counts_short_documents_by_tokens(index):
+    texts = ["one two three", "one two three four", "one", ""]
+    summary = index.add([{"id": f"more-{i}", "text": text} for i, text in enumerate(texts)]).summary
+    assert (summary["short_documents"], summary["empty_documents"]) == (2, 1)
+    found = index.search(["one two three", "one two three four", ""])
+    assert (found.summary["short_queries"], found.summary["empty_queries"]) == (1, 1)
+
+
+def test_describe__says_it(index, ngram):
+    assert index.info()["scheme"]["ngram"] == ngram
+    assert load_manifest(index.folder).scheme["ngram"] == ngram
+
+
+def test_open__of_before_there_were_shingles(index, ngram):
+    """Their manifest has no ngram; they are as of 1, and stay open from look to look."""
+    manifest = load_manifest(index.folder)
+    scheme = {name: value for name, value in manifest.scheme.items() if name != "ngram"}
+    expected = places(index.search(TEXT, "0.3"))
+    store_manifest(
+        index.folder, replace(manifest, scheme=scheme, generation=manifest.generation + 1)
+    )
+    opened = PassageIndex.open(index.folder)
+    assert opened.info()["scheme"]["ngram"] == 1
+    view = opened.handle.view(Runner(1))
+    assert view.scheme.shingles.ngram == 1
+    if ngram == 1:
+        assert places(opened.search(TEXT, "0.3")) == expected
+        opened.refresh()
+        assert opened.handle.view(Runner(1)).searchers == view.searchers
+        assert opened.add([{"id": "new", "text": "a b c d e f"}]).n_documents == 1
+        assert "ngram" not in load_manifest(index.folder).scheme
+        assert places(PassageIndex.open(index.folder).search(TEXT, "0.3")) == expected
+
+
+def test_open__another_ngram(index, ngram):
+    manifest = load_manifest(index.folder)
+    scheme = {**manifest.scheme, "ngram": 70_000}
+    store_manifest(index.folder, replace(manifest, scheme=scheme))
+    with pytest.raises((InvalidParameterError, SketchMismatchError), match="ngram"):
+        PassageIndex.open(index.folder)
+
+
+def test_min_tokens__below_ngram(tmp_path):
+    message = r"^min_tokens must be at least ngram, got 4 and 5: a passage of fewer tokens has no"
+    with pytest.raises(InvalidParameterError, match=message) as caught:
+        PassageIndex.create(tmp_path / "index", min_tokens=4, ngram=5)
+    assert caught.value.parameters == ("min_tokens", "ngram")
+    assert list(tmp_path.iterdir()) == []
+    for others in ([TEXT], None):
+        with pytest.raises(InvalidParameterError, match=message):
+            neardup.align([TEXT], others, min_tokens=4, ngram=5)
+
+
+@pytest.mark.parametrize("min_tokens", [5, 7, 9])
+def test_align__places_are_those_of_tokens(ngram, min_tokens):
+    shared = "one two three four five six seven eight"
+    found = neardup.align(
+        [f"a b c {shared} d e"], [f"x y, {shared} z"], min_tokens=min_tokens, ngram=ngram
+    )
+    assert places(found) == [("0", 5, 5 + len(shared), 1.0)] * (min_tokens <= 8)
+    assert found.summary["min_tokens"] == min_tokens
+    assert found.summary["certain_tokens"] <= min_tokens
+
+
+def test_plan__counts_shingles(index, ngram):
+    """A passage of n tokens has n - ngram + 1; between two such there are ngram - 1 more."""
+    view = index.handle.view(Runner(1))
+    plan = plan_alignment(AlignOptions(min_tokens=9, gap=7), view)
+    assert (plan.min_tokens, plan.gap) == (9 - ngram + 1, 7 + ngram - 1)
+    assert plan.length == plan.search.min_tokens == 4 - ngram + 1
+
+
+def test_align__with_an_index(index, ngram):
+    """Its ngram holds; another one is refused."""
+    summary = neardup.align([TEXT], index).summary
+    assert (summary["min_tokens"], summary["passages"]) == (4, 1)
+    with pytest.raises(InvalidParameterError, match=r"^ngram has no effect with an index"):
+        neardup.align([TEXT], index, ngram=ngram)
+
+
+def test_align__within_a_document_apart(ngram):
+    """The two passages of one text have no token in common."""
+    text = "a b a b a b a b a b a b a b"
+    found = neardup.align([text], within=True, min_tokens=4, ngram=ngram, tokenizer="whitespace")
+    rows = found.passages.to_pylist()
+    assert rows
+    assert all(row["query_end"] < row["doc_start"] for row in rows)
+
+
+def test_align__function_as_tokenizer(ngram):
+    old = "It was the best of times, it was the worst of times, it was the age of wisdom"
+    new = "He wrote: it was the best of days, it was the worst of days, it was the age of fools"
+
+    def words(text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in re.finditer(r"\w+", text)]
+
+    options = {"min_tokens": 8, "threshold": "0.4", "ngram": ngram, "casefold": True}
+    named, by_function = (
+        neardup.align([new], [old], tokenizer=tokenizer, **options)
+        for tokenizer in ("words", words)
+    )
+    assert len(named.passages) == 1
+    assert by_function.passages.equals(named.passages)
+    pair = neardup.align([old, new], tokenizer=words, **options).passages
+    assert len(pair) == 1
