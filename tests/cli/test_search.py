@@ -28,7 +28,15 @@ TEXTS = {
     "query_text": "one two three four five seven",
     "doc_text": "One two three — four five",
 }
-WINDOW_COLUMNS = ["query_id", "doc_id", "first_start", "last_start", "first_end", "last_end"]
+WINDOW_COLUMNS = [
+    "query_id",
+    "doc_id",
+    "first_start",
+    "last_start",
+    "first_end",
+    "last_end",
+    "hits",
+]
 
 
 def lines_of(rows) -> str:
@@ -131,6 +139,12 @@ def test_search__output_in_the_index(fails, here, place):
             ("--threshold", "0.05", "--recall", "0.99"),
             "--recall 0.99 is out of reach at --threshold 0.05 with 64 hash functions; ask for "
             "less, or build the index with a greater num_perm",
+        ),
+        (("--hits", "65"), "--hits must be at most num_perm, got 65 of 64 hash functions"),
+        (("--hits", "0"), "--hits must be at least 1, got 0"),
+        (
+            ("--hits", "9", "--recall", "0.9"),
+            "--recall chooses --hits, so that only one of them can be given; leave out the other",
         ),
         (("-o", "hits.txt"), "the output file must end in .parquet, .csv, .jsonl, got 'hits.txt'"),
         (("--overwrite", "-o", "queries.jsonl"),

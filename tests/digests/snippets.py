@@ -80,6 +80,8 @@ _PASSAGES = [
     "neardup.align([chapters[0]['text']], [editions[0]['text']], threshold='0.7', max_documents=2)",
     "neardup.align('questions.jsonl', make_index(), id_column='id')",
     "neardup.align(['a b c'], ['a b c'])",
+    "neardup.align(chapters, editions, id_column='id', ngram=2, hits=20, tokenizer=str.split)",
+    "neardup.align(chapters, editions, id_column='id', tokenizer=len)",
     "neardup.align([], [])",
     "neardup.align(chapters + editions, within=True)",
     "neardup.cut(chapters + editions, id_column='id')",
@@ -88,6 +90,7 @@ _PASSAGES = [
     "neardup.cut([], unit='paragraphs')",
     "i = make_index()\n[repr(i), len(i), i.info()]",
     "make_index().search(quote, 0.5)",
+    "make_index(ngram=2).search(quote, 0.5, hits=24, report='windows')",
     "i = make_index(num_perm=32, tf='raw', idf='standard', seed=9)\n"
     "[i.search('questions.jsonl', '0.4', report=r, id_column='id') for r in ('best', 'maximal', 'windows')]",
     "make_index().search([quote, 'nothing'], '0.5', with_text=True, recall=0.8, workers=1)",
@@ -104,6 +107,9 @@ _PASSAGES = [
     "make_index().search(quote, 0.5, report='worst')",
     "neardup.PassageIndex.create('tree')",
     "neardup.PassageIndex.create('idx', min_tokens=0)",
+    "neardup.PassageIndex.create('idx', min_tokens=3, ngram=4)",
+    "neardup.PassageIndex.create('idx', tokenizer=str.split)",
+    "make_index().search(quote, 0.5, hits=9, recall=0.5)",
     "make_index()\npath = pathlib.Path('idx/manifest.json')\npath.write_bytes(path.read_bytes() + b' ')\nneardup.PassageIndex.open('idx')",
     "import filelock\ni = make_index()\n"
     "with filelock.FileLock('idx/write.lock'):\n"

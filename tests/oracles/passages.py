@@ -9,14 +9,20 @@ from fractions import Fraction
 
 Cell = tuple[int, int]
 Window = tuple[int, int, int, int]
+Counted = tuple[int, int, int, int, int]
 Passage = tuple[int, int, int, int]
 Weigh = Callable[[int, int], int]
 
 
 def covered_cells(windows: Iterable[Window], wanted: int) -> set[Cell]:
     """Sub-texts (first token, last token) that lie in at least ``wanted`` windows."""
+    return set(counted_cells(windows, wanted))
+
+
+def counted_cells(windows: Iterable[Window], wanted: int) -> dict[Cell, int]:
+    """Those sub-texts, and in how many windows each lies."""
     cover = Counter(cell for window in windows for cell in cells_of(window))
-    return {cell for cell, count in cover.items() if count >= wanted}
+    return {cell: count for cell, count in cover.items() if count >= wanted}
 
 
 def cells_of(window: Window) -> list[Cell]:
@@ -26,10 +32,18 @@ def cells_of(window: Window) -> list[Cell]:
 
 def rectangles(windows: Sequence[Window], wanted: int) -> list[Window]:
     """Cover those sub-texts column by column: runs of ends, and how far each stays the same."""
-    cells = covered_cells(windows, wanted)
-    by_start: dict[int, list[int]] = {}
-    for i, j in sorted(cells):
-        by_start.setdefault(i, []).append(j)
+    return [row[:4] for row in _cover(dict.fromkeys(covered_cells(windows, wanted), wanted))]
+
+
+def counted_rectangles(windows: Sequence[Window], wanted: int) -> list[Counted]:
+    """Cover them by runs of ends that lie in the same number of windows, which is added."""
+    return _cover(counted_cells(windows, wanted))
+
+
+def _cover(cells: Mapping[Cell, int]) -> list[Counted]:
+    by_start: dict[int, dict[int, int]] = {}
+    for (i, j), count in sorted(cells.items()):
+        by_start.setdefault(i, {})[j] = count
     runs = {i: set(_runs(ends)) for i, ends in by_start.items()}
     found = []
     for i in sorted(runs):
@@ -42,10 +56,11 @@ def rectangles(windows: Sequence[Window], wanted: int) -> list[Window]:
     return found
 
 
-def _runs(ends: list[int]) -> list[Cell]:
-    firsts = [j for j in ends if j - 1 not in ends]
-    lasts = [j for j in ends if j + 1 not in ends]
-    return list(zip(firsts, lasts, strict=True))
+def _runs(ends: Mapping[int, int]) -> list[tuple[int, int, int]]:
+    """First and last of the runs of ends that count the same, and their count."""
+    firsts = [j for j, count in ends.items() if ends.get(j - 1) != count]
+    lasts = [j for j, count in ends.items() if ends.get(j + 1) != count]
+    return [(first, last, ends[first]) for first, last in zip(firsts, lasts, strict=True)]
 
 
 def make_weigh(term_weights: Sequence[float], type_weights: Sequence[float]) -> Weigh:

@@ -47,7 +47,8 @@ def command(
     table_format: TableFormat | None,
     threshold: str,
     min_tokens: int | None,
-    recall: str,
+    recall: str | None,
+    hits: int | None,
     within: bool,
     gap: int | None,
     max_documents: int | None,
@@ -87,6 +88,7 @@ def command(
     settings = AlignOptions(
         threshold=threshold,
         recall=recall,
+        hits=hits,
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,

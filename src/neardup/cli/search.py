@@ -46,6 +46,7 @@ def command(
     table_format: TableFormat | None,
     threshold: str | None,
     recall: str | None,
+    hits: int | None,
     maximal: bool,
     all_windows: bool,
     limit: int | None,
@@ -75,8 +76,8 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    given: dict[str, Any] = {"threshold": threshold, "recall": recall, "limit": limit}
-    given |= {"maximal": maximal, "all_windows": all_windows, "no_text": no_text}
+    given: dict[str, Any] = {"threshold": threshold, "recall": recall, "hits": hits}
+    given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows, "no_text": no_text}
     search = _search_documents if kind_of(folder) == "documents" else _search_passages
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
@@ -104,7 +105,9 @@ def _search_passages(
     if given["limit"] is not None:
         raise no_effect("limit", "on passages", "search an index of documents")
     all_windows = given["all_windows"]
-    chosen = {name: given[name] for name in ("threshold", "recall") if given[name] is not None}
+    chosen = {
+        name: given[name] for name in ("threshold", "recall", "hits") if given[name] is not None
+    }
     options = SearchOptions(
         **chosen,
         report="maximal" if given["maximal"] else "windows" if all_windows else "best",
@@ -133,7 +136,7 @@ def _search_documents(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
 
-    for name in ("recall", "maximal", "all_windows", "no_text"):
+    for name in ("recall", "hits", "maximal", "all_windows", "no_text"):
         if given[name]:
             raise no_effect(name, "on an index of documents", "search an index of passages")
     options = DocumentSearchOptions(threshold=given["threshold"], limit=given["limit"], **reading)

@@ -62,6 +62,7 @@ def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most:
 @helper
 def _find_runs(
     wanted: Int,
+    is_counted: bool,
     added: Int32s,
     least: Int32s,
     most: Int32s,
@@ -70,66 +71,58 @@ def _find_runs(
     first_run: Int,
     starts: Int64s,
     stops: Int64s,
+    depths: Int64s,
 ) -> Int:
     """Find the longest runs of leaves that count at least ``wanted``, from left to right.
 
-    They are written from ``first_run`` on; returns where they end. ``nodes`` and ``counts`` are a
-    stack of nodes with what the nodes above them add.
+    With ``is_counted`` all leaves of a run count the same, and ``depths`` receives it; without, it
+    receives ``wanted``. Runs are written from ``first_run`` on; returns where they end. ``nodes``
+    and ``counts`` are a stack of nodes with what the nodes above them add.
     """
     n_leaves = added.shape[0] >> 1
-    run, depth = np.int64(first_run), np.int64(1)
+    run, height = np.int64(first_run), np.int64(1)
     nodes[0], counts[0] = 1, 0
-    while depth > 0:
-        depth -= 1
-        node, count = nodes[depth], counts[depth]
+    while height > 0:
+        height -= 1
+        node, count = nodes[height], counts[height]
         if most[node] + count < wanted:
             continue
-        if least[node] + count < wanted:
+        if least[node] + count < wanted or (is_counted and least[node] < most[node]):
             count += added[node]
-            nodes[depth], counts[depth] = (node << 1) | 1, count
-            nodes[depth + 1], counts[depth + 1] = node << 1, count
-            depth += 2
+            nodes[height], counts[height] = (node << 1) | 1, count
+            nodes[height + 1], counts[height + 1] = node << 1, count
+            height += 2
             continue
         # All leaves below the node.
+        depth = np.int64(least[node] + count) if is_counted else np.int64(wanted)
         start, stop = node, node + 1
         while start < n_leaves:
             start <<= 1
             stop <<= 1
         start -= n_leaves
         stop -= n_leaves
-        if run > first_run and stops[run - 1] == start:
+        if run > first_run and stops[run - 1] == start and depths[run - 1] == depth:
             stops[run - 1] = stop
         else:
-            starts[run], stops[run] = start, stop
+            starts[run], stops[run], depths[run] = start, stop, depth
             run += 1
     return run
 
 
-@kernel
-def sweep_windows(
+@helper
+def _sweep(
     firsts: ConstInt64s,
     lasts: ConstInt64s,
     end_firsts: ConstInt64s,
     end_lasts: ConstInt64s,
-    wanted: int,
+    wanted: Int,
+    is_counted: bool,
     rectangles: Int64Rows,
 ) -> Int:
-    """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
-
-    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
-    ``end_firsts[w] <= j <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of
-    ``rectangles`` get the same four numbers, by ascending first start, then first end. Rectangles
-    are as wide (in starts) as they can be without overlapping others: of two neighbours with the
-    same ends, the one does not begin right behind the other.
-
-    Returns the number of rectangles, which may be more than there are rows to write; then the rest
-    is only counted. Cost O((W + R) log W) for W windows and R runs of ends, summed up over all
-    positions where a window begins or ends. Windows of an index are at most one for each hash
-    function and start, so there are few runs at a time.
-    """
+    """Do what the kernels below say; with ``is_counted`` what the second one says."""
     n_windows = firsts.shape[0]
     if n_windows < wanted:
-        return 0
+        return np.int64(0)
     scratch = np.empty(2 * n_windows, np.int64)
     entering, leaving = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
     order_of(firsts, entering, scratch)
@@ -163,13 +156,15 @@ def sweep_windows(
     is_in_tree = np.zeros(n_windows, np.int32)
 
     # Runs with the rectangles that they belong to: those of the positions before in one half of the
-    # arrays, of these in the other.
-    starts = np.empty(2 * n_windows, np.int64)
-    stops = np.empty(2 * n_windows, np.int64)
-    owners = np.empty(2 * n_windows, np.int64)
+    # arrays, of these in the other. Runs that count differently may adjoin.
+    half: Int = 2 * n_windows if is_counted else n_windows
+    starts = np.empty(2 * half, np.int64)
+    stops = np.empty(2 * half, np.int64)
+    depths = np.empty(2 * half, np.int64)
+    owners = np.empty(2 * half, np.int64)
     first_run: Int = 0
-    old_first: Int = n_windows
-    old_end: Int = n_windows
+    old_first: Int = half
+    old_end: Int = half
     n_rectangles: Int = 0
 
     entered, left = np.int64(0), np.int64(0)
@@ -202,7 +197,17 @@ def sweep_windows(
         end_run: Int = first_run
         if most[1] >= wanted:
             end_run = _find_runs(
-                wanted, added, least, most, nodes, counts, first_run, starts, stops
+                wanted,
+                is_counted,
+                added,
+                least,
+                most,
+                nodes,
+                counts,
+                first_run,
+                starts,
+                stops,
+                depths,
             )
         last = lasts[leaving[left]]
         if entered < n_windows:
@@ -211,7 +216,8 @@ def sweep_windows(
         for run in range(first_run, end_run):
             while old < old_end and starts[old] < starts[run]:
                 old += 1
-            if old < old_end and starts[old] == starts[run] and stops[old] == stops[run]:
+            is_same = old < old_end and starts[old] == starts[run] and stops[old] == stops[run]
+            if is_same and depths[old] == depths[run]:
                 owner = owners[old]
             else:
                 owner = n_rectangles
@@ -220,8 +226,52 @@ def sweep_windows(
                     rectangles[owner, 0] = position
                     rectangles[owner, 2] = bounds[starts[run]]
                     rectangles[owner, 3] = bounds[stops[run]] - 1
+                    if is_counted:
+                        rectangles[owner, 4] = depths[run]
             owners[run] = owner
             if owner < rectangles.shape[0]:
                 rectangles[owner, 1] = last
         first_run, old_first, old_end = old_first, first_run, end_run
     return n_rectangles
+
+
+@kernel
+def sweep_windows(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: int,
+    rectangles: Int64Rows,
+) -> Int:
+    """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
+
+    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
+    ``end_firsts[w] <= j <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of
+    ``rectangles`` get the same four numbers, by ascending first start, then first end. Rectangles
+    are as wide (in starts) as they can be without overlapping others: of two neighbours with the
+    same ends, the one does not begin right behind the other.
+
+    Returns the number of rectangles, which may be more than there are rows to write; then the rest
+    is only counted. Cost O((W + R) log W) for W windows and R runs of ends, summed up over all
+    positions where a window begins or ends. Windows of an index are at most one for each hash
+    function and start, so there are few runs at a time.
+    """
+    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, False, rectangles)
+
+
+@kernel
+def count_windows(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: int,
+    rectangles: Int64Rows,
+) -> Int:
+    """Find all sub-texts that are in at least ``wanted`` windows, and in how many.
+
+    As ``sweep_windows``, but all sub-texts of a rectangle are in the same number of windows, which
+    is a fifth column.
+    """
+    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, True, rectangles)

@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (
-        *("kind", "recall", "num_perm", "bands", "rows", "size", "modulus", "fingerprint"),
+        *("kind", "recall", "hits", "num_perm", "bands", "rows", "size", "modulus", "fingerprint"),
         *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
     ),
     "Choice": (

@@ -144,10 +144,10 @@ SCHEME_OF_PASSAGES = (table.MIN_TOKENS, *_SCHEME)
 _SAME_TOKENIZER = table.TOKENIZER.but(
     help="The tokenizer.json file that the index was made with, if it was one.", usual=""
 )
-_RECALL = table.RECALL.but(default="0.99", usual="")
 _SEARCH = (
     table.THRESHOLD,
-    _RECALL.but(help="Least probability that a passage at the threshold is found."),
+    table.RECALL.but(help="Least probability that a passage at the threshold is found."),
+    table.HITS,
 )
 _ALIGN = (
     table.THRESHOLD.but(
@@ -158,7 +158,8 @@ _ALIGN = (
         help="Tokens of the shortest passage, in either text.",
         usual="50; that of the index",
     ),
-    _RECALL.but(help="Least probability that a window at the threshold is found."),
+    table.RECALL.but(help="Least probability that a window at the threshold is found."),
+    table.HITS,
     table.GAP,
     table.MAX_DOCUMENTS,
 )
@@ -260,6 +261,10 @@ _ANY_SEARCH = (
     ),
     table.RECALL.but(
         help="Passages: least probability that one at the threshold is found.",
+    ),
+    table.HITS.but(
+        help="Passages: min-hashes in common at least, instead of choosing their number for the "
+        "recall."
     ),
 )
 _ASKED = table.THRESHOLD.but(

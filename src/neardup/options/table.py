@@ -150,6 +150,12 @@ RECALL = Option(
     usual="0.99",
     metavar="P",
 )
+HITS = Option(
+    "hits",
+    Whole(1),
+    "Min-hashes in common at least, instead of choosing their number for the recall.",
+    metavar="N",
+)
 NUM_PERM = Option("num_perm", Whole(1, 65536), "MinHash functions at most.", usual="128")
 BANDS = Option("bands", Whole(1), "Bands, instead of choosing them for the recall.")
 ROWS = Option("rows", Whole(1), "Rows in a band; goes with --bands.")

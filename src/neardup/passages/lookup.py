@@ -94,7 +94,7 @@ def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -
     ]
     sizes = np.array([len(corners) for _, _, corners in parts], np.int64)
     numbers = np.array([part[:2] for part in parts], np.int64).reshape(-1, 2)
-    corners = [np.empty((0, 4), np.int64), *(corners for _, _, corners in parts)]
+    corners = [np.empty((0, 5), np.int64), *(corners for _, _, corners in parts)]
     return Rectangles(
         np.repeat(numbers[:, 0], sizes),
         np.repeat(numbers[:, 1], sizes),

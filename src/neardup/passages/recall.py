@@ -8,6 +8,40 @@ from math import comb
 
 from neardup.errors import InvalidParameterError
 
+# Unless recall or hits are given.
+DEFAULT_RECALL = Fraction(99, 100)
+
+
+def check_either(recall: object, hits: int | None) -> None:
+    """Make sure that either recall or hits decide.
+
+    Raises
+    ------
+    InvalidParameterError
+        If both are given.
+    """
+    if recall is not None and hits is not None:
+        message = "recall chooses hits, so that only one of them can be given; leave out the other"
+        raise InvalidParameterError(message, "recall", "hits")
+
+
+def choose_hits(
+    num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
+) -> int:
+    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are no so many, or the recall is out of reach.
+    """
+    if hits is None:
+        return least_hits(num_perm, threshold, DEFAULT_RECALL if recall is None else recall)
+    if hits > num_perm:
+        message = f"hits must be at most num_perm, got {hits} of {num_perm} hash functions"
+        raise InvalidParameterError(message, "hits", "num_perm")
+    return hits
+
 
 @lru_cache(maxsize=64)
 def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:

@@ -16,7 +16,7 @@ from neardup.kernels import candidates, passages, regions, sweep
 from neardup.kernels.types import Int
 from neardup.options.choices import Report
 from neardup.passages.query import Query
-from neardup.passages.recall import least_hits
+from neardup.passages.recall import choose_hits
 from neardup.passages.room import fill_array
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment
@@ -68,19 +68,19 @@ class Hits:
 def make_search_plan(
     scheme: PassageScheme,
     threshold: Fraction,
-    recall: Fraction,
+    recall: Fraction | None,
     report: Report,
-    min_tokens: int | None = None,
+    hits: int | None = None,
 ) -> SearchPlan:
-    """Choose how many min-hashes to ask for.
+    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows.
 
     Raises
     ------
     InvalidParameterError
-        If the recall is out of reach.
+        If there are no so many, or the recall is out of reach.
     """
-    hits = least_hits(scheme.num_perm, threshold, recall)
-    return SearchPlan(threshold, hits, min_tokens or scheme.least_shingles, report)
+    hits = choose_hits(scheme.num_perm, threshold, recall, hits)
+    return SearchPlan(threshold, hits, scheme.least_shingles, report)
 
 
 class SegmentSearcher:
@@ -125,15 +125,15 @@ class SegmentSearcher:
         return Hits(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
     def windows(self, query: Query, plan: SearchPlan) -> Int64s:
-        """Find all sub-texts with enough common min-hashes, as rectangles (n, 4).
+        """Find all sub-texts with enough common min-hashes, as rectangles (n, 5).
 
         Each is first and last start, first and last end (the last token, inclusive), counted
-        through the segment. They are not compared exactly.
+        through the segment, and the number of common min-hashes. They are not compared exactly.
         """
         lists = self._find_lists(query)
         ranges = self._candidate_ranges(lists, plan.hits, 1)
-        found = list(self._regions(lists, ranges, plan.hits))
-        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 4), np.int64)
+        found = list(self._regions(lists, ranges, plan.hits, is_counted=True))
+        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 5), np.int64)
 
     def _find_lists(self, query: Query) -> Int64s:
         index = self.segment.windows
@@ -172,7 +172,9 @@ class SegmentSearcher:
         ranges: Int64s = np.empty((n, 2), np.int64)
         return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
 
-    def _regions(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
+    def _regions(
+        self, lists: Int64s, ranges: Int64s, hits: int, *, is_counted: bool = False
+    ) -> Iterator[Int64s]:
         """Give the sub-texts with enough common min-hashes, those that may overlap together."""
         columns = self._columns()
         rows = lists[:, 0].copy()
@@ -184,7 +186,7 @@ class SegmentSearcher:
             corners, n = fill_array(
                 partial(_windows_in_range, lists, rows, first, last, columns), corners, axis=1
             )
-            rectangles = _sweep(corners[:, :n], hits)
+            rectangles = _sweep(corners[:, :n], hits, is_counted=is_counted)
             if not len(rectangles):
                 continue
             if region and not self._may_meet(end, first):
@@ -287,7 +289,7 @@ class SegmentSearcher:
 
 
 def _join_neighbours(rectangles: Int64s) -> Int64s:
-    """Join rectangles with the same ends of which one begins right behind the other.
+    """Join rectangles with the same ends and hits of which one begins right behind the other.
 
     Two ranges of starts may adjoin; where they do depends on the other documents of the segment.
     """
@@ -320,10 +322,11 @@ def _windows_in_range(
     return candidates.windows_in_range(lists, rows, first, last, *columns, corners)
 
 
-def _sweep(corners: Int64s, hits: int) -> Int64s:
+def _sweep(corners: Int64s, hits: int, *, is_counted: bool) -> Int64s:
     firsts, lasts, end_firsts, end_lasts = (np.ascontiguousarray(corner) for corner in corners)
+    kernel = sweep.count_windows if is_counted else sweep.sweep_windows
     rectangles, n = fill_array(
-        lambda room: sweep.sweep_windows(firsts, lasts, end_firsts, end_lasts, hits, room),
-        np.empty((4 * corners.shape[1], 4), np.int64),
+        lambda room: kernel(firsts, lasts, end_firsts, end_lasts, hits, room),
+        np.empty((4 * corners.shape[1], 5 if is_counted else 4), np.int64),
     )
     return rectangles[:n]

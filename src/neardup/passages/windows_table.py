@@ -21,6 +21,7 @@ WINDOW_SCHEMA = pa.schema(
         ("last_start", pa.int64()),
         ("first_end", pa.int64()),
         ("last_end", pa.int64()),
+        ("hits", pa.int64()),
     ]
 )
 
@@ -29,8 +30,8 @@ WINDOW_SCHEMA = pa.schema(
 class Rectangles:
     """Sub-texts that share enough min-hashes with a query, in rectangles; a row for each.
 
-    ``corners`` (n, 4) are first and last start and first and last end (the last token, inclusive),
-    counted through the segment with number ``segments``.
+    ``corners`` (n, 5) are first and last start and first and last end (the last token, inclusive),
+    counted through the segment with number ``segments``, and the number of common min-hashes.
     """
 
     queries: Int64s
@@ -59,7 +60,7 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) ->
             places.append(characters[column // 2])
         ids = segment.ids.take(pa.array(documents))
         query_ids = as_text(queries.ids.take(pa.array(found.queries[rows])))
-        tables.append(pa.table([query_ids, ids, *places], WINDOW_SCHEMA))
+        tables.append(pa.table([query_ids, ids, *places, corners[:, 4]], WINDOW_SCHEMA))
         of_queries.append(found.queries[rows])
     order = np.argsort(np.concatenate(of_queries), kind="stable")
     return pa.concat_tables(tables).take(pa.array(order))

@@ -102,8 +102,8 @@ class RemoteIndex:
         """Find what is similar to each of many texts: documents, or passages.
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
-        ``options`` are ``recall``, ``report`` and ``with_text`` of an index of passages, and
-        ``limit``, the rows to return at most.
+        ``options`` are ``recall``, ``hits``, ``report`` and ``with_text`` of an index of passages,
+        and ``limit``, the rows to return at most.
         """
         body = _given(queries=_rows(queries), threshold=threshold, **options)
         return self._result(self._post("search", body))

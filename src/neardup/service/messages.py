@@ -60,6 +60,7 @@ class Search(Request):
     queries: list[Text | NamedText]
     threshold: Threshold | None = None
     recall: Threshold | None = None
+    hits: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     report: Literal["best", "maximal"] | None = None
     with_text: bool = False
     limit: Rows = 10_000

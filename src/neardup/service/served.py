@@ -147,7 +147,7 @@ class ServedDocuments(Served):
 
     def search(self, search: Search, deadline: Deadline) -> Found:
         """Look up many texts."""
-        for option in ("recall", "report"):
+        for option in ("recall", "hits", "report"):
             if getattr(search, option) is not None:
                 message = f"{option} has no effect in an index of documents; leave it out"
                 raise InvalidParameterError(message)
@@ -226,7 +226,8 @@ class ServedPassages(Served):
         result = self.index.search(
             rows,
             "0.8" if search.threshold is None else search.threshold,
-            recall="0.99" if search.recall is None else search.recall,
+            recall=search.recall,
+            hits=search.hits,
             report=search.report or "best",
             with_text=search.with_text,
             id_column="id",

@@ -170,9 +170,11 @@ def hits_asked_for(case: Case, recall: Fraction) -> int:
     return next(enough)
 
 
-def cells_of_windows(case: Case, table: pa.Table) -> dict[tuple[int, str], list[tuple[int, int]]]:
-    """Give the sub-texts of rectangles, with repeats, by query and document."""
-    cells: dict[tuple[int, str], list[tuple[int, int]]] = {}
+def cells_of_windows(
+    case: Case, table: pa.Table
+) -> dict[tuple[int, str], dict[passages.Cell, int]]:
+    """Give the sub-texts of rectangles, each in one, with their hits, by query and document."""
+    cells: dict[tuple[int, str], dict[passages.Cell, int]] = {}
     for row in table.to_pylist():
         starts, ends = case.places_of(case.documents[row["doc_id"]])
         corners = (
@@ -182,7 +184,9 @@ def cells_of_windows(case: Case, table: pa.Table) -> dict[tuple[int, str], list[
             ends[row["last_end"]],
         )
         key = (int(row["query_id"]), row["doc_id"])
-        cells.setdefault(key, []).extend(passages.cells_of(corners))
+        found = dict.fromkeys(passages.cells_of(corners), row["hits"])
+        assert not found.keys() & cells.setdefault(key, {}).keys()
+        cells[key].update(found)
     return cells
 
 

@@ -26,33 +26,42 @@ from tests.properties.search.cases import (
 )
 
 
-@given(case=cases(), recall=recalls)
-def test_search__windows_as_oracle(case, recall):
-    assume(can_reach(case, recall))
-    least = hits_asked_for(case, Fraction(recall))
+@given(case=cases(), recall=recalls, hits=st.none() | st.integers(1, 8))
+def test_search__windows_as_oracle(case, recall, hits):
+    if hits is None:
+        assume(can_reach(case, recall))
+        asked, least = {"recall": recall}, hits_asked_for(case, Fraction(recall))
+    else:
+        asked, least = {"hits": hits}, hits
     with indexed(case) as index:
-        table = index.search(case.queries, case.threshold, recall=recall, report="windows").passages
-    found = cells_of_windows(case, table)
+        result = index.search(case.queries, case.threshold, report="windows", **asked)
+    assert result.summary["least_hits"] == least
+    found = cells_of_windows(case, result.passages)
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
             common = oracle.common_hashes(case.scheme, case.hashes(query), case.hashes(text))
-            cells = [
-                (i, j)
-                for i, j in found.pop((number, name), [])
+            cells = {
+                (i, j): n
+                for (i, j), n in found.pop((number, name), {}).items()
                 if i + case.scheme.min_tokens <= j + 1
-            ]
-            assert sorted(cells) == sorted(cell for cell, n in common.items() if n >= least)
+            }
+            assert cells == {cell: n for cell, n in common.items() if n >= least}
     assert not found
 
 
-@given(case=cases(), report=st.sampled_from(["best", "maximal"]), recall=recalls)
+@given(
+    case=cases(),
+    report=st.sampled_from(["best", "maximal"]),
+    asked=st.builds(lambda recall: {"recall": recall}, recalls)
+    | st.builds(lambda hits: {"hits": hits}, st.integers(1, 8)),
+)
 @examples(100)
-def test_search__candidates_as_oracle(case, report, recall):
+def test_search__candidates_as_oracle(case, report, asked):
     """Compare the sub-texts between the candidates of each start with the query."""
-    assume(can_reach(case, recall))
+    assume("hits" in asked or can_reach(case, asked["recall"]))
     with indexed(case) as index:
         windows, table = (
-            index.search(case.queries, case.threshold, recall=recall, report=kind).passages
+            index.search(case.queries, case.threshold, report=kind, **asked).passages
             for kind in ("windows", report)
         )
     candidates = cells_of_windows(case, windows)
@@ -60,7 +69,7 @@ def test_search__candidates_as_oracle(case, report, recall):
 
     def found(number, name):
         query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
-        rows = oracle.hull_rows(candidates.get((number, name), []), len(tokens))
+        rows = oracle.hull_rows(candidates.get((number, name), {}), len(tokens))
         return choose(oracle.similar(case.scheme, query, tokens, case.threshold, rows))
 
     assert table.to_pylist() == rows_of(case, found)
@@ -132,7 +141,7 @@ def test_search__windows_of_shorter_passages():
             index.search(["o g f"], "0.6", recall="0.5", report=report).passages.to_pylist()
             for report in ("windows", "best")
         )
-    (row,) = found
-    names = ("first_start", "last_start", "first_end", "last_end")
-    assert [row[name] for name in names] == [6, 6, 11, 13]
+    names = ("first_start", "last_start", "first_end", "last_end", "hits")
+    rows = [[row[name] for name in names] for row in found]
+    assert rows == [[6, 6, 11, 11, 6], [6, 6, 13, 13, 5]]
     assert none == []

@@ -44,7 +44,8 @@ from neardup.passages.align import (
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
-from neardup.passages.recall import candidate_probability
+from neardup.passages.recall import candidate_probability, check_either
+from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, list_skipped
 from neardup.runtime.job_kernels import KERNELS_OF
@@ -63,7 +64,8 @@ class AlignOptions(AgainstOptions):
     known = FUNCTIONS["align"]
 
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD
-    recall: str | float | Decimal | Fraction = "0.99"
+    recall: str | float | Decimal | Fraction | None = None
+    hits: int | None = None
     min_tokens: int | None = None
     gap: int | None = None
     max_documents: int | None = None
@@ -80,6 +82,10 @@ class AlignOptions(AgainstOptions):
         """
         if self.within:
             raise no_effect("within", where, remedy, *others)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_either(self.recall, self.hits)
 
     @property
     def read(self) -> ReadOptions:
@@ -104,12 +110,17 @@ class AlignCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def plan_alignment(options: AlignOptions, index: OpenIndex) -> AlignmentPlan:
-    """Work out what an alignment has to look for in an index."""
+def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
+    """Work out what an alignment has to look for in an index of a scheme.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the recall is out of reach, or there are no so many hits.
+    """
     threshold = exact_fraction("threshold", options.threshold)
-    recall = exact_fraction("recall", options.recall)
-    scheme = index.scheme
-    search = make_search_plan(scheme, threshold, recall, "best")
+    recall = None if options.recall is None else exact_fraction("recall", options.recall)
+    search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
     # Between the shingles of two parts are also those that share tokens with a part.
     gap = None if options.gap is None else scheme.count_tokens(options.gap)
@@ -140,10 +151,12 @@ def align_collections(
         options = replace(options, min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
+        # What cannot be is refused before anything is read.
+        plan_alignment(options, other.make_scheme())
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
-        plan = plan_alignment(options, index)
+        plan = plan_alignment(options, index.scheme)
         aligner = Aligner(index, plan, runner)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
@@ -220,7 +233,8 @@ def align(
     within: bool = False,
     threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
     min_tokens: int | None = None,
-    recall: str | float | Decimal | Fraction = "0.99",
+    recall: str | float | Decimal | Fraction | None = None,
+    hits: int | None = None,
     gap: int | None = None,
     max_documents: int | None = None,
     num_perm: int | None = None,
@@ -267,7 +281,10 @@ def align(
         hold a window that is looked up. None: 50, or the index's.
     recall
         Least probability with which a window at the threshold is found; a longer passage holds
-        several.
+        several. None is 0.99.
+    hits
+        Least number of min-hashes that a window has in common with a passage, instead of choosing
+        it for the recall.
     gap
         Tokens of either text that may lie between two parts of a passage: that one text lacks, or
         has otherwise. More keep editions in one piece, fewer keep quotations apart. None is eight
@@ -319,6 +336,7 @@ def align(
     options = AlignOptions(
         threshold=threshold,
         recall=recall,
+        hits=hits,
         min_tokens=min_tokens,
         gap=gap,
         max_documents=max_documents,

@@ -294,7 +294,8 @@ class PassageIndex:
         queries: Any,
         threshold: str | float | Decimal | Fraction = "0.8",
         *,
-        recall: str | float | Decimal | Fraction = "0.99",
+        recall: str | float | Decimal | Fraction | None = None,
+        hits: int | None = None,
         report: Report = "best",
         with_text: bool = False,
         text_column: str | Sequence[str] = "text",
@@ -319,7 +320,11 @@ class PassageIndex:
             Least similarity, in (0, 1], taken as the exact decimal.
         recall
             Least probability with which a passage at the threshold is found; one that is more
-            similar is found with a greater one.
+            similar is found with a greater one. None is 0.99.
+        hits
+            Least number of min-hashes in common with the query, instead of choosing it for the
+            recall; ``num_perm * threshold``, rounded up: all passages whose estimated similarity
+            reaches the threshold, and no others.
         report
             ``best``: passages that do not overlap, the most similar first. ``maximal``: all that
             reach the threshold and are part of no longer one that does. ``windows``: all
@@ -348,6 +353,7 @@ class PassageIndex:
         options = SearchOptions(
             threshold=threshold,
             recall=recall,
+            hits=hits,
             report=report,
             with_text=with_text,
             text_column=text_column,

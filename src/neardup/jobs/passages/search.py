@@ -34,7 +34,7 @@ from neardup.passages.matches import (
     with_id_types,
 )
 from neardup.passages.query import make_queries
-from neardup.passages.recall import candidate_probability
+from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
 from neardup.results import SkippedRow, describe_ids, list_skipped
@@ -49,9 +49,14 @@ class SearchOptions(ReadingOptions):
     known = FUNCTIONS["PassageIndex.search"]
 
     threshold: str | float | Decimal | Fraction = "0.8"
-    recall: str | float | Decimal | Fraction = "0.99"
+    recall: str | float | Decimal | Fraction | None = None
+    hits: int | None = None
     report: Report = "best"
     with_text: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_either(self.recall, self.hits)
 
     @property
     def read(self) -> ReadOptions:
@@ -73,8 +78,8 @@ class SearchCounts:
 def plan_search(options: SearchOptions, index: OpenIndex) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
-    recall = exact_fraction("recall", options.recall)
-    return make_search_plan(index.scheme, threshold, recall, options.report)
+    recall = None if options.recall is None else exact_fraction("recall", options.recall)
+    return make_search_plan(index.scheme, threshold, recall, options.report, options.hits)
 
 
 def as_documents(queries: Any) -> Any:

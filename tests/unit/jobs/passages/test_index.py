@@ -134,6 +134,12 @@ def test_search__options_out_of_range(index):
         index.search(TEXT, report="all")
     with pytest.raises(InvalidParameterError, match=r"^workers "):
         index.search(TEXT, workers=0)
+    with pytest.raises(
+        InvalidParameterError, match=r"^hits must be at most num_perm, got 17 of 16"
+    ):
+        index.search(TEXT, hits=17)
+    with pytest.raises(InvalidParameterError, match=r"^recall chooses hits, so that only one of"):
+        index.search(TEXT, hits=4, recall="0.5")
     message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
     with pytest.raises(InvalidParameterError, match=message):
         index.search(TEXT, "0.1", recall="0.9999")
