@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from neardup.passages.index import OpenIndex
 from neardup.passages.lookup import Behind, Found, find_passages
 from neardup.passages.matches import Matches
 from neardup.passages.query import make_queries
+from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.passages.search import SearchPlan
 from neardup.passages.weights import inverse_frequencies
 from neardup.runtime.progress import report_part
@@ -322,6 +324,19 @@ def make_alignment_plan(
 def certain_length(plan: AlignmentPlan) -> int:
     """Give the length in tokens from which a shared passage is sure to hold a whole window."""
     return plan.length + plan.step - 1
+
+
+def make_window_scheme(min_tokens: int, *, ngram: int = 1, **options: Any) -> PassageScheme:
+    """Make the scheme of an index in which passages of ``min_tokens`` tokens hold a window whole.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first option that is out of range.
+    """
+    check_length(min_tokens, ngram)
+    length = windows_for(min_tokens - ngram + 1)
+    return make_passage_scheme(min_tokens=length + ngram - 1, ngram=ngram, **options)
 
 
 def windows_for(min_tokens: int) -> int:

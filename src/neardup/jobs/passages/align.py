@@ -40,6 +40,7 @@ from neardup.passages.align import (
     Later,
     certain_length,
     make_alignment_plan,
+    make_window_scheme,
 )
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
@@ -152,7 +153,7 @@ def align_collections(
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
         # What cannot be is refused before anything is read.
-        plan_alignment(options, other.make_scheme())
+        plan_alignment(options, make_window_scheme(other.min_tokens, **other.scheme))
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:

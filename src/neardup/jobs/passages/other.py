@@ -13,11 +13,10 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.passages.align import windows_for
+from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle
 from neardup.passages.index import OpenIndex
-from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
@@ -39,25 +38,6 @@ class NewDocuments:
     min_tokens: int
     scheme: Mapping[str, Any]
     is_input: bool = False
-
-    def __post_init__(self) -> None:
-        check_length(self.min_tokens, self.ngram)
-
-    @property
-    def ngram(self) -> int:
-        """Tokens in a shingle."""
-        return int(self.scheme.get("ngram", 1))
-
-    def make_scheme(self) -> PassageScheme:
-        """Make the scheme of the index: passages hold a window whole that is found for certain.
-
-        Raises
-        ------
-        InvalidParameterError
-            For the first option that is out of range.
-        """
-        n_shingles = windows_for(self.min_tokens - self.ngram + 1)
-        return make_passage_scheme(min_tokens=n_shingles + self.ngram - 1, **self.scheme)
 
 
 # What the passages of some documents are looked for in.
@@ -120,7 +100,7 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[S
     if isinstance(other, PassageHandle):
         yield other.view(runner), []
         return
-    scheme = other.make_scheme()
+    scheme = make_window_scheme(other.min_tokens, **other.scheme)
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         path = Path(folder) / "index"
         tokenizer = other.scheme.get("tokenizer")
