@@ -189,9 +189,7 @@ _CUT = (
     ),
     table.SEED,
     table.TOKENIZER,
-    table.NGRAM.but(
-        help="Tokens in a shingle by which paragraphs and lines are compared.", usual="5"
-    ),
+    table.NGRAM.but(usual="1; 5 of other units"),
     *_NORMALISATION,
     *_READING,
 )

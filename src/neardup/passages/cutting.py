@@ -179,6 +179,7 @@ class PassageCutter:
             if not asked:
                 continue
             lists = join_lists([self._texts.left(text) for text in asked])
+            lists = indexed.index.scheme.shingle(lists)
             aligner = Aligner(indexed.index, self._plan.alignment, self._runner)
             matches = aligner.align(lists, _nowhere, self._later(asked, number))
             self.n_windows += aligner.counts.windows
@@ -210,6 +211,7 @@ class PassageCutter:
         self, matches: Matches, asked: Sequence[int], number: int
     ) -> Iterator[_Candidate]:
         indexed = self._indexed[number]
+        n_more = indexed.index.scheme.shingles.ngram - 1
         places_of = {query: self._texts.places_left(asked[query]) for query in set(matches.queries)}
         columns = zip(
             matches.queries.tolist(),
@@ -224,8 +226,11 @@ class PassageCutter:
         for query, start, stop, text, own_start, own_stop, similarity in columns:
             if self._latest[text] != number:
                 continue
-            places = places_of[query][start:stop]
-            tokens = indexed.places_of(text, own_start, own_stop)
+            # The last shingle reaches over as many tokens more, but in a text that is shorter.
+            places = places_of[query][start : stop + n_more]
+            tokens = indexed.places_of(text, own_start, own_stop + n_more)
+            if min(len(places), len(tokens)) <= n_more:
+                continue
             kept = Passage(asked[query], int(places[0]), int(places[-1]) + 1)
             gone = Passage(text, int(tokens[0]), int(tokens[-1]) + 1)
             yield _Candidate(kept, gone, similarity, places, tokens)

@@ -11,11 +11,11 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
-from neardup.tables import Uint64s
+from neardup.tables import TokenLists, Uint64s
 from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, Tokenizer
-from neardup.text.tokenizers.shingled import ShingledTokenizer
+from neardup.text.tokenizers.shingled import ShingledTokenizer, shingle_tokens
 from neardup.text.weighting import Weighting
 
 _NUMBERS = ("min_tokens", "num_perm", "seed")
@@ -66,6 +66,11 @@ class PassageScheme:
     def least_shingles(self) -> int:
         """Shingles of a passage of ``min_tokens`` tokens."""
         return self.count_shingles(self.min_tokens)
+
+    def shingle(self, tokens: TokenLists) -> TokenLists:
+        """Return the shingles of token lists."""
+        ngram = self.shingles.ngram
+        return tokens if ngram == 1 else shingle_tokens(tokens, ngram)
 
     def count_shingles(self, n_tokens: int) -> int:
         """Return how many shingles a passage of so many tokens has."""

@@ -28,7 +28,7 @@ def index_tokens(
     tokenizer: str | Path | TokenFunction | None,
     runner: Runner,
 ) -> OpenIndex:
-    """Index token lists, numbered from 0; neither texts nor places are kept.
+    """Index token lists, or their shingles, numbered from 0; neither texts nor places are kept.
 
     ``tokenizer`` is the one of the scheme, if that is a file or a function.
 
@@ -42,7 +42,7 @@ def index_tokens(
     with handle.changing(runner) as opened:
         records = [
             write_segment(folder, free_name(opened.manifest, number), block, scheme, None, runner)
-            for number, block in enumerate(_blocks(lists))
+            for number, block in enumerate(_blocks(scheme.shingle(lists)))
         ]
         store_next(folder, opened.manifest, records, dict(opened.manifest.files))
     return handle.view(runner)

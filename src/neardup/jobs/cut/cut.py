@@ -108,7 +108,7 @@ def cut(
     tokenizer, casefold, unicode_form, strip_accents, fold_digits
         What a text is cut into; as for ``deduplicate``.
     ngram
-        Tokens in a shingle of paragraphs and lines; None is 5.
+        Tokens in a shingle; None is 1, of paragraphs and lines 5.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error
         As for ``deduplicate``. Of several text columns places count in the joined text, and what
         goes is cut out of each.

@@ -17,9 +17,9 @@ from neardup.options.choices import CutUnit, Side, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
-from neardup.passages.align import make_alignment_plan, windows_for
+from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
-from neardup.passages.scheme import PassageScheme, make_passage_scheme
+from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
 from neardup.reading.plan import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
@@ -136,9 +136,6 @@ def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
     min_tokens = LEAST_TOKENS[unit] if least is None else least
     plan = CutJobPlan(options, unit, keep, options.reading_plan(keep), min_tokens)
     if unit == "passages":
-        if options.ngram not in (None, 1):
-            message = "ngram is for paragraphs and lines; passages are compared token by token"
-            raise InvalidParameterError(message, "ngram", "unit")
         return plan if options.exact else _with_passages(plan)
     if has_other and not options.exact:
         message = (
@@ -158,8 +155,9 @@ def _check_exact(options: CutOptions) -> None:
 
 def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     options = plan.options
-    scheme = make_passage_scheme(
-        min_tokens=windows_for(plan.min_tokens),
+    scheme = make_window_scheme(
+        plan.min_tokens,
+        ngram=1 if options.ngram is None else options.ngram,
         num_perm=64 if options.num_perm is None else options.num_perm,
         seed=42 if options.seed is None else options.seed,
         **options.tokens,
@@ -170,7 +168,9 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
         scheme, exact_fraction("threshold", threshold), exact_fraction("recall", recall), "best"
     )
     # No gaps: what lies between two parts of a passage may be nowhere else.
-    alignment = make_alignment_plan(search, plan.min_tokens, gap=0)
+    alignment = make_alignment_plan(
+        search, scheme.count_shingles(plan.min_tokens), gap=scheme.count_tokens(0)
+    )
     return replace(plan, passages=CutPlan(alignment, options.min_documents), scheme=scheme)
 
 

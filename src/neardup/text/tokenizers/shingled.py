@@ -29,12 +29,12 @@ class ShingledTokenizer(Tokenizer):
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the runs of each text."""
-        return self._hash(self.tokenizer.hash_tokens(texts))
+        return shingle_tokens(self.tokenizer.hash_tokens(texts), self.ngram)
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the runs of each text, and find where each stands."""
         tokens, spans = self.tokenizer.locate_tokens(texts)
-        runs = self._hash(tokens)
+        runs = shingle_tokens(tokens, self.ngram)
         sizes = np.diff(runs.offsets)
         firsts = np.arange(len(runs.values)) + np.repeat(
             tokens.offsets[:-1] - runs.offsets[:-1], sizes
@@ -42,8 +42,10 @@ class ShingledTokenizer(Tokenizer):
         lasts = np.minimum(firsts + self.ngram, np.repeat(tokens.offsets[1:], sizes)) - 1
         return runs, TokenSpans(spans.starts[firsts], spans.stops[lasts])
 
-    def _hash(self, tokens: TokenLists) -> TokenLists:
-        values: Uint64s = np.empty(len(tokens.values), np.uint64)
-        offsets: Int64s = np.empty(len(tokens.offsets), np.int64)
-        shingles.hash_shingles(tokens.values, tokens.offsets, self.ngram, values, offsets)
-        return TokenLists(values[: offsets[-1]], offsets)
+
+def shingle_tokens(tokens: TokenLists, ngram: int) -> TokenLists:
+    """Put shingles in the place of tokens."""
+    values: Uint64s = np.empty(len(tokens.values), np.uint64)
+    offsets: Int64s = np.empty(len(tokens.offsets), np.int64)
+    shingles.hash_shingles(tokens.values, tokens.offsets, ngram, values, offsets)
+    return TokenLists(values[: offsets[-1]], offsets)
