@@ -88,12 +88,14 @@ class TableResult(Result):
         return self.table
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table to a file or URL: .parquet, .csv or .jsonl, by its ending.
+        """Write the table to a file or URL: .parquet, .csv, .jsonl or .xlsx, by its ending.
 
         Raises
         ------
         InvalidParameterError, OutputExistsError, WriteError
             If the ending is another, the file exists, or it cannot be written.
+        MissingExtraError
+            For a spreadsheet (.xlsx), without the library that writes it.
         """
         write_table(self.rows(), target_of(path), overwrite=overwrite)
 

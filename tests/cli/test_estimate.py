@@ -154,7 +154,7 @@ def test_estimate__unlike_schemes(run, make):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ("a.parquet -o p.txt", "the output file must end in .parquet, .csv, .jsonl, got 'p.txt'"),
+        ("a.parquet -o p", "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'p'"),
         ("a.parquet -o p.csv --threshold 80", "--threshold must lie in (0, 1], got 80; write 0.8"),
         ("a.parquet -o p.csv --threshold x", "--threshold must be a number in (0, 1], got 'x'"),
         ("a.parquet -o p.csv --limit 0", "--limit must be at least 1, got 0"),

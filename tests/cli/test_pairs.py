@@ -67,7 +67,7 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ("-o p.txt", "the output file must end in .parquet, .csv, .jsonl, got 'p.txt'"),
+        ("-o p.txt", "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'p.txt'"),
         ("-o rows.jsonl", "rows.jsonl exists; choose another name, or replace it with --overwrite"),
         ("-o p.csv --threshold 0", "--threshold must lie in (0, 1], got 0"),
         (

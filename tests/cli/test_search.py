@@ -146,7 +146,7 @@ def test_search__output_in_the_index(fails, here, place):
             ("--hits", "9", "--recall", "0.9"),
             "--recall chooses --hits, so that only one of them can be given; leave out the other",
         ),
-        (("-o", "hits.txt"), "the output file must end in .parquet, .csv, .jsonl, got 'hits.txt'"),
+        (("-o", "h.txt"), "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'h.txt'"),
         (("--overwrite", "-o", "queries.jsonl"),
          "queries.jsonl is an input, and would be replaced; choose another name"),
         (("-o", "queries.jsonl"),

@@ -496,7 +496,7 @@ CHECK = Option("check", Flag(), "Open the indexes, check the options, and end.",
 OUTPUT = Option(
     "output",
     PathOrUrl(),
-    "File or URL to create: .parquet, .csv or .jsonl; - for standard output.",
+    "File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output.",
     flags=("-o", "--output"),
     is_required=True,
 )

@@ -1,13 +1,19 @@
-"""Result tables as single files: Parquet, CSV or JSON lines by the file's ending."""
+"""Result tables as single files: Parquet, CSV, JSON lines or a spreadsheet, by their ending."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+from neardup.errors import (
+    InvalidParameterError,
+    MissingExtraError,
+    OutputExistsError,
+    WriteError,
+)
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.outputs.folder import check_local, translated
 from neardup.outputs.targets import Target, Url
@@ -16,7 +22,7 @@ from neardup.storage.scratch import scratch_beside, take_place
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
+TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl", ".xlsx")
 
 
 def format_of(target: Target, table_format: str | None = None) -> str:
@@ -43,10 +49,15 @@ def check_table_file(target: Target, *, overwrite: bool, table_format: str | Non
     ------
     InvalidParameterError
         If its ending is not one of ``TABLE_SUFFIXES`` and no format is given, or another one.
+    MissingExtraError
+        For a spreadsheet, without the library that writes it.
     OutputExistsError, WriteError
         As ``check_file``.
     """
-    suffixes = TABLE_SUFFIXES if not format_of(target, table_format) else (target.suffix,)
+    found = format_of(target, table_format)
+    if found == "xlsx" and find_spec("xlsxwriter") is None:
+        raise MissingExtraError("xlsx", "a spreadsheet")
+    suffixes = TABLE_SUFFIXES if not found else (target.suffix,)
     check_file(target, suffixes, overwrite=overwrite)
 
 
@@ -96,7 +107,7 @@ def write_table(
 
     Raises
     ------
-    InvalidParameterError, OutputExistsError, WriteError
+    InvalidParameterError, MissingExtraError, OutputExistsError, WriteError
         As ``check_table_file``, and when writing fails.
     """
     check_table_file(target, overwrite=overwrite, table_format=table_format)
@@ -150,6 +161,10 @@ def _write(
             import pyarrow.parquet as pq
 
             pq.write_table(table, file, compression="zstd", write_page_checksum=checksums)
+        elif written_as == "xlsx":
+            from neardup.outputs.table_xlsx import write_xlsx
+
+            write_xlsx(table, file)
         else:
             from neardup.outputs.table_text import WRITERS
 

@@ -20,6 +20,9 @@ from neardup.storage.journal import note_stream
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Formats that are not written row by row.
+_OF_FILES = {"parquet": "Parquet", "xlsx": "a spreadsheet"}
+
 _NAMES_OF_STANDARD_OUTPUT = (STANDARD_OUTPUT, Path("/dev/stdout"))
 
 
@@ -32,7 +35,7 @@ class TableTarget:
     path
         A file or its URL, a pipe or a device, or standard output.
     format
-        ``parquet``, ``csv`` or ``jsonl``.
+        ``parquet``, ``csv``, ``jsonl`` or ``xlsx``.
     is_stream
         Whether it takes rows one after the other, as all but a file does.
     """
@@ -92,15 +95,16 @@ def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: b
     ------
     InvalidParameterError
         If the format is missing, or does not go with the name or with a stream.
-    OutputExistsError, WriteError
+    MissingExtraError, OutputExistsError, WriteError
         As ``check_table_file``.
     """
     if not _is_stream(target):
         check_table_file(target, overwrite=overwrite, table_format=table_format)
         return TableTarget(target, format_of(target, table_format), is_stream=False)
     found = format_of(target, table_format) or "jsonl"
-    if found == "parquet":
-        message = f"{target} is no file, and takes CSV or JSON lines only; Parquet needs a file"
+    if found in _OF_FILES:
+        name = _OF_FILES[found]
+        message = f"{target} is no file, and takes CSV or JSON lines only; {name} needs a file"
         raise InvalidParameterError(message)
     return TableTarget(target, found, is_stream=True)
 

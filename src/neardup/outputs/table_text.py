@@ -20,7 +20,7 @@ def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     from its first rows take it for a column of floats whatever comes first.
     """
     _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
-    for batch in _batches(table):
+    for batch in batches_of(table):
         columns = [_spelled(column) for column in batch.columns]
         comma = pa.scalar(",", pa.large_string())
         lines = pc.binary_join_element_wise(
@@ -31,7 +31,7 @@ def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
 
 def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """Write an object a row."""
-    for batch in _batches(table):
+    for batch in batches_of(table):
         rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
         _put(stream, "".join(f"{row}\n" for row in rows))
 
@@ -42,7 +42,8 @@ WRITERS: dict[str, Callable[[pa.Table | pa.RecordBatchReader, BinaryIO], None]] 
 }
 
 
-def _batches(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Return the rows of a table, as many at a time as are spelled out together."""
     for batch in table.to_batches() if isinstance(table, pa.Table) else table:
         for start in range(0, len(batch), _ROWS):
             yield batch.slice(start, _ROWS)
