@@ -91,6 +91,19 @@ def test_align__what_many_documents_have(run, here, write_file):
     assert len((here / "s.csv").read_text().splitlines()) == 4
 
 
+@pytest.mark.parametrize(
+    ("share", "most"), [("10%", 2), ("50%", 2), ("99.9%", 2), ("100%", 3), ("7", 7)]
+)
+@pytest.mark.usefixtures("collections")
+def test_align__what_a_share_of_the_documents_has(run, here, write_file, share, most):
+    """Of three documents less than all is two, which is the least."""
+    write_file("c.jsonl", "".join(json.dumps({"text": f"{i} {SHARED}"}) + "\n" for i in range(3)))
+    arguments = ("align", "a.jsonl", "--against", "c.jsonl", *LEAST, "--max-documents", share)
+    outcome = run(*arguments, "-o", "s.jsonl", "--json")
+    assert json.loads(outcome.out)["max_documents"] == most
+    assert len(rows_in(here / "s.jsonl")) == (3 if most >= 3 else 0)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.usefixtures("collections")
 def test_align__same_for_any_number_of_workers(run, here, workers):
@@ -106,6 +119,10 @@ def test_align__same_for_any_number_of_workers(run, here, workers):
         (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
         (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
         (["--max-documents", "0"], "--max-documents must be at least 1, got 0"),
+        (
+            ["--max-documents", "120%"],
+            "--max-documents must be between 0% and 100%, such as 10%, got '120%'",
+        ),
         (["--num-perm", "4"], "--num-perm must lie between 8 and 1,024, got 4"),
         (["--on-error", "skip", "--text-column", "t"], None),
     ],

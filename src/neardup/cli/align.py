@@ -51,7 +51,7 @@ def command(
     hits: int | None,
     within: bool,
     gap: int | None,
-    max_documents: int | None,
+    max_documents: int | str | None,
     no_text: bool,
     overwrite: bool,
     workers: int | None,
@@ -128,12 +128,11 @@ def command(
         stages = {"all": seconds(), "compile": runner.compile_seconds}
         of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
         smaller = _SMALLER if index is None else of_index
-        target.say(_report(result.summary, max_documents, smaller, target, took(stages)))
+        target.say(_report(result.summary, smaller, target, took(stages)))
 
 
 def _report(
     summary: dict[str, Any],
-    max_documents: int | None,
     smaller: str,
     output: TableOutput,
     duration: str,
@@ -149,7 +148,7 @@ def _report(
     if summary["frequent_windows"]:
         lines.append(
             f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
-            f"{counted(max_documents or 0, 'document')}"
+            f"{counted(summary['max_documents'], 'document')}"
         )
     lines += say_ids(summary)
     if sum(summary["short_documents"]):

@@ -21,6 +21,7 @@ _DAY = 86_400
 _SIZE = re.compile(
     r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?", re.ASCII | re.IGNORECASE
 )
+_PERCENT = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?%", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 
@@ -64,6 +65,25 @@ class Whole(Kind):
             expected = f"lie between {self.within or f'{self.least} and {self.most}'}"
         if number < self.least or (self.most is not None and number > self.most):
             message = f"{name} must {expected}, got {number}"
+            raise InvalidParameterError(message)
+        return number
+
+
+class CountOrPercent(Kind):
+    """A whole number of 1 or more, or as many percent of something, such as 10%."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as a plain ``int``, or the percentage as it was given."""
+        is_percent = isinstance(value, str) and _PERCENT.fullmatch(value) is not None
+        if is_percent and 0 < percent_of(value) <= 1:
+            return value
+        number = int(value) if isinstance(value, str) and value.isdecimal() else _as_int(value)
+        if number is None:
+            expected = "between 0% and 100%" if is_percent else "a whole number or a percentage"
+            message = f"{name} must be {expected}, such as 10%, got {value!r}"
+            raise InvalidParameterError(message)
+        if number < 1:
+            message = f"{name} must be at least 1, got {number}"
             raise InvalidParameterError(message)
         return number
 
@@ -266,6 +286,11 @@ class Documents(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         return value
+
+
+def percent_of(value: str) -> Fraction:
+    """Return what a percentage, such as 10%, is of one."""
+    return Fraction(value.removesuffix("%")) / 100
 
 
 def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:

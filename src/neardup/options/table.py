@@ -34,6 +34,7 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    CountOrPercent,
     Documents,
     Flag,
     FunctionOrFlag,
@@ -263,10 +264,10 @@ WITHIN = Option(
 )
 MAX_DOCUMENTS = Option(
     "max_documents",
-    Whole(1),
+    CountOrPercent(),
     "Leave out what more than N documents have, of OTHER or else of INPUT, such as licences and "
-    "headers.",
-    metavar="N",
+    "headers; P% is a share of them, of two at least.",
+    metavar="N|P%",
 )
 REPORT = Option("report", Choice(Report), "Which of the passages found are reported.", "best")
 MAXIMAL = Option(

@@ -15,6 +15,7 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    CountOrPercent,
     Documents,
     Flag,
     FunctionOrFlag,
@@ -37,6 +38,8 @@ def wrong_values(kind: Kind) -> list[Any]:
             values: list[Any] = ["64", 2.5, 3.0, True, [3], b"3", float("nan")]
             values += [] if kind.least is None else [kind.least - 1, -(2**70)]
             return values + ([] if kind.most is None else [kind.most + 1, 2**70])
+        case CountOrPercent():
+            return ["ten", "", "-1%", "0%", "100.1%", "%", "10 %", "1e1%", 2.5, True, [3], 0, -1]
         case ByteSize():
             return ["4 bananas", "", 2.5, True, [3], b"4GB", 5, -1, "1KB", float("nan")]
         case Location():

@@ -24,6 +24,7 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    CountOrPercent,
     Flag,
     FunctionOrFlag,
     Kind,
@@ -50,6 +51,7 @@ NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Whole: ("int",),
     ByteSize: ("int | str",),
+    CountOrPercent: ("int | str",),
     Share: (NUMBER,),
     ShareOrCount: (NUMBER,),
     Flag: ("bool",),

@@ -31,7 +31,7 @@ from neardup.options.choices import (
     UnicodeForm,
 )
 from neardup.options.jobs import FUNCTIONS
-from neardup.options.kinds import exact_fraction
+from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import check_options, no_effect
 from neardup.passages.align import (
     Aligner,
@@ -69,7 +69,7 @@ class AlignOptions(AgainstOptions):
     hits: int | None = None
     min_tokens: int | None = None
     gap: int | None = None
-    max_documents: int | None = None
+    max_documents: int | str | None = None
     within: bool = False
     with_text: bool = False
 
@@ -125,7 +125,15 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
     # Between the shingles of two parts are also those that share tokens with a part.
     gap = None if options.gap is None else scheme.count_tokens(options.gap)
-    return make_alignment_plan(search, scheme.count_shingles(least), gap, options.max_documents)
+    return make_alignment_plan(search, scheme.count_shingles(least), gap)
+
+
+def most_documents(most: int | str | None, n_documents: int) -> int | None:
+    """Return the number that a percentage of the documents is.
+
+    What two documents share is always looked for: in few of them, two are many percent.
+    """
+    return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
 
 
 def align_collections(
@@ -157,7 +165,8 @@ def align_collections(
     else:
         options.check_no_other("with an index", "align with documents")
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
-        plan = plan_alignment(options, index.scheme)
+        most = most_documents(options.max_documents, index.n_documents)
+        plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         aligner = Aligner(index, plan, runner)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
@@ -215,6 +224,7 @@ def _summary(
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "aligned_documents": counts.n_aligned,
         "passages": len(table),
+        "max_documents": plan.max_documents,
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,
         "hits": lookups.hits,
@@ -237,7 +247,7 @@ def align(
     recall: str | float | Decimal | Fraction | None = None,
     hits: int | None = None,
     gap: int | None = None,
-    max_documents: int | None = None,
+    max_documents: int | str | None = None,
     num_perm: int | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
@@ -292,7 +302,7 @@ def align(
         times ``min_tokens`` of the index, 272 without one for passages of 50.
     max_documents
         Leave out what more than so many documents of ``b``, or else of ``a``, have, such as
-        licences and headers.
+        licences and headers; ``"10%"`` is a share of them, of two at least.
     num_perm, tf, idf, seed, tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
         As for ``PassageIndex.create``; an index has its own. ``tokenizer`` may be a function, too.
     with_text
