@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
+import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
@@ -48,6 +51,50 @@ def test_align__places_are_those_of_the_texts(run, here):
     assert (here / "s.csv").read_text().splitlines()[1].startswith('"x",16,')
     assert run(*arguments, "--no-text", "-o", "bare.jsonl").code == 0
     assert rows_in(here / "bare.jsonl") == [row]
+    texts = {"query_text": SHARED, "doc_text": SHARED.capitalize()}
+    for options in (("--with-text",), ("--excerpt", 12)):
+        assert run(*arguments, *options, "-o", "texts.csv", "--overwrite").code == 0
+        [found] = csv.DictReader(io.StringIO((here / "texts.csv").read_text(encoding="utf-8")))
+        n_characters = 11 if "--excerpt" in options else None
+        for name, text in texts.items():
+            more = "…" if n_characters else ""
+            assert found[name] == text[:n_characters] + more
+
+
+@pytest.mark.usefixtures("collections")
+@pytest.mark.parametrize("command", ["align a.jsonl --against idx", "search idx a.jsonl"])
+def test_texts__to_be_there_and_to_be_left_out(run, command):
+    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
+    outcome = run(*command.split(), "--with-text", "--no-text", "-o", "s.csv")
+    assert outcome.code == 2
+    assert outcome.err.endswith("Error: choose either --with-text or --no-text\n")
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__as_a_spreadsheet(run, here, write_file):
+    rows = [{"id": "=1+1", "text": f"=2 {SHARED}"}, {"id": "b", "text": f"=2 {SHARED}"}]
+    write_file("c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert run("align", "c.jsonl", *LEAST, "-o", "s.xlsx").code == 0
+    sheet = openpyxl.load_workbook(here / "s.xlsx").active
+    header, row = sheet.iter_rows()
+    assert [cell.value for cell in header][-2:] == ["query_text", "doc_text"]
+    n = len(SHARED) + 3
+    assert [cell.value for cell in row] == ["=1+1", 1, n, "b", 1, n, 1, *[f"2 {SHARED}"] * 2]
+    assert {cell.data_type for cell in row} == {"s", "n"}
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__summary_of_documents(run, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--id-column", "id", *LEAST)
+    outcome = run(*arguments, "--summary", "documents", "-o", "who.csv")
+    assert outcome.out.splitlines()[0] == "1 pair of documents shares text"
+    n, query, doc = (len(text) for text in (SHARED, f"Ø 🙂 as he said: {SHARED}", "Chapter the "))
+    doc += len(f"first. {SHARED}. So far")
+    assert (here / "who.csv").read_text().splitlines() == [
+        '"query_id","doc_id","passages","longest","query_shared","doc_shared","query_share",'
+        '"doc_share"',
+        f'"x","old",1,{n},{n},{n},{n / query},{n / doc}',
+    ]
 
 
 @pytest.mark.usefixtures("collections")
@@ -116,6 +163,14 @@ def test_align__same_for_any_number_of_workers(run, here, workers):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
+        (
+            ["--summary", "documents", "--excerpt", "9"],
+            "--excerpt has no effect with --summary documents; leave it out, or write the passages",
+        ),
+        (
+            ["--excerpt", "9", "--no-text"],
+            "--excerpt has no effect with --no-text; leave it out, or leave that out",
+        ),
         (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
         (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
         (["--max-documents", "0"], "--max-documents must be at least 1, got 0"),

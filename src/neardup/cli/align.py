@@ -15,9 +15,10 @@ from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.options.choices import TableFormat
+    from neardup.options.choices import AlignmentSummary, TableFormat
     from neardup.outputs.targets import Target
 
 # What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
@@ -27,7 +28,7 @@ _SMALLER_EITHER = f"{_SMALLER}, for the index too,"
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
-  neardup align essays/ --within -o who.jsonl
+  neardup align essays/ --summary documents --max-documents 10% -o who.xlsx
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
 """
@@ -52,7 +53,10 @@ def command(
     within: bool,
     gap: int | None,
     max_documents: int | str | None,
+    summary: AlignmentSummary | None,
+    with_text: bool,
     no_text: bool,
+    excerpt: int | None,
     overwrite: bool,
     workers: int | None,
     quiet: bool,
@@ -71,7 +75,8 @@ def command(
 
     Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity, the true
     one of the two whole passages; places are characters of the original texts, ends exclusive.
-    JSON lines also carry query_text and doc_text.
+    JSON lines and spreadsheets also carry query_text and doc_text. With --summary documents it
+    writes how much each pair of documents shares instead, who has most first.
     """
     announce_compilation(quiet=quiet)
     from neardup.documents.other import resolve_other
@@ -93,7 +98,9 @@ def command(
         gap=gap,
         max_documents=max_documents,
         within=within,
-        with_text=target.is_json_lines and not no_text,
+        summary=summary,
+        with_text=_has_texts(target, summary, excerpt, with_text=with_text, no_text=no_text),
+        excerpt=excerpt,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         **reading,
@@ -128,7 +135,39 @@ def command(
         stages = {"all": seconds(), "compile": runner.compile_seconds}
         of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
         smaller = _SMALLER if index is None else of_index
-        target.say(_report(result.summary, smaller, target, took(stages)))
+        lines = [] if result.document_pairs is None else [_say_pairs(result.summary)]
+        target.say("\n".join([*lines, _report(result.summary, smaller, target, took(stages))]))
+
+
+def _has_texts(
+    target: TableOutput,
+    summary: AlignmentSummary | None,
+    excerpt: int | None,
+    *,
+    with_text: bool,
+    no_text: bool,
+) -> bool:
+    """Return whether passages are written with their whole texts.
+
+    Raises
+    ------
+    InvalidParameterError, UsageError
+        For options that do not go together.
+    """
+    given = {"with_text": with_text, "no_text": no_text, "excerpt": excerpt is not None}
+    named = [name for name, is_given in given.items() if is_given]
+    if summary is not None:
+        for name in named:
+            raise no_effect(name, "with summary documents", "write the passages", "summary")
+        return False
+    if excerpt is not None and no_text:
+        raise no_effect("excerpt", "with no_text", "leave that out", "no_text")
+    return target.takes_texts(with_text=with_text, no_text=no_text)
+
+
+def _say_pairs(summary: dict[str, Any]) -> str:
+    n_pairs = summary["document_pairs"]
+    return f"{counted(n_pairs, 'pair')} of documents {'shares' if n_pairs == 1 else 'share'} text"
 
 
 def _report(

@@ -50,6 +50,7 @@ def command(
     maximal: bool,
     all_windows: bool,
     limit: int | None,
+    with_text: bool,
     no_text: bool,
     tokenizer: str | None,
     overwrite: bool,
@@ -64,9 +65,9 @@ def command(
     document of theirs is a query, and is looked for as a whole.
 
     Of an index of passages it writes query_id, query_start, query_end, doc_id, doc_start, doc_end
-    and similarity; places are characters of the original texts, ends exclusive. JSON lines also
-    carry query_text and doc_text. Of an index of documents it writes query_id, doc_id and
-    similarity, the most similar first.
+    and similarity; places are characters of the original texts, ends exclusive. JSON lines and
+    spreadsheets also carry query_text and doc_text. Of an index of documents it writes query_id,
+    doc_id and similarity, the most similar first.
     """
     if maximal and all_windows:
         message = "choose either --maximal or --all-windows"
@@ -77,7 +78,8 @@ def command(
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     given: dict[str, Any] = {"threshold": threshold, "recall": recall, "hits": hits}
-    given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows, "no_text": no_text}
+    given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows}
+    given |= {"with_text": with_text, "no_text": no_text}
     search = _search_documents if kind_of(folder) == "documents" else _search_passages
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
@@ -108,10 +110,13 @@ def _search_passages(
     chosen = {
         name: given[name] for name in ("threshold", "recall", "hits") if given[name] is not None
     }
+    if all_windows and given["with_text"]:
+        raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
+    with_text = target.takes_texts(with_text=given["with_text"], no_text=given["no_text"])
     options = SearchOptions(
         **chosen,
         report="maximal" if given["maximal"] else "windows" if all_windows else "best",
-        with_text=target.is_json_lines and not given["no_text"] and not all_windows,
+        with_text=with_text and not all_windows,
         **reading,
     )
     sources = resolve_paths(queries, options)
@@ -136,7 +141,7 @@ def _search_documents(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
 
-    for name in ("recall", "hits", "maximal", "all_windows", "no_text"):
+    for name in ("recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
         if given[name]:
             raise no_effect(name, "on an index of documents", "search an index of passages")
     options = DocumentSearchOptions(threshold=given["threshold"], limit=given["limit"], **reading)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from neardup.outputs.targets import Target
     from neardup.results import TableResult
 
+# Formats of which the texts of passages are read, by people or by programs, rather than columns.
+_WITH_TEXTS = ("jsonl", "xlsx")
+
 # As the shell reports a command that a closed pipe has ended: 128 and the number of SIGPIPE.
 _CLOSED_PIPE = 141
 
@@ -64,10 +67,18 @@ class TableOutput:
         """Return what users call it."""
         return str(self._target)
 
-    @property
-    def is_json_lines(self) -> bool:
-        """Whether rows are objects of JSON, in which whole texts have room."""
-        return self._target.format == "jsonl"
+    def takes_texts(self, *, with_text: bool, no_text: bool) -> bool:
+        """Return whether passages have their texts: as asked for, else where texts are read.
+
+        Raises
+        ------
+        UsageError
+            If they are to be there, and to be left out.
+        """
+        if with_text and no_text:
+            message = "choose either --with-text or --no-text"
+            raise click.UsageError(message)
+        return with_text or (not no_text and self._target.format in _WITH_TEXTS)
 
     @property
     def place(self) -> Target | None:

@@ -23,6 +23,7 @@ WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
+AlignmentSummary = Literal["documents"]
 Report = Literal["best", "maximal", "windows"]
 
 CutUnit = Literal["passages", "paragraphs", "lines"]

@@ -35,7 +35,17 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
     "Output": (
         *("output", "add", "output_format", "table_format", "show_all", "html"),
-        *("replacement", "columns", "no_text", "overwrite", "stats", "as_json"),
+        *(
+            "replacement",
+            "columns",
+            "summary",
+            "with_text",
+            "no_text",
+            "excerpt",
+            "overwrite",
+            "stats",
+            "as_json",
+        ),
     ),
     "Running": (
         *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),

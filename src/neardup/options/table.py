@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from neardup.options.choices import (
     Algorithm,
+    AlignmentSummary,
     Clusters,
     CutUnit,
     DocumentMeasure,
@@ -293,6 +294,17 @@ COLUMNS = Option(
 )
 COMMIT_EVERY = Option("commit_every", Whole(1), "Commit after so many insertions.")
 WITH_TEXT = Option("with_text", Flag(), "Add the passages' texts.", default=False)
+EXCERPT = Option(
+    "excerpt",
+    Whole(2),
+    "Add the passages' texts, each in N characters at most and in one line.",
+    metavar="N",
+)
+SUMMARY = Option(
+    "summary",
+    Choice(AlignmentSummary, "documents or None"),
+    "documents: one row a pair of documents, with how much of either the other has.",
+)
 NO_TEXT = Option("no_text", Flag(), "Leave out the passages' texts.", default=False)
 IDS = Option(
     "id_file",

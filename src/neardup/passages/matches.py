@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
 from neardup.passages.documents import DocumentBlock
@@ -59,18 +60,16 @@ def match_table(
         queries.spans.starts[first_tokens + matches.query_starts],
         queries.spans.stops[first_tokens + matches.query_stops - 1],
     )
+    doc_starts, doc_stops = character_places(
+        index, matches.documents, matches.starts, matches.stops
+    )
     ids: list[str] = [""] * len(matches)
     texts: list[str] = [""] * len(matches)
-    doc_starts, doc_stops = np.empty_like(matches.starts), np.empty_like(matches.stops)
     numbers = index.segments_of(matches.documents)
     for number in np.unique(numbers).tolist():
         segment = index.segments[number]
         rows = np.flatnonzero(numbers == number)
         documents = matches.documents[rows] - index.first_documents[number]
-        origins = segment.offsets[documents]
-        starts, _ = segment.byte_places(origins + matches.starts[rows], documents)
-        _, stops = segment.byte_places(origins + matches.stops[rows] - 1, documents)
-        doc_starts[rows], doc_stops[rows] = character_spans(segment.texts, documents, starts, stops)
         chosen = segment.ids.take(pa.array(documents)).to_pylist()
         for row, identifier in zip(rows.tolist(), chosen, strict=True):
             ids[row] = identifier
@@ -91,6 +90,37 @@ def match_table(
     everything = np.arange(len(matches))
     _cut(query_texts, everything, queries.texts, matches.queries, query_starts, query_stops)
     return pa.table([*columns, query_texts, texts], SCHEMA_WITH_TEXT)
+
+
+def character_places(
+    index: OpenIndex, documents: Int64s, starts: Int64s, stops: Int64s
+) -> tuple[Int64s, Int64s]:
+    """Turn spans of tokens of an index's documents into spans of characters."""
+    char_starts, char_stops = np.empty_like(starts), np.empty_like(stops)
+    numbers = index.segments_of(documents)
+    for number in np.unique(numbers).tolist():
+        segment = index.segments[number]
+        rows = np.flatnonzero(numbers == number)
+        local = documents[rows] - index.first_documents[number]
+        origins = segment.offsets[local]
+        byte_starts, _ = segment.byte_places(origins + starts[rows], local)
+        _, byte_stops = segment.byte_places(origins + stops[rows] - 1, local)
+        char_starts[rows], char_stops[rows] = character_spans(
+            segment.texts, local, byte_starts, byte_stops
+        )
+    return char_starts, char_stops
+
+
+def excerpts(table: pa.Table, n_characters: int) -> pa.Table:
+    """Shorten the texts of passages: white space to one space, the rest to so many characters."""
+    more = (pa.scalar("…", pa.large_string()), pa.scalar("", pa.large_string()))
+    for name in ("query_text", "doc_text"):
+        plain = pc.replace_substring_regex(table[name], r"[\s\pZ]+", " ")
+        beginning = pc.utf8_slice_codeunits(plain, 0, n_characters - 1)
+        shortened = pc.binary_join_element_wise(beginning, *more)
+        texts = pc.if_else(pc.greater(pc.utf8_length(plain), n_characters), shortened, plain)
+        table = table.set_column(table.column_names.index(name), name, texts)
+    return table
 
 
 def with_id_types(table: pa.Table, query_type: pa.DataType, index: OpenIndex) -> pa.Table:

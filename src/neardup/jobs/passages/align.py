@@ -24,6 +24,7 @@ from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
+    AlignmentSummary,
     InputFormat,
     InverseFrequency,
     OnError,
@@ -42,9 +43,16 @@ from neardup.passages.align import (
     make_alignment_plan,
     make_window_scheme,
 )
+from neardup.passages.document_pairs import PAIR_SCHEMA, count_pairs, order_pairs, pair_table
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
+from neardup.passages.matches import (
+    SCHEMA,
+    SCHEMA_WITH_TEXT,
+    excerpts,
+    match_table,
+    with_id_types,
+)
 from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
@@ -71,7 +79,14 @@ class AlignOptions(AgainstOptions):
     gap: int | None = None
     max_documents: int | str | None = None
     within: bool = False
+    summary: AlignmentSummary | None = None
     with_text: bool = False
+    excerpt: int | None = None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether passages have their texts."""
+        return self.with_text or self.excerpt is not None
 
     def check_not_within(self, where: str, remedy: str, *others: str) -> None:
         """Raise if passages within documents are asked for where there is a second collection.
@@ -108,6 +123,7 @@ class AlignCounts:
     n_empty: int = 0
     n_short: int = 0
     n_aligned: int = 0
+    n_pairs: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
@@ -171,13 +187,20 @@ def align_collections(
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
         id_types: set[pa.DataType] = set()
-        tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+        tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
+        pairs = [PAIR_SCHEMA.empty_table()]
         aligned: list[Int64s] = [np.empty(0, np.int64)]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             later = _later(counts.n_queries, len(block), options) if is_one else None
             matches = aligner.align(block.tokens, reading.within, later)
-            tables.append(match_table(matches, block, index, with_text=options.with_text))
+            passages = match_table(matches, block, index, with_text=options.has_texts)
+            if options.excerpt is not None:
+                passages = excerpts(passages, options.excerpt)
+            tables.append(passages)
+            counts.n_pairs += count_pairs(matches)
+            if options.summary is not None:
+                pairs.append(pair_table(matches, passages, block, index))
             aligned.append(np.unique(matches.queries) + counts.n_queries)
             if is_one:
                 aligned.append(np.unique(matches.documents))
@@ -185,14 +208,18 @@ def align_collections(
             counts.skipped.extend(block.skipped)
             id_types |= {block.ids.type} if len(block) else set()
         counts.n_aligned = len(np.unique(np.concatenate(aligned)))
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
+        query_type = common_id_type(id_types)
+        table = with_id_types(pa.concat_tables(tables), query_type, index)
+        of_documents = None
+        if options.summary is not None:
+            of_documents = with_id_types(order_pairs(pa.concat_tables(pairs)), query_type, index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         summary = _summary(table, counts, plan, index, seconds())
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
     summary["passed_over"] = passed_over(sources, new)
-    return PassageResult(table, summary | describe_ids(read.columns, of_other))
+    return PassageResult(table, summary | describe_ids(read.columns, of_other), of_documents)
 
 
 def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
@@ -224,6 +251,7 @@ def _summary(
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "aligned_documents": counts.n_aligned,
         "passages": len(table),
+        "document_pairs": counts.n_pairs,
         "max_documents": plan.max_documents,
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,
@@ -258,7 +286,9 @@ def align(
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
+    summary: AlignmentSummary | None = None,
     with_text: bool = False,
+    excerpt: int | None = None,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
@@ -305,8 +335,13 @@ def align(
         licences and headers; ``"10%"`` is a share of them, of two at least.
     num_perm, tf, idf, seed, tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
         As for ``PassageIndex.create``; an index has its own. ``tokenizer`` may be a function, too.
+    summary
+        ``"documents"``: report also how much each pair of documents shares, as ``document_pairs``
+        of the result, which is then its table.
     with_text
         Add the columns query_text and doc_text.
+    excerpt
+        Add them, each in so many characters at most and in one line.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``. Of several text columns places count in the joined text.
 
@@ -317,6 +352,10 @@ def align(
     places in characters of the original texts, ends exclusive; in the order of the documents of
     ``a`` and of places in them. The similarity is that of the two whole passages, and the true one;
     copies of a token count in it, with tf ``binary`` too.
+    Rows of ``document_pairs`` are ``query_id, doc_id, passages, longest, query_shared, doc_shared,
+    query_share, doc_share``: the number of passages, the characters of the longest, the characters
+    of either text that are in one, and which part of it that is, from its first token to its last;
+    the pairs of which one has the greatest part from the other come first.
 
     Raises
     ------
@@ -352,7 +391,9 @@ def align(
         gap=gap,
         max_documents=max_documents,
         within=within,
+        summary=summary,
         with_text=with_text,
+        excerpt=excerpt,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         text_column=text_column,
