@@ -101,3 +101,7 @@ def test_join_order_columns__nothing_but_nulls():
 def test_join_order_columns__numbers_and_text_do_not_mix():
     with pytest.raises(InvalidInputError, match="different kinds"):
         join_order_columns([pa.array([1]), pa.array(["1"])], "c")
+
+
+def test_join_order_columns__no_rows():
+    assert join_order_columns([], "c").to_pylist() == []

@@ -91,6 +91,9 @@ def join_order_columns(parts: list[pa.Array], name: str) -> pa.Array:
     """
     import pyarrow as pa
 
+    if not parts:
+        # No file has any rows.
+        return pa.nulls(0, pa.int64())
     types = {part.type for part in parts if part.null_count < len(part)}
     if types == {pa.int64(), pa.float64()}:
         types = {pa.float64()}
