@@ -56,10 +56,10 @@ def cut_sources(
             collections = read_collections(sources, others, plan, workspace, runner)
             other, own = collections.catalogues
             note(documents=len(own), tokens=len(collections.tokens.values))
-        if against is not None and not len(other):
-            spans = CutSpans.of_none()
-        else:
-            spans = cut_passages(collections, plan, runner)
+        spans = cut_passages(collections, plan, runner)
+    if against is not None and not len(other):
+        # Stages take this for a collection by itself.
+        spans = CutSpans.of_none()
     gaps = merge_spans(spans)
     with runner.stage("report"):
         most = most_repeated(own, spans, plan.reading, runner)
