@@ -1,0 +1,116 @@
+"""Collections whose documents share passages, nearly or word by word, and what is cut of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from unittest.mock import patch
+
+from hypothesis import strategies as st
+
+import neardup
+from neardup.passages.align import make_alignment_plan, windows_for
+from neardup.passages.cutting import CutPlan, PassageCutter
+from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.search import make_search_plan
+from neardup.passages.temporary import index_tokens
+from neardup.runtime.runner import Runner
+from neardup.tables import TokenLists
+from tests.arrays import ragged
+from tests.repeats import spread
+
+
+@st.composite
+def collections(draw, n_words=40, max_documents=5, longest=30):
+    """Lists of small numbers: documents of pieces that others have too, some with a change."""
+    token = st.integers(0, n_words - 1)
+    pieces = draw(st.lists(st.lists(token, min_size=6, max_size=14), min_size=1, max_size=4))
+    documents = []
+    for _ in range(draw(st.integers(1, max_documents))):
+        document = []
+        for _ in range(draw(st.integers(0, 4))):
+            piece = list(draw(st.sampled_from(pieces) | st.lists(token, max_size=5)))
+            if piece and draw(st.integers(0, 2)) == 0:
+                piece[draw(st.integers(0, len(piece) - 1))] = draw(token)
+            document += piece[: draw(st.just(len(piece)) | st.integers(0, len(piece)))]
+        documents.append(document[:longest])
+    return documents
+
+
+def cut_similar(texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16):
+    """Cut token lists; returns rows as tuples, and the cutter."""
+    scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
+    search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
+    alignment = make_alignment_plan(search, min_tokens, gap=0)
+    with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, no_waiting():
+        cutter = PassageCutter(
+            make_lists(texts),
+            None if others is None else make_lists(others),
+            CutPlan(alignment, min_documents),
+            partial(index_tokens, scheme=scheme, tokenizer="words", runner=runner),
+            Path(folder),
+            runner,
+        )
+        found = cutter.cut()
+    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
+
+
+def make_lists(texts):
+    return TokenLists(*ragged([list(map(spread, text)) for text in texts]))
+
+
+def cut(data, **options):
+    """Cut with one worker, and without waiting for the disk."""
+    with no_waiting():
+        return neardup.cut(data, **{"workers": 1, **options})
+
+
+def no_waiting():
+    return patch("os.fsync", lambda _: None)
+
+
+def make_text(tokens):
+    return " ".join(f"w{token}" for token in tokens)
+
+
+def characters_gone(texts, rows):
+    """Which characters of each text the rows of ``removed`` take; ids are numbers of texts."""
+    gone = [set() for _ in texts]
+    for row in rows:
+        assert 0 <= row["start"] < row["end"] <= len(texts[int(row["id"])])
+        gone[int(row["id"])].update(range(row["start"], row["end"]))
+    return gone
+
+
+def without(text, gone):
+    return "".join(mark for i, mark in enumerate(text) if i not in gone)
+
+
+def part(text, start, stop, gone):
+    """Words of a part of a text, without the characters that are gone."""
+    return "".join(text[i] for i in range(start, stop) if i not in gone).split()
+
+
+def similarity(one, other):
+    one, other = Counter(one), Counter(other)
+    return Fraction((one & other).total(), max((one | other).total(), 1))
+
+
+def words_as_compared(texts, row, rows):
+    """All that the words of a row's span can have been: others of its document may go before."""
+    text, span = texts[int(row["id"])], range(row["start"], row["end"])
+    meeting = [
+        range(other["start"], other["end"])
+        for other in rows
+        if other is not row
+        and other["id"] == row["id"]
+        and other["start"] < span.stop
+        and span.start < other["end"]
+    ]
+    for n in range(len(meeting) + 1):
+        for chosen in combinations(meeting, n):
+            yield part(text, span.start, span.stop, {i for each in chosen for i in each})

@@ -1,0 +1,203 @@
+"""Passages that go, by alignment or word by word, and units that do, against brute force."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.passages.align import windows_for
+from tests.cutting import collections, cut, cut_similar, make_text, no_waiting, without
+from tests.examples import examples
+from tests.oracles import alignment, repeats
+from tests.oracles import cut as oracle
+from tests.oracles.hashing import hash_token
+from tests.oracles.survivors import choose
+from tests.repeats import spread
+
+thresholds = st.sampled_from(["0.5", "0.7", "0.8", "1"])
+least = st.sampled_from([4, 6, 9])
+keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
+
+
+def plan_of(min_tokens, threshold, num_perm=16):
+    length = windows_for(min_tokens)
+    return alignment.Plan(min_tokens, length, Fraction(threshold), num_perm)
+
+
+@given(collections(), least, thresholds, st.booleans())
+@examples(40)
+def test_align__as_oracle(documents, min_tokens, threshold, within):
+    texts = [make_text(document) for document in documents]
+    with no_waiting():
+        found = neardup.align(
+            texts, within=within, threshold=threshold, min_tokens=min_tokens, gap=0, workers=1
+        ).passages
+    plan = plan_of(min_tokens, threshold, num_perm=64)
+    hashes = [tuple(hash_token(word.encode()) for word in text.split()) for text in texts]
+    expected = [
+        (
+            str(a),
+            *characters(texts[a], *match[:2]),
+            str(b),
+            *characters(texts[b], *match[2:]),
+            float(s),
+        )
+        for a in range(len(texts))
+        for b in range(a if within else a + 1, len(texts))
+        for match, s in alignment.align(hashes[a], hashes[b], plan, is_own=a == b)
+    ]
+    columns = "query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"
+    rows = [tuple(row[name] for name in columns) for row in found.to_pylist()]
+    assert sorted(rows) == sorted(expected)
+
+
+def ranked(texts):
+    """A table of texts with a column by which the last of them comes first."""
+    return pa.table({"text": pa.array(texts, "string"), "rank": range(len(texts))})
+
+
+def order_of(texts, keep):
+    signs = {"first": lambda _: 0, "longest": lambda i: -len(texts[i]), "max:rank": lambda i: -i}
+    return sorted(range(len(texts)), key=signs.get(keep, lambda i: len(texts[i])))
+
+
+def characters(text, start, stop):
+    """Where words of a text stand that are parted by single spaces."""
+    words = text.split()
+    first = sum(len(word) + 1 for word in words[:start])
+    return first, first + len(" ".join(words[start:stop]))
+
+
+@given(
+    collections() | collections(n_words=4),
+    least,
+    thresholds,
+    st.sampled_from([None, None, 2, 3]),
+    st.none() | collections(max_documents=2),
+)
+@examples(60)
+def test_similar_passages__as_oracle(documents, min_tokens, threshold, min_documents, others):
+    if others is not None:
+        # Those of one collection go for those of the other.
+        others = [*others, *documents[:1]]
+    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
+    texts, kept = (
+        [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
+    )
+    plan = plan_of(min_tokens, threshold)
+    cutter = oracle.Cutter(texts, plan, None if others is None else kept, min_documents or 0)
+    assert rows == sorted(removal.row() for removal in cutter.cut())
+
+
+@given(collections(n_words=6), st.integers(1, 9), st.sampled_from([None, 2, 3]), keeps)
+@examples(40)
+def test_equal_passages__as_oracle(documents, min_tokens, min_documents, keep):
+    texts = [make_text(document) for document in documents]
+    options = {"min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
+    found = cut(ranked(texts), exact=True, **options).kept["text"]
+    order = order_of(texts, keep)
+    gone = repeats.removed_tokens(documents, order, min_tokens, min_documents or 1)
+    assert [text.split() for text in found.to_pylist()] == [
+        [f"w{token}" for i, token in enumerate(document) if i not in own]
+        for document, own in zip(documents, gone, strict=True)
+    ]
+
+
+@given(collections(n_words=6), collections(n_words=6), st.integers(1, 9))
+@examples(20)
+def test_equal_passages__against_as_oracle(documents, others, min_tokens):
+    texts, kept = ([make_text(each) for each in documents] for documents in (documents, others))
+    found = cut(texts, against=kept, exact=True, min_tokens=min_tokens).kept["text"]
+    every = range(len(others) + len(documents))
+    gone = repeats.removed_tokens([*others, *documents], every, min_tokens, n_against=len(others))
+    assert [text.split() for text in found.to_pylist()] == [
+        [f"w{token}" for i, token in enumerate(document) if i not in own]
+        for document, own in zip(documents, gone[len(others) :], strict=True)
+    ]
+
+
+sentences = st.sampled_from(
+    ["it is the east and Juliet is the sun", "it is the East and, Juliet is the son", "arise now",
+     "what light through yonder window breaks", "but soft what light through yonder window breaks",
+     "\u201cwhat light\u201d through yonder WINDOW breaks", "é ü 語 🙂 ß œ", "..."]
+)  # fmt: skip
+breaks = st.sampled_from(["\n", "\n\n", "\r\n", "\r", "\n \n", "\u2028"])
+unit_texts = st.lists(st.tuples(sentences, breaks).map("".join), max_size=6).map("".join)
+
+
+def words(text):
+    return tuple(re.findall(r"[^\W\u3400-\u9fff]+|[\u3400-\u9fff]", text.casefold()))
+
+
+def shingles(text, ngram=5):
+    tokens = words(text)
+    return {tokens[i : i + ngram] for i in range(max(len(tokens) - ngram, 0) + 1)}
+
+
+def rows_of(found):
+    """What goes and what stays for it, with the numbers of documents."""
+    names = "id", "start", "end", "kept_id", "kept_start", "kept_end"
+    return [
+        tuple(int(str(row[name]).removeprefix("against/")) for name in names)
+        for row in found.removed.to_pylist()
+    ]
+
+
+@given(
+    st.lists(unit_texts, min_size=1, max_size=5),
+    st.sampled_from(["lines", "paragraphs"]),
+    st.integers(1, 9),
+    st.sampled_from([None, "0.3", "0.5", "0.7", "1"]),
+    keeps,
+    st.sampled_from([None, 2, 3]),
+)
+@examples(100)
+def test_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_documents):
+    options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
+    if threshold is None:
+        options["exact"] = True
+    else:
+        # All that is similar meets in a band of one value.
+        options |= {"threshold": threshold, "recall": "0.999999999"}
+    found = cut(ranked(texts), **options)
+    order = order_of(texts, keep)
+    listed = oracle.list_units([texts[i] for i in order], unit, min_tokens, words)
+    listed = [(order[text], *places) for text, *places in listed]
+    parts = [texts[text][start:stop] for text, start, stop, _ in listed]
+    if threshold is None:
+        alike = [words(part) for part in parts]
+        keepers = [
+            first if (first := alike.index(each)) < k else -1 for k, each in enumerate(alike)
+        ]
+    else:
+        keepers = choose([shingles(part) for part in parts], "jaccard", Fraction(threshold))
+    rows = oracle.unit_rows(listed, keepers, min_documents or 1)
+    assert rows_of(found) == rows
+    gone = [set() for _ in texts]
+    for text, start, end, *_ in rows:
+        gone[text].update(range(start, end))
+    assert found.kept["text"].to_pylist() == list(map(without, texts, gone))
+
+
+@given(st.lists(unit_texts, max_size=4), st.lists(unit_texts, max_size=3), st.integers(1, 9))
+@examples(40)
+def test_units__against_as_oracle(texts, others, min_tokens):
+    options = {"unit": "lines", "exact": True, "min_tokens": min_tokens}
+    found = cut(texts, against=others, **options)
+    listed = oracle.list_units([*others, *texts], "lines", min_tokens, words)
+    first = {}
+    for text, start, stop, _ in listed:
+        if text < len(others):
+            place = (words(([*others, *texts])[text][start:stop]), (text, start, stop))
+            first.setdefault(*place)
+    expected = [
+        (text - len(others), start, end, *first[tokens])
+        for text, start, stop, end in listed
+        if text >= len(others) and (tokens := words(texts[text - len(others)][start:stop])) in first
+    ]
+    assert rows_of(found) == expected
