@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.alignment import section as alignment
 from benchmarks.corpora import section as corpora
+from benchmarks.cut import section as repeats
 from benchmarks.dedup import cluster, limits
 from benchmarks.dedup import whole as dedup
 from benchmarks.joins import beside_peers as joins
@@ -85,10 +86,11 @@ SECTIONS: dict[str, Section] = {
     "alignment": alignment,
     "windows": windows,
     "passages": passages,
+    "repeats": repeats,
     "sketches": sketches,
     "recall": recall,
 }
-WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "sketches", "recall")
+WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "repeats", "sketches", "recall")
 
 
 def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:

@@ -144,7 +144,7 @@ def pass_samples(
                 hashes[k],
             )
             if length > 0 or wait < NEVER or n_entries >= LONG_CHAIN:
-                return windows[k]
+                return np.int64(windows[k])
             if is_added and fill_slot(found, slot, hashes[k], samples[k]):
                 return FULL
-    return stop
+    return np.int64(stop)

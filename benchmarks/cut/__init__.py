@@ -1,0 +1,1 @@
+"""Runs of equal tokens found and removed, beside a suffix array."""

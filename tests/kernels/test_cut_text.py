@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from neardup.kernels import cut_text
+from neardup.kernels._compile import kernel
+from neardup.kernels.types import Int64s, Uint64s
+
+
+@kernel
+def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
+    """What the functions say of every token: removed, next and last that stays; and of ranges."""
+    for place in range(start, stop):
+        seen[4 * place] = cut_text.is_removed(removed, place)
+        seen[4 * place + 1] = cut_text.at_or_after(removed, place, stop)
+        seen[4 * place + 2] = cut_text.at_or_before(removed, place, start)
+        seen[4 * place + 3] = cut_text.is_whole(removed, start, place)
+
+
+@kernel
+def mark(removed: Uint64s, start: int, stop: int, value: int) -> None:
+    cut_text.set_removed(removed, start, stop, value)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cut_text__by_definition(seed):
+    generator = random.Random(seed)
+    n = 300
+    start = generator.randrange(150)
+    stop = generator.randint(start, n)
+    removed, gone = np.zeros(n // 64 + 1, np.uint64), set()
+    for _ in range(generator.randrange(6)):
+        first = generator.randrange(n)
+        last = generator.randint(first, min(n, first + generator.choice([3, 200])))
+        value = generator.random() < 0.8
+        mark(removed, first, last, int(value))
+        gone = gone | set(range(first, last)) if value else gone - set(range(first, last))
+    seen = np.zeros(4 * n, np.int64)
+    walk(removed, start, stop, seen)
+    for place in range(start, stop):
+        stays = [p for p in range(start, stop) if p not in gone]
+        assert seen[4 * place : 4 * place + 4].tolist() == [
+            place in gone,
+            min((p for p in stays if p >= place), default=stop),
+            max((p for p in stays if p <= place), default=start - 1),
+            gone.isdisjoint(range(start, place)),
+        ]
