@@ -4,7 +4,6 @@ import random
 from itertools import accumulate
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,21 +71,3 @@ def test_list_active__below_a_value(counts, seed, most, high):
 def test_list_active__one_token():
     for f in (1, 2, 30, 200):
         assert listed([3], [f], 9) == expected_active([3], [f], 9)
-
-
-@pytest.mark.parametrize("most", [1, 2, ANY_NUMBER])
-def test_least_values__as_oracle(most):
-    generator = random.Random(most)
-    for n in (1, 2, 7, 40):
-        tokens = random_words(generator, n)
-        counts = [generator.choice((1, 1, 2, 9)) for _ in tokens]
-        chosen = random_words(generator, 5)
-        keys = np.full(6, JUNK, np.uint64)
-        # Types of another text come first: positions do not count from 0.
-        starts = np.array(list(accumulate(counts, initial=11)), np.int64)
-        active.least_values(as_uint64(tokens), starts, most, as_uint64(chosen), keys[:5])
-        text = [token for token, f in zip(tokens, counts, strict=True) for _ in range(f)]
-        expected = [
-            mix(oracle.least_value(text, oracle.multiset_values(seed, most))) for seed in chosen
-        ]
-        assert keys.tolist() == [*expected, JUNK]

@@ -44,23 +44,6 @@ def test_number_region__own_numbers(tokens, of_query):
     assert known.tolist() == before.tolist()
 
 
-corners = st.lists(st.integers(0, 12), min_size=4, max_size=4).map(sorted)
-
-
-@given(st.lists(corners, max_size=8), st.integers(0, 2**33), st.integers(0, 3))
-def test_rows_of_rectangles__least_and_greatest_ends(rectangles, origin, beyond):
-    rows = np.array(rectangles, np.int64).reshape(-1, 4) + origin
-    n_rows = max((rectangle[1] for rectangle in rectangles), default=0) + 1 + beyond
-    lows, highs = (np.full(n_rows, 5, np.int64) for _ in range(2))
-    regions.rows_of_rectangles(rows, origin, lows, highs)
-    for i in range(n_rows):
-        ends = [end for x1, x2, y1, y2 in rectangles if x1 <= i <= x2 for end in (y1, y2)]
-        if ends:
-            assert (lows[i], highs[i]) == (min(ends), max(ends))
-        else:
-            assert lows[i] > highs[i]
-
-
 def narrowed(tokens, tf, type_weights, query_total, p, q, rows):
     """Give the ends that are left at each start, rows of (least, greatest) before."""
     numbers = np.array(tokens, np.int32)

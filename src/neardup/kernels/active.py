@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels._compile import helper, inlined
 from neardup.kernels.hashing import GOLDEN, mix64
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Int64s, Uint64s
-
-_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @inlined
@@ -62,25 +60,3 @@ def list_active(
                 identities[n] = mix64(value)
                 n += 1
     entry_starts[n_types] = n
-
-
-@kernel
-def least_values(
-    type_hashes: ConstUint64s,
-    type_starts: ConstInt64s,
-    most_copies: int,
-    seeds: ConstUint64s,
-    keys: Uint64s,
-) -> None:
-    """Give the identity of a text's least hash value for every seed; it has a token at least.
-
-    The types are all that the arrays hold.
-    """
-    for i in range(seeds.shape[0]):
-        best = _LARGEST
-        for k in range(type_hashes.shape[0]):
-            mixed = mix64(type_hashes[k] ^ seeds[i])
-            f = min(type_starts[k + 1] - type_starts[k], most_copies)
-            for x in range(1, f + 1):
-                best = min(best, occurrence_hash(mixed, x))
-        keys[i] = mix64(best)

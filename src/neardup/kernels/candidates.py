@@ -117,7 +117,7 @@ def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges
 
 
 @helper
-def _first_ending_from(
+def first_ending_from(
     starts: ConstUint32s,
     spans: ConstUint16Rows,
     wide_rows: ConstInt64s,
@@ -166,7 +166,7 @@ def windows_in_range(
     n = np.int64(0)
     for f in range(lists.shape[0]):
         end = lists[f, 1]
-        row = _first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+        row = first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
         rows[f] = row
         while row < end and np.int64(starts[row]) <= last:
             if n < corners.shape[1]:
@@ -198,7 +198,7 @@ def sift_ranges(
     Passages have ``min_tokens`` or more. Ranges with very many windows or starts are kept, too,
     because there the sweep is no dearer than the test. ``ranges``, first and last start of
     each, ascend and do not overlap; those kept are moved to the front. Returns their number. Cost,
-    for each range, a look at one window of each list.
+    for each range, a look at one window of each list, or of fewer: best if short lists come first.
     """
     n_lists, n_kept = lists.shape[0], np.int64(0)
     # Of each list the first window that ends in the range or behind it.
@@ -213,9 +213,11 @@ def sift_ranges(
         first, last = ranges[k, 0], ranges[k, 1]
         n_open = np.int64(0)
         for f in range(n_lists):
+            if n_open + n_lists - f < least:
+                break
             if lasts[f] < first:
                 end = lists[f, 1]
-                row = _first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+                row = first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
                 rows[f] = row
                 firsts[f] = lasts[f] = _NOWHERE
                 if row < end:

@@ -8,7 +8,6 @@ from neardup.kernels._compile import kernel
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
-    ConstInt64Rows,
     Int,
     Int32s,
     Int64s,
@@ -38,25 +37,6 @@ def number_region(
     for k in range(n - n_query_types):
         known[types[k]] = -1
     return n
-
-
-@kernel
-def rows_of_rectangles(
-    rectangles: ConstInt64Rows, origin: int, lows: Int64s, highs: Int64s
-) -> None:
-    """Note for each start the least and the greatest end of the rectangles (x1, x2, y1, y2).
-
-    All counted from ``origin``; a start in no rectangle has a greater ``lows`` than ``highs``.
-    """
-    for i in range(lows.shape[0]):
-        lows[i], highs[i] = np.int64(1), np.int64(0)
-    for k in range(rectangles.shape[0]):
-        low, high = rectangles[k, 2] - origin, rectangles[k, 3] - origin
-        for i in range(rectangles[k, 0] - origin, rectangles[k, 1] - origin + 1):
-            if lows[i] > highs[i]:
-                lows[i], highs[i] = low, high
-            else:
-                lows[i], highs[i] = min(lows[i], low), max(highs[i], high)
 
 
 @kernel

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,29 +16,23 @@ from neardup.passages.chains import (
     group_hits,
     hull,
     widest_gap,
-    window_starts,
     without_inner,
 )
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
-from neardup.passages.lookup import Behind, Found, find_passages
 from neardup.passages.matches import Matches
-from neardup.passages.query import make_queries
+from neardup.passages.query_windows import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.passages.search import SearchPlan
 from neardup.passages.weights import inverse_frequencies
-from neardup.runtime.progress import report_part
 from neardup.runtime.runner import Runner
-from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import term_frequencies
 
 # Window lengths that may lie between two hits of a passage, unless told otherwise: a paragraph or
 # two that one text lacks. Fewer leave revised editions in pieces, more join quotations that stand
 # near each other with all that is between.
 _GAP_LENGTHS = 8
-
-# Windows of a query looked up at a time; what is found for them is in memory together.
-_WINDOWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -60,35 +53,20 @@ class AlignmentPlan:
     max_documents: int | None = None
 
 
-@dataclass(frozen=True)
-class Later:
-    """Which documents of an index each query may find, where queries are themselves in an index.
-
-    Query k finds passages of document ``firsts[k]`` and those behind it. Where ``are_own[k]``, that
-    document is the query itself, and what is found of it stands behind what it is like.
-    """
-
-    firsts: Int64s
-    are_own: Bools
-
-
-@dataclass
-class AlignmentCounts:
-    """What happened on the way: windows looked up, those left out as too frequent, their hits."""
-
-    windows: int = 0
-    frequent_windows: int = 0
-    hits: int = 0
-
-
 class Aligner:
     """Finds what the documents of a block share with those of an index."""
 
     def __init__(self, index: OpenIndex, plan: AlignmentPlan, runner: Runner) -> None:
-        self.counts = AlignmentCounts()
-        self._index, self._plan, self._runner = index, plan, runner
+        self._index, self._plan = index, plan
+        windows = WindowPlan(plan.search, plan.length, plan.step, plan.max_documents)
+        self._finder = WindowFinder(index, windows, runner)
         # So many shingles behind a passage share tokens with it.
         self._overlap = index.scheme.shingles.ngram - 1
+
+    @property
+    def counts(self) -> WindowCounts:
+        """What happened on the way."""
+        return self._finder.counts
 
     def align(
         self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
@@ -99,44 +77,36 @@ class Aligner:
         documents each query may find; None is all.
         """
         rows: list[tuple[int, int, Hit, float]] = []
-        n_tokens = max(len(queries.values), 1)
-        for query in range(len(queries)):
+        for query, hits in enumerate(self._finder.find(queries, later, report)):
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
-            part = report_part(report, start / n_tokens, stop / n_tokens)
-            first, is_own = -1, False
-            if later is not None:
-                first, is_own = int(later.firsts[query]), bool(later.are_own[query])
+            own = int(later.firsts[query]) if later and later.are_own[query] else None
             found = [
                 (query, document, hit, similarity)
                 for document, hit, similarity in self._align_one(
-                    queries.values[start:stop], first, is_own, part
+                    queries.values[start:stop], hits, own
                 )
             ]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
-        hits = [row[2] for row in rows]
+        passages = [row[2] for row in rows]
         return Matches(
             np.array([row[0] for row in rows], np.int64),
-            np.array([hit.query_start for hit in hits], np.int64),
-            np.array([hit.query_stop for hit in hits], np.int64),
+            np.array([hit.query_start for hit in passages], np.int64),
+            np.array([hit.query_stop for hit in passages], np.int64),
             np.array([row[1] for row in rows], np.int64),
-            np.array([hit.start for hit in hits], np.int64),
-            np.array([hit.stop for hit in hits], np.int64),
+            np.array([hit.start for hit in passages], np.int64),
+            np.array([hit.stop for hit in passages], np.int64),
             np.array([row[3] for row in rows], np.float64),
         )
 
     def _align_one(
-        self, tokens: Uint64s, first: int, is_own: bool, report: Callable[[float], None]
+        self, tokens: Uint64s, found: WindowHits, own: int | None
     ) -> Iterator[tuple[int, Hit, float]]:
-        if not len(tokens):
-            return
-        starts = window_starts(len(tokens), self._plan.length, self._plan.step)
-        found = self._find_windows(tokens, starts, first, is_own, report)
-        ends = np.minimum(starts + self._plan.length, len(tokens))
+        """Give the passages that a query shares; ``own`` is the document that it is itself."""
         hits = [
             Hit(*places)
             for places in zip(
-                starts[found.queries].tolist(),
-                ends[found.queries].tolist(),
+                found.query_starts.tolist(),
+                found.query_stops.tolist(),
                 found.starts.tolist(),
                 found.stops.tolist(),
                 strict=True,
@@ -144,7 +114,7 @@ class Aligner:
         ]
         for document, of_document in group_hits(found.documents, hits):
             others = self._document_tokens(document)
-            is_itself = is_own and document == first
+            is_itself = document == own
             settled = [
                 (hit, similarity)
                 for chain in chain_hits(of_document, self._plan.gap)
@@ -154,58 +124,6 @@ class Aligner:
                 longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
                 if longer >= self._plan.min_tokens:
                     yield document, hit, similarity
-
-    def _find_windows(
-        self,
-        tokens: Uint64s,
-        starts: Int64s,
-        first_document: int,
-        is_own: bool,
-        report: Callable[[float], None],
-    ) -> Found:
-        """Look up the windows of a query that start at ``starts``."""
-        length, index = self._plan.length, self._index
-        behind = None
-        if first_document >= 0:
-            stops = np.minimum(starts + length + self._overlap, len(tokens))
-            least = stops if is_own else np.zeros_like(stops)
-            behind = Behind(np.full(len(stops), first_document, np.int64), least)
-        parts = []
-        for first in range(0, len(starts), _WINDOWS_AT_A_TIME):
-            chosen = starts[first : first + _WINDOWS_AT_A_TIME]
-            sizes = np.minimum(length, len(tokens) - chosen)
-            offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            places = np.repeat(chosen - offsets[:-1], sizes) + np.arange(offsets[-1])
-            lists = TokenLists(tokens[places], offsets)
-            queries = list(make_queries(lists, index.scheme, index.frequencies, first))
-            done = report_part(report, first / len(starts), (first + len(chosen)) / len(starts))
-            search = partial(find_passages, index, plan=self._plan.search, runner=self._runner)
-            if self._plan.max_documents is not None:
-                # How many documents have a window is counted over all of them.
-                found = search(queries, report=done)
-                frequent = self._frequent(found, self._plan.max_documents)
-                if behind is None:
-                    parts.append(found.select(~np.isin(found.queries, frequent)))
-                    continue
-                queries = [query for query in queries if query.number not in frequent]
-            parts.append(search(queries, report=done, behind=behind))
-        found = Found(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])
-                for name in ("queries", "documents", "starts", "stops", "similarities")
-            )
-        )
-        self.counts.windows += len(starts)
-        self.counts.hits += len(found)
-        return found
-
-    def _frequent(self, found: Found, max_documents: int) -> Int64s:
-        """Return the windows that more documents have, and count them."""
-        pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
-        windows, n_documents = np.unique(pairs[0], return_counts=True)
-        frequent: Int64s = windows[n_documents > max_documents]
-        self.counts.frequent_windows += len(frequent)
-        return frequent
 
     def _document_tokens(self, document: int) -> Uint64s:
         number = int(self._index.segments_of(np.array([document]))[0])

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.passages.align import Aligner, AlignmentPlan, Later
+from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.cut_texts import CutTexts, Passage, RemovedPassages
 from neardup.passages.index import OpenIndex
 from neardup.passages.matches import Matches
+from neardup.passages.query_windows import Later
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, TokenLists, Uint64s
 

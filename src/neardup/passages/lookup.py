@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.passages.batches import Batch, Hits
 from neardup.passages.index import OpenIndex
-from neardup.passages.query import Query
+from neardup.passages.query import Queries, Query
 from neardup.passages.search import SearchPlan
 from neardup.passages.windows_table import Rectangles
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s
 
 # Queries that a thread takes at a time.
-_CHUNK = 32
+_CHUNK = 128
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Found:
     def __len__(self) -> int:
         return len(self.queries)
 
-    def select(self, rows: Bools) -> Found:
-        """Return the rows of a mask."""
+    def take(self, rows: Bools | Int64s) -> Found:
+        """Return the rows of a mask, or of some places."""
         return Found(
             self.queries[rows],
             self.documents[rows],
@@ -60,7 +61,7 @@ class Behind:
 
 def find_passages(
     index: OpenIndex,
-    queries: Sequence[Query],
+    queries: Queries,
     plan: SearchPlan,
     runner: Runner,
     report: Callable[[float], None],
@@ -72,17 +73,56 @@ def find_passages(
     with the share of the queries that are done. With ``behind`` those that begin before a place of
     the index are left out.
     """
+    entries = [searcher.entries(queries) for searcher in index.searchers]
 
-    def find(chunk: Sequence[Query]) -> list[Found]:
-        parts = (part for query in chunk for part in _find_one(index, query, plan, behind))
-        return [part for part in parts if len(part)]
+    def find(first: int) -> Found:
+        keys, have_weight = queries.hash(first, min(first + _CHUNK, len(queries)))
+        parts = []
+        for number, searcher in enumerate(index.searchers):
+            first_tokens = _first_tokens(index, number, behind, first, len(keys))
+            batch = Batch(queries, first, keys, have_weight, first_tokens)
+            hits = searcher.search(batch, entries[number], plan)
+            parts.append(_found(index, number, hits))
+        found = _join(parts)
+        return found.take(np.argsort(found.queries, kind="stable")) if len(parts) > 1 else found
 
-    chunks = [queries[i : i + _CHUNK] for i in range(0, len(queries), _CHUNK)]
-    found: list[Found] = []
-    for done, parts in enumerate(runner.map(find, chunks), 1):
-        found.extend(parts)
+    chunks = range(0, len(queries), _CHUNK)
+    parts = []
+    for done, found in enumerate(runner.map(find, chunks), 1):
+        parts.append(found)
         report(done / len(chunks))
-    return _join(found)
+    return _join(parts)
+
+
+def _first_tokens(
+    index: OpenIndex, number: int, behind: Behind | None, first: int, n_queries: int
+) -> Int64s:
+    """Return the least token of a segment at which passages of some queries may begin."""
+    first_tokens: Int64s = np.zeros(n_queries, np.int64)
+    if behind is not None:
+        offsets = index.searchers[number].segment.offsets
+        chosen = slice(first, first + n_queries)
+        documents = behind.documents[chosen] - index.first_documents[number]
+        is_here = (documents >= 0) & (documents < len(offsets) - 1)
+        first_tokens[is_here] = offsets[documents[is_here]] + behind.tokens[chosen][is_here]
+        first_tokens[documents >= len(offsets) - 1] = offsets[-1]
+    return first_tokens
+
+
+def _found(index: OpenIndex, number: int, hits: Hits) -> Found:
+    """Return the passages of a segment by documents, without those that are removed."""
+    offsets = index.searchers[number].segment.offsets
+    documents = np.searchsorted(offsets, hits.starts, side="right") - 1
+    keep = index.are_kept(number, documents)
+    documents = documents[keep]
+    firsts = offsets[documents]
+    return Found(
+        hits.queries[keep],
+        documents + index.first_documents[number],
+        hits.starts[keep] - firsts,
+        hits.stops[keep] - firsts,
+        hits.shared[keep] / hits.either[keep],
+    )
 
 
 def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
@@ -100,33 +140,6 @@ def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -
         np.repeat(numbers[:, 1], sizes),
         np.concatenate(corners),
     )
-
-
-def _find_one(
-    index: OpenIndex, query: Query, plan: SearchPlan, behind: Behind | None
-) -> Iterator[Found]:
-    """Find the passages of each segment that are similar to a query."""
-    for number, searcher in enumerate(index.searchers):
-        offsets = searcher.segment.offsets
-        first = 0
-        if behind is not None:
-            document = int(behind.documents[query.number] - index.first_documents[number])
-            if document >= len(offsets) - 1:
-                continue
-            if document >= 0:
-                first = int(offsets[document] + behind.tokens[query.number])
-        hits = searcher.search(query, plan, first)
-        documents = np.searchsorted(offsets, hits.starts, side="right") - 1
-        keep = index.are_kept(number, documents)
-        documents = documents[keep]
-        firsts = offsets[documents]
-        yield Found(
-            np.full(len(documents), query.number, np.int64),
-            documents + index.first_documents[number],
-            hits.starts[keep] - firsts,
-            hits.stops[keep] - firsts,
-            hits.shared[keep] / hits.either[keep],
-        )
 
 
 def _join(parts: Sequence[Found]) -> Found:

@@ -6,70 +6,85 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from neardup.kernels import active, consistent, weights
+from neardup.kernels import query_keys
+from neardup.kernels.query_keys import Wanted
+from neardup.kernels.types import sealed
+from neardup.matching.postings import number_values
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.weights import inverse_frequencies, text_log_weights
-from neardup.passages.windows import ALL_COPIES, group_occurrences
-from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.passages.weights import inverse_frequencies
+from neardup.passages.windows import ALL_COPIES
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
+
+# Queries whose min-hashes are made at a time.
+_AT_A_TIME = 1 << 10
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Texts to look for, parts of one list of tokens; they may overlap."""
+
+    wanted: Wanted
+    scheme: PassageScheme
+
+    def __len__(self) -> int:
+        return len(self.wanted.starts)
+
+    def hash(self, first: int, stop: int) -> tuple[npt.NDArray[np.uint64], Bools]:
+        """Return the identities of the least hash values of some queries: a row for each.
+
+        Returns also which of them have a token with a weight; the others find nothing, and their
+        rows have no meaning.
+        """
+        weighting, seeds = self.scheme.weighting, self.scheme.seeds
+        keys = np.zeros((stop - first, len(seeds)), np.uint64)
+        have_weight: Bools = np.empty(stop - first, np.bool_)
+        if weighting.counts_only:
+            most_copies = 1 if weighting.tf == "binary" else ALL_COPIES
+            query_keys.least_keys(self.wanted, first, most_copies, seeds, keys, have_weight)
+        else:
+            query_keys.weighted_keys(self.wanted, first, seeds, keys, have_weight)
+        return keys, have_weight
 
 
 @dataclass(frozen=True)
 class Query:
-    """A text to look for.
+    """A single text to look for.
 
-    ``hashes`` are its different tokens, ``weights`` what each weighs, ``keys`` the identity of its
-    least hash value under each hash function. ``number`` counts queries.
+    ``keys`` are the identities of its least hash value under each hash function; ``number`` counts
+    queries.
     """
 
     number: int
-    n_tokens: int
-    hashes: Uint64s
-    weights: Int64s
     keys: Uint64s
 
-    @property
-    def total(self) -> int:
-        """What all tokens weigh."""
-        return int(self.weights.sum())
+
+def gather_queries(
+    tokens: Uint64s,
+    starts: Int64s,
+    stops: Int64s,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+) -> Queries:
+    """Make a query of each part of some tokens: part k is ``tokens[starts[k] : stops[k]]``."""
+    numbers, counts = number_values(tokens)
+    hashes: Uint64s = np.empty(len(counts), np.uint64)
+    hashes[numbers] = tokens
+    inverses = inverse_frequencies(hashes, scheme, frequencies)
+    longest = min(int((stops - starts).max(initial=0)), int(counts.max(initial=0)))
+    table = term_frequencies(scheme.weighting.tf, longest + 1)
+    return Queries(sealed(Wanted(numbers, starts, stops, hashes, inverses, table)), scheme)
 
 
 def make_queries(
-    token_lists: TokenLists,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    first_number: int = 0,
+    token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Iterator[Query]:
     """Make a query of every text that has a token with a weight; the others find nothing."""
-    texts = group_occurrences(token_lists)
-    weighting = scheme.weighting
-    counts = np.diff(texts.type_starts)
-    table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
-    inverses = inverse_frequencies(texts.type_hashes, scheme, frequencies)
-    all_weights: Int64s = np.empty(len(counts), np.int64)
-    weights.fill_weights(counts, table, inverses, all_weights)
-    last_logs = None
-    if not weighting.counts_only:
-        log_weights = text_log_weights(texts, scheme, frequencies)
-        last_logs = log_weights[texts.type_starts[1:] - 1]
-    most_copies = 1 if weighting.tf == "binary" else ALL_COPIES
-    seeds = scheme.seeds
-    for text in range(len(token_lists)):
-        start, stop = texts.type_offsets[text], texts.type_offsets[text + 1]
-        keys: Uint64s = np.empty(len(seeds), np.uint64)
-        hashes = texts.type_hashes[start:stop]
-        if not all_weights[start:stop].any():
-            continue
-        if last_logs is None:
-            starts = texts.type_starts[start : stop + 1]
-            active.least_values(hashes, starts, most_copies, seeds, keys)
-        else:
-            consistent.weighted_minimum(hashes, last_logs[start:stop], seeds, keys)
-        yield Query(
-            first_number + text,
-            int(texts.offsets[text + 1] - texts.offsets[text]),
-            hashes,
-            all_weights[start:stop],
-            keys,
-        )
+    offsets = token_lists.offsets
+    queries = gather_queries(token_lists.values, offsets[:-1], offsets[1:], scheme, frequencies)
+    for first in range(0, len(queries), _AT_A_TIME):
+        keys, have_weight = queries.hash(first, min(first + _AT_A_TIME, len(queries)))
+        for k in np.flatnonzero(have_weight).tolist():
+            yield Query(first + k, keys[k])

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import candidates, passages, regions, sweep
+from neardup.kernels import candidates, sweep
+from neardup.kernels.matches import Choice
+from neardup.kernels.segments import Limits
 from neardup.kernels.types import Int
 from neardup.options.choices import Report
-from neardup.passages.query import Query
+from neardup.passages.batches import Batch, BatchSearcher, Hits
+from neardup.passages.query import Queries, Query
 from neardup.passages.recall import choose_hits
 from neardup.passages.room import fill_array
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment
-from neardup.passages.weights import inverse_frequencies
-from neardup.tables import Floats, Int32s, Int64s, Uint32s
-from neardup.text.weighting import DocumentFrequencies, term_frequencies
+from neardup.tables import Int32s, Int64s, Uint32s
+from neardup.text.weighting import DocumentFrequencies
 
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
 # With fewer, too many places look like candidates; with more, longer lists are read.
@@ -31,7 +31,6 @@ _LEAST_OF_SHORT = 10
 _CHEAP_ROWS = 1 << 12
 
 _FIRST_ROOM = 1 << 10
-_PASSAGE_ROOM = 64
 
 
 @dataclass(frozen=True)
@@ -46,23 +45,6 @@ class SearchPlan:
     hits: int
     min_tokens: int
     report: Report = "best"
-
-
-@dataclass(frozen=True)
-class Hits:
-    """Passages of one segment found for one query; all arrays have a row for each.
-
-    ``starts`` and ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over
-    ``either`` is the similarity.
-    """
-
-    starts: Int64s
-    stops: Int64s
-    shared: Int64s
-    either: Int64s
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 def make_search_plan(
@@ -84,12 +66,7 @@ def make_search_plan(
 
 
 class SegmentSearcher:
-    """Looks for queries in one segment, for any number of threads.
-
-    What takes a look at the whole segment is made once and kept: the inverse document frequencies
-    of its vocabulary, if tokens have any, and scratch memory for each thread that searches while
-    others do. Memory 8 bytes for each entry of the vocabulary with weights, and 4 a thread.
-    """
+    """Looks for queries in one segment, for any number of threads."""
 
     def __init__(
         self,
@@ -98,31 +75,29 @@ class SegmentSearcher:
         frequencies: DocumentFrequencies | None,
     ) -> None:
         self.segment = segment
-        self._scheme = scheme
-        self._frequencies = frequencies
-        # So many shingles behind one share tokens with it.
-        self._overlap = scheme.shingles.ngram - 1
-        self._idle: deque[Int32s] = deque()
+        self._batches = BatchSearcher(segment, scheme, frequencies)
 
-    def search(self, query: Query, plan: SearchPlan, first: int = 0) -> Hits:
-        """Find the passages of all documents that are similar to a query.
+    def entries(self, queries: Queries) -> Int32s:
+        """Return the entry of the vocabulary that each token of some queries is, or -1."""
+        return self._batches.entries(queries)
 
-        Those that begin before token ``first`` of the segment are not looked at.
+    def search(self, batch: Batch, entries: Int32s, plan: SearchPlan) -> Hits:
+        """Find the passages that are similar to some of many queries.
+
+        ``entries`` is what the method of that name gives for all of them.
         """
-        lists = self._find_lists(query)
-        ranges = self._candidate_ranges(lists, plan.hits, plan.min_tokens)
-        ranges = ranges[ranges[:, 1] >= first]
-        ranges[:, 0] = np.maximum(ranges[:, 0], first)
-        if not len(ranges):
-            return _NOTHING
-        with self._knowing(query) as known:
-            found = [
-                self._verify(query, plan, known, rectangles)
-                for rectangles in self._regions(lists, ranges, plan.hits)
-            ]
-        if not found:
-            return _NOTHING
-        return Hits(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+        threshold = plan.threshold
+        limits = Limits(
+            plan.hits, plan.min_tokens, np.float64(threshold), self._batches.bucket_bits
+        )
+        choice = Choice(
+            plan.min_tokens,
+            threshold.numerator,
+            threshold.denominator,
+            plan.report == "maximal",
+            self._batches.overlap,
+        )
+        return self._batches.search(batch, entries, limits, choice)
 
     def windows(self, query: Query, plan: SearchPlan) -> Int64s:
         """Find all sub-texts with enough common min-hashes, as rectangles (n, 5).
@@ -132,8 +107,8 @@ class SegmentSearcher:
         """
         lists = self._find_lists(query)
         ranges = self._candidate_ranges(lists, plan.hits, 1)
-        found = list(self._regions(lists, ranges, plan.hits, is_counted=True))
-        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 5), np.int64)
+        found = [np.empty((0, 5), np.int64), *self._rectangles(lists, ranges, plan.hits)]
+        return _join_neighbours(np.concatenate(found))
 
     def _find_lists(self, query: Query) -> Int64s:
         index = self.segment.windows
@@ -172,120 +147,17 @@ class SegmentSearcher:
         ranges: Int64s = np.empty((n, 2), np.int64)
         return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
 
-    def _regions(
-        self, lists: Int64s, ranges: Int64s, hits: int, *, is_counted: bool = False
-    ) -> Iterator[Int64s]:
-        """Give the sub-texts with enough common min-hashes, those that may overlap together."""
+    def _rectangles(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
+        """Give the sub-texts with enough common min-hashes, those of a range together."""
         columns = self._columns()
         rows = lists[:, 0].copy()
         corners: Int64s = np.empty((4, _FIRST_ROOM), np.int64)
-        region: list[Int64s] = []
-        end = -1
         for first, last in ranges.tolist():
             # The room of one range is that of the next, so that it seldom grows.
             corners, n = fill_array(
                 partial(_windows_in_range, lists, rows, first, last, columns), corners, axis=1
             )
-            rectangles = _sweep(corners[:, :n], hits, is_counted=is_counted)
-            if not len(rectangles):
-                continue
-            if region and not self._may_meet(end, first):
-                yield np.concatenate(region)
-                region = []
-            region.append(rectangles)
-            end = max(end, int(rectangles[:, 3].max()))
-        if region:
-            yield np.concatenate(region)
-
-    def _may_meet(self, end: int, start: int) -> bool:
-        """Return whether a passage that starts there may have tokens of one that ends there."""
-        if start <= end or start > end + self._overlap:
-            return start <= end
-        offsets = self.segment.offsets
-        is_next = np.searchsorted(offsets, start, "right") > np.searchsorted(offsets, end, "right")
-        return not is_next
-
-    @contextmanager
-    def _knowing(self, query: Query) -> Iterator[Int32s]:
-        """Note which entries of the vocabulary the query has, in scratch memory for one thread."""
-        try:
-            known = self._idle.pop()
-        except IndexError:
-            known = _make_scratch(len(self.segment.vocabulary))
-        vocabulary = self.segment.vocabulary
-        places = np.searchsorted(vocabulary, query.hashes)
-        places[places == len(vocabulary)] = 0
-        numbers = np.flatnonzero(vocabulary[places] == query.hashes)
-        known[places[numbers]] = numbers
-        try:
-            yield known
-        finally:
-            known[places[numbers]] = -1
-            self._idle.append(known)
-
-    @cached_property
-    def _inverses(self) -> Floats | None:
-        """The inverse document frequencies of the vocabulary; None where all are 1."""
-        if self._frequencies is None:
-            return None
-        return inverse_frequencies(self.segment.vocabulary, self._scheme, self._frequencies)
-
-    def _verify(
-        self, query: Query, plan: SearchPlan, known: Int32s, rectangles: Int64s
-    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """Compare the sub-texts of a region exactly; give the passages to tell."""
-        origin = int(rectangles[0, 0])
-        end = int(rectangles[:, 3].max()) + 1
-        n_rows = int(rectangles[:, 1].max()) + 1 - origin
-        tokens = self.segment.tokens[origin:end]
-        numbers: Int32s = np.empty(len(tokens), np.int32)
-        others: Int32s = np.empty(len(tokens), np.int32)
-        n_query = len(query.hashes)
-        n_types = regions.number_region(tokens, n_query, known, numbers, others)
-        query_weights: Int64s = np.zeros(n_types, np.int64)
-        query_weights[:n_query] = query.weights
-        type_weights = self._type_weights(query, others[: n_types - n_query])
-        term_weights = term_frequencies(
-            self._scheme.weighting.tf, int(np.bincount(numbers).max()) + 1
-        )
-        lows, highs = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-        regions.rows_of_rectangles(rectangles, origin, lows, highs)
-        counts: Int32s = np.zeros(n_types, np.int32)
-        p, q = plan.threshold.numerator, plan.threshold.denominator
-        total = query.total
-        regions.narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, lows, highs)
-        choose: Callable[..., Int] = partial(passages.pick_passages, self._overlap)
-        if plan.report == "maximal":
-            choose = passages.maximal_passages
-
-        def pick(found: Int64s) -> Int:
-            return choose(
-                numbers,
-                lows,
-                highs,
-                plan.min_tokens,
-                term_weights,
-                type_weights,
-                query_weights,
-                total,
-                p,
-                q,
-                counts,
-                found,
-            )
-
-        found, n = fill_array(pick, np.empty((_PASSAGE_ROOM, 4), np.int64))
-        found = found[:n]
-        return found[:, 0] + origin, found[:, 1] + origin + 1, found[:, 2], found[:, 3]
-
-    def _type_weights(self, query: Query, others: Int32s) -> Floats:
-        """Give the inverse document frequencies of a region's numbers."""
-        if self._inverses is None:
-            return np.ones(len(query.hashes) + len(others), np.float64)
-        vocabulary = self.segment.vocabulary
-        places = np.minimum(np.searchsorted(vocabulary, query.hashes), len(vocabulary) - 1)
-        # Tokens that the segment lacks do not occur in its regions.
-        return np.concatenate([self._inverses[places], self._inverses[others]])
+            yield _count_windows(corners[:, :n], hits)
 
 
 def _join_neighbours(rectangles: Int64s) -> Int64s:
@@ -297,18 +169,10 @@ def _join_neighbours(rectangles: Int64s) -> Int64s:
     rectangles = rectangles[order]
     goes_on = (rectangles[1:, 2:] == rectangles[:-1, 2:]).all(axis=1)
     goes_on &= rectangles[1:, 0] == rectangles[:-1, 1] + 1
-    heads = np.flatnonzero(np.concatenate([[True], ~goes_on]))
+    heads = np.flatnonzero(np.concatenate([[True], ~goes_on])[: len(rectangles)])
     joined = rectangles[heads]
     joined[:, 1] = rectangles[np.append(heads[1:], len(rectangles)) - 1, 1]
     return joined[np.lexsort((joined[:, 2], joined[:, 0]))]
-
-
-_NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(4)))
-
-
-def _make_scratch(n_entries: int) -> Int32s:
-    """Make room for the numbers that a query gives to a vocabulary; -1 for none."""
-    return np.full(n_entries, -1, np.int32)
 
 
 def _windows_in_range(
@@ -322,11 +186,10 @@ def _windows_in_range(
     return candidates.windows_in_range(lists, rows, first, last, *columns, corners)
 
 
-def _sweep(corners: Int64s, hits: int, *, is_counted: bool) -> Int64s:
+def _count_windows(corners: Int64s, hits: int) -> Int64s:
     firsts, lasts, end_firsts, end_lasts = (np.ascontiguousarray(corner) for corner in corners)
-    kernel = sweep.count_windows if is_counted else sweep.sweep_windows
     rectangles, n = fill_array(
-        lambda room: kernel(firsts, lasts, end_firsts, end_lasts, hits, room),
-        np.empty((4 * corners.shape[1], 5 if is_counted else 4), np.int64),
+        lambda room: sweep.count_windows(firsts, lasts, end_firsts, end_lasts, hits, room),
+        np.empty((4 * corners.shape[1], 5), np.int64),
     )
     return rectangles[:n]

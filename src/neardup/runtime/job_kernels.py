@@ -28,24 +28,17 @@ _INDEX = (
     "window_lists.order_windows",
 )
 _SEARCH = (
-    "passages.pick_passages",
-    "sweep.sweep_windows",
-    "candidates.sift_ranges",
-    "regions.narrow_rows",
-    "candidates.list_starts",
+    "narrowing.narrow_buckets",
+    "matches.compare_regions",
+    "outlines.outline_regions",
+    "lookups.find_buckets",
     "spans.locate_tokens",
     "folding.fold_texts",
-    "active.least_values",
+    "query_keys.least_keys",
     "token_places.find_places",
-    "candidates.windows_in_range",
     "tokens.hash_tokens",
-    "occurrences.group_occurrences",
-    "regions.rows_of_rectangles",
+    "postings.number_values",
     "spans.count_characters",
-    "candidates.covered_ranges",
-    "candidates.find_lists",
-    "regions.number_region",
-    "weights.fill_weights",
 )
 # Measures of two texts, and their estimates.
 _MEASURES = (

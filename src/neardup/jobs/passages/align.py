@@ -36,9 +36,7 @@ from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import check_options, no_effect
 from neardup.passages.align import (
     Aligner,
-    AlignmentCounts,
     AlignmentPlan,
-    Later,
     certain_length,
     make_alignment_plan,
     make_window_scheme,
@@ -53,6 +51,7 @@ from neardup.passages.matches import (
     match_table,
     with_id_types,
 )
+from neardup.passages.query_windows import Later, WindowCounts
 from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
@@ -118,7 +117,7 @@ class AlignOptions(AgainstOptions):
 class AlignCounts:
     """What an alignment has met so far, and how often windows were looked up for it."""
 
-    lookups: AlignmentCounts
+    lookups: WindowCounts
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0

@@ -33,7 +33,7 @@ from neardup.passages.matches import (
     match_table,
     with_id_types,
 )
-from neardup.passages.query import make_queries
+from neardup.passages.query import gather_queries, make_queries
 from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
@@ -144,9 +144,13 @@ def _search_block(
     runner: Runner,
     report: Callable[[float], None],
 ) -> pa.Table:
-    queries = list(make_queries(block.tokens, index.scheme, index.frequencies))
     if options.report == "windows":
-        return window_table(find_windows(index, queries, plan), block, index)
+        singly = list(make_queries(block.tokens, index.scheme, index.frequencies))
+        return window_table(find_windows(index, singly, plan), block, index)
+    offsets = block.tokens.offsets
+    queries = gather_queries(
+        block.tokens.values, offsets[:-1], offsets[1:], index.scheme, index.frequencies
+    )
     found = find_passages(index, queries, plan, runner, report)
     sizes = np.diff(block.tokens.offsets)
     matches = Matches(
