@@ -71,6 +71,24 @@ def test_texts__to_be_there_and_to_be_left_out(run, command):
 
 
 @pytest.mark.usefixtures("collections")
+def test_align__what_is_ignored(run, fails, here, write_file):
+    """All of a template counts nowhere, also with other words between its parts."""
+    words = SHARED.split()
+    write_file("one.txt", " ".join(words[:20]).upper())
+    write_file("two.txt", " ".join([*words[16:20], "and", *words[20:]]))
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
+    outcome = run(*arguments, "--ignore", "one.txt", "--ignore", "two.txt", "-o", "s.jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"{len(words)} tokens of INPUT ignored" in outcome.out.splitlines()
+    assert rows_in(here / "s.jsonl") == []
+    assert "ignored" not in run(*arguments, "--ignore", "b.jsonl", "-o", "t.csv", "--quiet").out
+    error = "one.txt is an input, and would be replaced; choose another name"
+    write_file("one.csv", "text\n")
+    error = error.replace("one.txt", "one.csv")
+    fails(*arguments, "--ignore", "one.csv", "-o", "one.csv", "--overwrite", error=error)
+
+
+@pytest.mark.usefixtures("collections")
 def test_align__as_a_spreadsheet(run, here, write_file):
     rows = [{"id": "=1+1", "text": f"=2 {SHARED}"}, {"id": "b", "text": f"=2 {SHARED}"}]
     write_file("c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

@@ -28,7 +28,7 @@ _SMALLER_EITHER = f"{_SMALLER}, for the index too,"
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
-  neardup align essays/ --summary documents --max-documents 10% -o who.xlsx
+  neardup align essays/ --summary documents --ignore prompt.txt -o who.xlsx
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
 """
@@ -53,6 +53,7 @@ def command(
     within: bool,
     gap: int | None,
     max_documents: int | str | None,
+    ignore: tuple[str, ...],
     summary: AlignmentSummary | None,
     with_text: bool,
     no_text: bool,
@@ -109,6 +110,7 @@ def command(
         runner = Runner(workers, display)
         seconds = runner.stopwatch()
         sources = resolve_paths(inputs, settings)
+        templates = resolve_paths(ignore, settings) if ignore else ()
         if against:
             settings.check_not_within("with against", "align INPUT alone", "against")
             other: Other = choose_other(
@@ -126,8 +128,9 @@ def command(
             settings.check_no_other("without against", "give against", "against")
             other = no_other(sources, settings.read, min_tokens, chosen)
         index = other.folder if isinstance(other, PassageHandle) else None
-        target.check_apart([*(source.origin for source in sources), *against], index)
-        result = align_collections(sources, other, settings, runner)
+        read = [source.origin for source in (*sources, *templates)]
+        target.check_apart([*read, *against], index)
+        result = align_collections(sources, other, settings, runner, templates)
     target.write(result)
     if as_json:
         say_json(result.summary)
@@ -189,6 +192,8 @@ def _report(
             f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
             f"{counted(summary['max_documents'], 'document')}"
         )
+    if summary["ignored_tokens"]:
+        lines.append(f"{counted(summary['ignored_tokens'], 'token')} of INPUT ignored")
     lines += say_ids(summary)
     if sum(summary["short_documents"]):
         short = counted(summary["short_documents"][0], "document")

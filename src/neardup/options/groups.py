@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Choice": (
         *("keep", "clusters", "top", "per_document", "limit", "min_documents", "max_documents"),
-        *("maximal", "within", "all_windows", "places"),
+        *("ignore", "maximal", "within", "all_windows", "places"),
     ),
     "Access": ("host", "port", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),

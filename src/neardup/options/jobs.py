@@ -162,6 +162,7 @@ _ALIGN = (
     table.HITS,
     table.GAP,
     table.MAX_DOCUMENTS,
+    table.IGNORE,
 )
 
 _CUT = (

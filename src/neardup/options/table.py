@@ -270,6 +270,14 @@ MAX_DOCUMENTS = Option(
     "headers; P% is a share of them, of two at least.",
     metavar="N|P%",
 )
+IGNORE = Option(
+    "ignore",
+    Documents(),
+    "Documents whose text counts nowhere, such as a prompt or a form: runs of tokens that they "
+    "have are taken for not written. May be given several times.",
+    metavar="FILE",
+    is_repeatable=True,
+)
 REPORT = Option("report", Choice(Report), "Which of the passages found are reported.", "best")
 MAXIMAL = Option(
     "maximal",

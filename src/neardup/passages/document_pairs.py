@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.passages.documents import DocumentBlock
+from neardup.passages.hidden import HiddenText
 from neardup.passages.index import OpenIndex
 from neardup.passages.matches import Matches, character_places
 from neardup.passages.places import character_spans
@@ -26,14 +27,22 @@ PAIR_SCHEMA = pa.schema(
         ("doc_share", pa.float64()),
     ]
 )
-_PLACES = ("query_start", "query_end", "doc_start", "doc_end")
+
+
+@dataclass(frozen=True)
+class _Extents:
+    """Some documents, each once: their texts, and the characters of their first and last tokens."""
+
+    texts: pa.Array
+    starts: Int64s
+    stops: Int64s
 
 
 @dataclass(frozen=True)
 class _Side:
-    """The passages of one side of some pairs: places in characters, and the texts' lengths.
+    """The passages of one side of some pairs: where they start and stop, and how long texts are.
 
-    ``lengths`` has a value for each passage: from the first token of its document to the last.
+    All count in characters that are not hidden; each array has a value for each passage.
     """
 
     starts: Int64s
@@ -43,51 +52,43 @@ class _Side:
 
 def count_pairs(matches: Matches) -> int:
     """Return how many pairs of documents share a passage."""
-    return len(np.unique(np.stack([matches.queries, matches.documents]), axis=1).T)
+    return len(np.unique(_numbers(matches)))
 
 
 def pair_table(
-    matches: Matches, passages: pa.Table, queries: DocumentBlock, index: OpenIndex
+    matches: Matches,
+    passages: pa.Table,
+    queries: DocumentBlock,
+    index: OpenIndex,
+    hidden: HiddenText | None = None,
 ) -> pa.Table:
     """Say how much the documents of each pair share.
 
     ``passages`` are the matches as ``match_table`` spells them out. What two passages of a pair
-    have in common counts once.
+    have in common counts once, and what is hidden not at all.
     """
-    keys, firsts, pairs = np.unique(
-        np.stack([matches.queries, matches.documents]),
-        axis=1,
-        return_index=True,
-        return_inverse=True,
-    )
-    pairs = pairs.reshape(-1)
-    n_pairs = keys.shape[1]
-    columns = {name: passages[name].to_numpy() for name in _PLACES}
-    of_query = _Side(
-        columns["query_start"],
-        columns["query_end"],
-        _query_lengths(queries, matches.queries),
-    )
-    of_document = _Side(
-        columns["doc_start"], columns["doc_end"], _document_lengths(index, matches.documents)
-    )
-    shared = [_union(side, pairs, n_pairs) for side in (of_query, of_document)]
+    numbers, firsts, pairs = np.unique(_numbers(matches), return_index=True, return_inverse=True)
+    n_pairs = len(numbers)
+    documents, which = np.unique(matches.queries, return_inverse=True)
+    query = _side(passages, "query", which, _extents_of_queries(queries, documents), hidden)
+    documents, which = np.unique(matches.documents, return_inverse=True)
+    doc = _side(passages, "doc", which, _extents_of_documents(index, documents), hidden)
     longest = np.zeros(n_pairs, np.int64)
-    for side in (of_query, of_document):
+    for side in (query, doc):
         np.maximum.at(longest, pairs, side.stops - side.starts)
+    of_query, of_doc = _union(query, pairs, n_pairs), _union(doc, pairs, n_pairs)
     rows = pa.array(firsts)
-    return pa.table(
-        [
-            passages["query_id"].take(rows),
-            passages["doc_id"].take(rows),
-            np.bincount(pairs, minlength=n_pairs),
-            longest,
-            *shared,
-            shared[0] / of_query.lengths[firsts],
-            shared[1] / of_document.lengths[firsts],
-        ],
-        PAIR_SCHEMA,
-    )
+    columns = [
+        passages["query_id"].take(rows),
+        passages["doc_id"].take(rows),
+        np.bincount(pairs, minlength=n_pairs),
+        longest,
+        of_query,
+        of_doc,
+        of_query / query.lengths[firsts],
+        of_doc / doc.lengths[firsts],
+    ]
+    return pa.table(columns, PAIR_SCHEMA)
 
 
 def order_pairs(table: pa.Table) -> pa.Table:
@@ -98,44 +99,54 @@ def order_pairs(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
 
 
-def _query_lengths(queries: DocumentBlock, documents: Int64s) -> Int64s:
-    """Return the characters from the first token to the last of some queries."""
-    offsets = queries.tokens.offsets
-    starts, stops = character_spans(
-        queries.texts,
-        documents,
-        queries.spans.starts[offsets[documents]],
-        queries.spans.stops[offsets[documents + 1] - 1],
-    )
-    lengths: Int64s = stops - starts
-    return lengths
+def _numbers(matches: Matches) -> Int64s:
+    """Return a number for the pair of each passage, in the order of queries and documents."""
+    n_documents = int(matches.documents.max(initial=0)) + 1
+    numbers: Int64s = matches.queries * n_documents + matches.documents
+    return numbers
 
 
-def _document_lengths(index: OpenIndex, documents: Int64s) -> Int64s:
-    """Return the characters from the first token to the last of some documents of an index."""
-    named, which = np.unique(documents, return_inverse=True)
-    numbers = index.segments_of(named)
-    sizes = np.empty_like(named)
+def _side(
+    passages: pa.Table, name: str, which: Int64s, extents: _Extents, hidden: HiddenText | None
+) -> _Side:
+    starts, stops = (passages[f"{name}_{end}"].to_numpy() for end in ("start", "end"))
+    if hidden is None:
+        return _Side(starts, stops, (extents.stops - extents.starts)[which])
+    visible = hidden.look_at(extents.texts)
+    before, each = visible.holes.visible_before, np.arange(len(extents.texts))
+    lengths = before(each, visible.stops) - before(each, visible.starts)
+    # Of a document of an index all may be hidden.
+    return _Side(before(which, starts), before(which, stops), np.maximum(lengths, 1)[which])
+
+
+def _extents_of_queries(queries: DocumentBlock, documents: Int64s) -> _Extents:
+    offsets, spans = queries.tokens.offsets, queries.spans
+    first, last = offsets[documents], offsets[documents + 1] - 1
+    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
+    return _Extents(queries.texts.take(pa.array(documents)), *places)
+
+
+def _extents_of_documents(index: OpenIndex, documents: Int64s) -> _Extents:
+    numbers = index.segments_of(documents)
+    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
+    # Documents ascend, and so do their segments.
     for number in np.unique(numbers).tolist():
-        rows = np.flatnonzero(numbers == number)
-        sizes[rows] = np.diff(index.segments[number].offsets)[
-            named[rows] - index.first_documents[number]
-        ]
-    starts, stops = character_places(index, named, np.zeros_like(named), sizes)
-    lengths: Int64s = (stops - starts)[which]
-    return lengths
+        segment = index.segments[number]
+        local = documents[numbers == number] - index.first_documents[number]
+        texts.append(segment.texts.take(pa.array(local)))
+        sizes.append(np.diff(segment.offsets)[local])
+    stops = np.concatenate(sizes)
+    places = character_places(index, documents, np.zeros_like(stops), stops)
+    return _Extents(pa.concat_arrays(texts), *places)
 
 
 def _union(side: _Side, pairs: Int64s, n_pairs: int) -> Int64s:
     """Return for each pair the characters that are in a passage of one side."""
-    if not len(pairs):
-        return np.zeros(n_pairs, np.int64)
     order = np.lexsort((side.starts, pairs))
     # Places of all pairs on one line, so that what a pair ends with is before the next begins.
-    origins = pairs[order] * (int(side.stops.max()) + 1)
+    origins = pairs[order] * (int(side.stops.max(initial=0)) + 1)
     starts, stops = origins + side.starts[order], origins + side.stops[order]
-    before = np.concatenate([[0], np.maximum.accumulate(stops)[:-1]])
-    fresh = np.maximum(stops - np.maximum(starts, before), 0)
+    before = np.concatenate([[0], np.maximum.accumulate(stops)])[: len(stops)]
     unions = np.zeros(n_pairs, np.int64)
-    np.add.at(unions, pairs[order], fresh)
+    np.add.at(unions, pairs[order], np.maximum(stops - np.maximum(starts, before), 0))
     return unions

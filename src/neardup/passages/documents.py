@@ -12,6 +12,7 @@ from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.texts import read_text_block
+from neardup.passages.ignored import IgnoredRuns
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
 
@@ -24,11 +25,12 @@ class ReadOptions:
     """How documents are read.
 
     ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
-    an error without.
+    an error without. What ``ignored`` stands for is taken out of their tokens.
     """
 
     columns: ColumnNames
     skip_bad: bool = False
+    ignored: IgnoredRuns | None = None
 
     def for_sources(self, sources: Sequence[Source]) -> ReadOptions:
         """Return the options with the column of the ids, chosen if nobody named one."""
@@ -55,7 +57,7 @@ class DocumentBlock:
 
     ``ids`` are large strings or integers.
     ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
-    those that come out of an index have none.
+    those that come out of an index have none. ``n_ignored`` tokens were taken out of the texts.
     """
 
     ids: pa.Array
@@ -64,6 +66,7 @@ class DocumentBlock:
     spans: TokenSpans
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     places: RowPlaces = field(default_factory=lambda: RowPlaces((), np.empty(0, np.int64)))
+    n_ignored: int = 0
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -114,6 +117,7 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
             tuple(source for block in blocks for source in block.places.sources),
             np.concatenate([block.places.numbers for block in blocks]),
         ),
+        sum(block.n_ignored for block in blocks),
     )
 
 
@@ -122,8 +126,12 @@ def _read_block(
 ) -> DocumentBlock:
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
     tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
+    n_tokens = len(tokens.values)
+    if options.ignored is not None:
+        tokens, spans = options.ignored.taken_out(tokens, spans)
     places = RowPlaces(((source.name, len(rows)),), rows.numbers)
-    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places)
+    n_ignored = n_tokens - len(tokens.values)
+    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places, n_ignored)
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

@@ -11,12 +11,13 @@ Report = Callable[[str, int, int | None], None]
 Progress = Report | bool
 
 # Stages whose work is counted in bytes; in all others it is documents, pairs, bands and the like.
-_OF_BYTES = {"read", "count", "sketch", "search", "align", "open"}
+_OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
 
 _LABELS = {
     "compile": "compiling kernels",
     "read": "reading",
     "count": "counting tokens",
+    "ignore": "reading what is ignored",
     "sketch": "sketching",
     "pairs": "reading pairs",
     "choose method": "choosing the method",

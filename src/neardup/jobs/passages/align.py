@@ -21,6 +21,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.document_options import AgainstOptions
+from neardup.jobs.passages.ignoring import ignoring, read_templates
 from neardup.jobs.passages.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
@@ -123,6 +124,7 @@ class AlignCounts:
     n_short: int = 0
     n_aligned: int = 0
     n_pairs: int = 0
+    n_ignored: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
@@ -152,11 +154,16 @@ def most_documents(most: int | str | None, n_documents: int) -> int | None:
 
 
 def align_collections(
-    sources: Sequence[Source], other: Other, options: AlignOptions, runner: Runner
+    sources: Sequence[Source],
+    other: Other,
+    options: AlignOptions,
+    runner: Runner,
+    ignore: Sequence[Source] = (),
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
     If that is the same collection, each pair of documents comes once, the earlier as the query.
+    Text that a document of ``ignore`` has is taken for not written; in an index it stays.
 
     Raises
     ------
@@ -167,7 +174,7 @@ def align_collections(
     """
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
-    check_effect(options, sources, new)
+    check_effect(options, sources, new, ignore)
     seconds = runner.stopwatch()
     runner.prepare(KERNELS_OF["align"])
     read, of_other = options.read.for_sources(sources), NO_COLUMNS
@@ -179,6 +186,10 @@ def align_collections(
         plan_alignment(options, make_window_scheme(other.min_tokens, **other.scheme))
     else:
         options.check_no_other("with an index", "align with documents")
+    hidden = None
+    if ignore:
+        hidden = read_templates(ignore, other, read, options.min_tokens, runner)
+        read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
     with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
         most = most_documents(options.max_documents, index.n_documents)
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
@@ -199,11 +210,12 @@ def align_collections(
             tables.append(passages)
             counts.n_pairs += count_pairs(matches)
             if options.summary is not None:
-                pairs.append(pair_table(matches, passages, block, index))
+                pairs.append(pair_table(matches, passages, block, index, hidden))
             aligned.append(np.unique(matches.queries) + counts.n_queries)
             if is_one:
                 aligned.append(np.unique(matches.documents))
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
+            counts.n_ignored += block.n_ignored
             counts.skipped.extend(block.skipped)
             id_types |= {block.ids.type} if len(block) else set()
         counts.n_aligned = len(np.unique(np.concatenate(aligned)))
@@ -248,6 +260,7 @@ def _summary(
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
+        "ignored_tokens": counts.n_ignored,
         "aligned_documents": counts.n_aligned,
         "passages": len(table),
         "document_pairs": counts.n_pairs,
@@ -275,6 +288,7 @@ def align(
     hits: int | None = None,
     gap: int | None = None,
     max_documents: int | str | None = None,
+    ignore: Any = None,
     num_perm: int | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
@@ -332,6 +346,12 @@ def align(
     max_documents
         Leave out what more than so many documents of ``b``, or else of ``a``, have, such as
         licences and headers; ``"10%"`` is a share of them, of two at least.
+    ignore
+        Documents, in any form that ``a`` may have, whose text counts nowhere, such as a prompt or
+        the template of a form: runs of tokens that they have, too, are taken for not written, and
+        passages go on behind them. A run has a tenth of the tokens of the shortest passage, four at
+        least; a shorter document is a run as a whole. An index keeps what it has, to which nothing
+        is similar then.
     num_perm, tf, idf, seed, tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
         As for ``PassageIndex.create``; an index has its own. ``tokenizer`` may be a function, too.
     summary
@@ -408,13 +428,14 @@ def align(
     )
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(a, options)
+        templates = () if ignore is None else resolve_inputs(ignore, options)
         if b is None:
             options.check_no_other("without b", "give b", "b")
             other: Other = no_other(sources, options.read, min_tokens, chosen)
         else:
             options.check_not_within("with b", "align a alone", "b")
             other = choose_other(b, resolve, options.read_other, min_tokens, chosen)
-        return align_collections(sources, other, options, runner)
+        return align_collections(sources, other, options, runner, templates)
 
 
 def choose_given(**options: Any) -> dict[str, Any]:
