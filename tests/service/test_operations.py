@@ -122,6 +122,16 @@ def test_search__passages(running):
         assert row["query_text"] == PASSAGE
 
 
+def test_search__hits(running):
+    """So many min-hashes in common at least: all, as equal passages have, instead of a recall."""
+    asked = {"queries": [PASSAGE], "threshold": "0.5"}
+    found = ask(running, "passages/search", {**asked, "hits": 16})
+    assert found["summary"]["least_hits"] == 16
+    assert {row["similarity"] for row in found["passages"]} == {1.0}
+    for name, wrong in (("passages", {"hits": 3, "recall": 0.9}), ("docs", {"hits": 3})):
+        assert "hits" in ask(running, f"{name}/search", {**asked, **wrong}, 422)["detail"]
+
+
 def test_align(running):
     text = f"Somebody said that {PASSAGE}, which is known to everybody."
     found = ask(running, "passages/align", {"documents": [text]})["passages"]
