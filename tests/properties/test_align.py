@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
-from neardup.passages.chains import Hit, chain_hits, hull, widest_gap, window_starts
-from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
 from tests.examples import examples
 from tests.oracles.shingles import shingle_tuples
 
 MIN_TOKENS = 20
-
-hits = st.builds(
-    lambda a, m, b, n: Hit(a, a + m, b, b + n),
-    *(st.integers(0, 60), st.integers(1, 12), st.integers(0, 60), st.integers(1, 12)),
-)
-chains = st.lists(hits, min_size=1, max_size=12).map(
-    lambda found: sorted(found, key=lambda hit: hit.query_start)
-)
 
 
 def words_of(rng, n, kind):
@@ -68,106 +57,6 @@ def align_words(query, document, **options):
         )
         for row in table.to_pylist()
     ]
-
-
-@given(chain=chains, gap=st.integers(0, 30))
-def test_chain_hits__forward_and_near(chain, gap):
-    found = chain_hits(chain, gap)
-    assert sorted(map(id, chain)) == sorted(id(hit) for hits in found for hit in hits)
-    for before, after in (pair for hits in found for pair in pairwise(hits)):
-        assert before.query_start <= after.query_start <= before.query_stop + gap
-        assert before.start - gap <= after.start <= before.stop + gap
-        shift = (after.start - before.start) - (after.query_start - before.query_start)
-        assert abs(shift) <= gap
-
-
-@given(chain=st.lists(hits, min_size=2, max_size=12))
-def test_widest_gap__between_the_farthest(chain):
-    def gap(cut):
-        before, after = chain[cut - 1], chain[cut]
-        return max(after.query_start - before.query_stop, after.start - before.stop, 0)
-
-    cut = widest_gap(chain)
-    widest = [i for i in range(1, len(chain)) if gap(i) == max(map(gap, range(1, len(chain))))]
-    assert cut in widest
-    assert all(abs(2 * cut - len(chain)) <= abs(2 * i - len(chain)) for i in widest)
-
-
-@given(chain=chains)
-def test_hull__holds_all(chain):
-    whole = hull(chain)
-    assert whole.query_start == min(hit.query_start for hit in chain)
-    assert whole.query_stop == max(hit.query_stop for hit in chain)
-    assert whole.start == min(hit.start for hit in chain)
-    assert whole.stop == max(hit.stop for hit in chain)
-
-
-@given(n_tokens=st.integers(0, 300), length=st.integers(1, 60), step=st.integers(1, 60))
-def test_window_starts__cover_the_text(n_tokens, length, step):
-    step = min(step, length)
-    starts = window_starts(n_tokens, length, step).tolist()
-    covered = {i for start in starts for i in range(start, min(start + length, n_tokens))}
-    assert covered == set(range(n_tokens))
-    assert starts == sorted(set(starts))
-    # Every stretch of so many tokens has a whole window.
-    certain = length + step - 1
-    for first in range(n_tokens - certain + 1):
-        assert any(first <= start and start + length <= first + certain for start in starts)
-
-
-@given(
-    shared=st.integers(60, 100),
-    around=st.tuples(*[st.integers(0, 30)] * 4),
-    shifts=st.tuples(*[st.integers(-4, 4)] * 4),
-)
-def test_refine_ends__to_where_texts_agree(shared, around, shifts):
-    noise = np.split(
-        np.arange(sum(around), dtype=np.uint64) + np.uint64(1000), np.cumsum(around)[:-1]
-    )
-    same = np.arange(shared, dtype=np.uint64)
-    query = np.concatenate([noise[0], same, noise[1]])
-    document = np.concatenate([noise[2], same, noise[3]])
-    true = Hit(around[0], around[0] + shared, around[2], around[2] + shared)
-    off = Hit(
-        max(true.query_start + shifts[0], 0),
-        min(true.query_stop + shifts[1], len(query)),
-        max(true.start + shifts[2], 0),
-        min(true.stop + shifts[3], len(document)),
-    )
-    assert refine_ends(query, document, off, 40) == true
-    assert refine_ends(query, document, true, 40) == true
-
-
-@given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
-def test_refine_ends__stays_in_the_texts(texts, data):
-    query, document = (np.array(text, np.uint64) for text in texts)
-    ends = [
-        sorted(data.draw(st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text)))))
-        for text in texts
-    ]
-    hit = Hit(*ends[0], *ends[1])
-    assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
-    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)))
-    assert 0 <= found.query_start < found.query_stop <= len(query)
-    assert 0 <= found.start < found.stop <= len(document)
-
-
-@given(
-    equal=st.tuples(st.integers(0, 600), st.integers(0, 600)),
-    around=st.tuples(*[st.integers(0, 3)] * 4),
-)
-def test_grow_equal__over_equal_tokens_only(equal, around):
-    size = equal[0] + equal[1] + 1
-    same = np.arange(size, dtype=np.uint64)
-    parts = [np.full(n, 10_000 + i, np.uint64) for i, n in enumerate(around)]
-    query = np.concatenate([parts[0], same, parts[1]])
-    document = np.concatenate([parts[2], same, parts[3]])
-    inner = Hit(
-        *(around[0] + equal[0], around[0] + equal[0] + 1),
-        *(around[2] + equal[0], around[2] + equal[0] + 1),
-    )
-    whole = Hit(around[0], around[0] + size, around[2], around[2] + size)
-    assert grow_equal(query, document, inner) == whole
 
 
 def planted(rng, n_passages, *, edited):

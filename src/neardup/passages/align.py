@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from neardup.kernels import weights
 from neardup.passages.chains import (
+    NO_LIMIT,
+    ChainRules,
     Hit,
     chain_hits,
     group_hits,
-    hull,
-    widest_gap,
-    without_inner,
 )
-from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.index import OpenIndex
 from neardup.passages.matches import Matches
 from neardup.passages.query_windows import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.passages.search import SearchPlan
-from neardup.passages.weights import inverse_frequencies
+from neardup.passages.settle import Settler
 from neardup.runtime.runner import Runner
-from neardup.tables import Int64s, TokenLists, Uint64s
-from neardup.text.weighting import term_frequencies
+from neardup.tables import TokenLists, Uint64s
 
-# Window lengths that may lie between two hits of a passage, unless told otherwise: a paragraph or
-# two that one text lacks. Fewer leave revised editions in pieces, more join quotations that stand
-# near each other with all that is between.
-_GAP_LENGTHS = 8
+# Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
+# editions in pieces, fewer join quotations that stand near each other with all that is between.
+_GAP_COST = 0.2
+
+# Where a gap of a given width is allowed, nearer hits are still the better ones.
+_LEAST_COST = 2**-10
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,15 @@ class AlignmentPlan:
     """How shared passages are found.
 
     Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
-    are chained over gaps of up to ``gap`` tokens. Passages of fewer than ``min_tokens`` tokens in
-    both texts are left out, as are windows found in more than ``max_documents`` documents. Where an
-    index has shingles of several tokens, tokens stand for shingles here.
+    are put together as ``chains`` says. Passages of fewer than ``min_tokens`` tokens in both texts
+    are left out, as are windows found in more than ``max_documents`` documents. Where an index has
+    shingles of several tokens, tokens stand for shingles here.
     """
 
     search: SearchPlan
     length: int
     step: int
-    gap: int
+    chains: ChainRules
     min_tokens: int
     max_documents: int | None = None
 
@@ -102,25 +100,20 @@ class Aligner:
         self, tokens: Uint64s, found: WindowHits, own: int | None
     ) -> Iterator[tuple[int, Hit, float]]:
         """Give the passages that a query shares; ``own`` is the document that it is itself."""
-        hits = [
-            Hit(*places)
-            for places in zip(
-                found.query_starts.tolist(),
-                found.query_stops.tolist(),
-                found.starts.tolist(),
-                found.stops.tolist(),
-                strict=True,
+        places = np.stack(
+            [found.query_starts, found.query_stops, found.starts, found.stops], axis=1
+        )
+        for document, numbers in group_hits(found.documents, places):
+            settler = Settler(
+                (tokens, self._document_tokens(document)),
+                self._index.scheme,
+                self._index.frequencies,
+                self._plan.search.threshold,
+                self._plan.length,
+                self._overlap if document == own else None,
             )
-        ]
-        for document, of_document in group_hits(found.documents, hits):
-            others = self._document_tokens(document)
-            is_itself = document == own
-            settled = [
-                (hit, similarity)
-                for chain in chain_hits(of_document, self._plan.gap)
-                for hit, similarity in self._settle(tokens, others, chain, is_itself)
-            ]
-            for hit, similarity in without_inner(settled):
+            chains = chain_hits(places[numbers], found.similarities[numbers], self._plan.chains)
+            for hit, similarity in settler.settle(chains):
                 longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
                 if longer >= self._plan.min_tokens:
                     yield document, hit, similarity
@@ -132,111 +125,20 @@ class Aligner:
         start, stop = segment.offsets[local], segment.offsets[local + 1]
         return segment.vocabulary[segment.tokens[start:stop]]
 
-    def _settle(
-        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit], is_own: bool
-    ) -> list[tuple[Hit, float]]:
-        """Make passages of a chain that are as similar as asked for, as few as can be.
-
-        Two passages of one text (``is_own``) never overlap.
-        """
-        passages: list[tuple[Hit, float]] = []
-        # Not by recursion: a chain may have thousands of hits, and lose one at a time.
-        parts = [chain]
-        while parts:
-            part = parts.pop()
-            settled = self._make_passage(tokens, others, part, is_own)
-            if settled is not None:
-                self._append_joined(tokens, others, passages, settled, is_own)
-            elif len(part) > 1:
-                cut = widest_gap(part)
-                parts += [part[cut:], part[:cut]]
-        return passages
-
-    def _make_passage(
-        self, tokens: Uint64s, others: Uint64s, chain: Sequence[Hit], is_own: bool
-    ) -> tuple[Hit, float] | None:
-        """Make one passage of a chain, if that is as similar as asked for.
-
-        Ends that were refined may lie behind a difference that makes it less similar than asked
-        for; then they are only moved over equal tokens.
-        """
-        whole = hull(chain)
-        refined = refine_ends(tokens, others, whole, self._plan.length)
-        ends = [grow_equal(tokens, others, refined), grow_equal(tokens, others, whole), whole]
-        for hit in dict.fromkeys(ends):
-            similarity = self._similarity(tokens, others, hit, is_own)
-            if similarity is not None:
-                return hit, similarity
-        return None
-
-    def _append_joined(
-        self,
-        tokens: Uint64s,
-        others: Uint64s,
-        passages: list[tuple[Hit, float]],
-        last: tuple[Hit, float],
-        is_own: bool,
-    ) -> None:
-        """Append a passage, as one with those before it as long as that is similar enough.
-
-        A chain is parted at its gaps, and not always where it is least similar.
-        """
-        while passages:
-            both = passages[-1][0].joined(last[0])
-            similarity = self._similarity(tokens, others, both, is_own)
-            if similarity is None:
-                break
-            last = both, similarity
-            passages.pop()
-        passages.append(last)
-
-    def _similarity(self, tokens: Uint64s, others: Uint64s, hit: Hit, is_own: bool) -> float | None:
-        """Give the similarity of two passages; None if it is below the threshold.
-
-        None also for passages of one text that overlap.
-        """
-        if is_own and hit.start < hit.query_stop + self._overlap:
-            return None
-        shared, either = self._compare(tokens, others, hit)
-        threshold = self._plan.search.threshold
-        if shared * threshold.denominator < either * threshold.numerator:
-            return None
-        return shared / either
-
-    def _compare(self, tokens: Uint64s, others: Uint64s, hit: Hit) -> tuple[int, int]:
-        """Weigh what two passages share, and what either has.
-
-        With binary frequencies copies count here, too: as a set a long passage is its vocabulary,
-        of which two spellings of one text share little though they share most of their words.
-        """
-        scheme = self._index.scheme
-        query = tokens[hit.query_start : hit.query_stop]
-        document = others[hit.start : hit.stop]
-        hashes, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
-        inverses = inverse_frequencies(hashes, scheme, self._index.frequencies)
-        tf = "raw" if scheme.weighting.tf == "binary" else scheme.weighting.tf
-        of_both = []
-        for part in (numbers[: len(query)], numbers[len(query) :]):
-            counts = np.bincount(part, minlength=len(hashes)).astype(np.int64)
-            table = term_frequencies(tf, int(counts.max()))
-            weighed: Int64s = np.empty(len(hashes), np.int64)
-            weights.fill_weights(counts, table, inverses, weighed)
-            of_both.append(weighed)
-        shared, either = np.minimum(*of_both).sum(), np.maximum(*of_both).sum()
-        return int(shared), max(int(either), 1)
-
 
 def make_alignment_plan(
-    search: SearchPlan,
-    min_tokens: int,
-    gap: int | None = None,
-    max_documents: int | None = None,
+    search: SearchPlan, min_tokens: int, gap: int | None = None, max_documents: int | None = None
 ) -> AlignmentPlan:
-    """Choose windows for an index: its shortest passage, one beginning every half of it."""
+    """Choose windows for an index: its shortest passage, one beginning every half of it.
+
+    Passages go on over gaps of up to ``gap`` tokens; None: as far as their evidence carries.
+    """
     length = search.min_tokens
     step = max(length // 2, 1)
-    chosen = _GAP_LENGTHS * length if gap is None else gap
-    return AlignmentPlan(search, length, step, chosen, min_tokens, max_documents)
+    chains = ChainRules(length, NO_LIMIT, _GAP_COST)
+    if gap is not None:
+        chains = ChainRules(min(length, gap), gap, _LEAST_COST)
+    return AlignmentPlan(search, length, step, chains, min_tokens, max_documents)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

@@ -1,4 +1,10 @@
-"""Hits of neighbouring query windows put together to shared passages."""
+"""Hits of neighbouring query windows put together to shared passages, by their evidence.
+
+First hits that are near each other on one diagonal become *runs*. Then runs are linked: a gap costs
+as much as it is wide, and is bridged where what stands on either side of it is worth more. So two
+long stretches stay one passage over a chapter that one text lacks, and two quotations of a line
+each do not over a paragraph.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from neardup.tables import Int64s
+from neardup.kernels import chains
+from neardup.kernels.chains import LinkRules
+from neardup.tables import Bools, Floats, Int64s
+
+# Gaps of any width.
+NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -29,73 +40,178 @@ class Hit:
             max(self.stop, other.stop),
         )
 
+    def holds(self, other: Hit) -> bool:
+        """Tell whether another hit lies within this one, in both texts."""
+        return self.joined(other) == self
 
-@dataclass
-class _OpenChain:
-    hits: list[Hit]
-    number: int
+    def common_share(self, other: Hit) -> float:
+        """Return the share of another hit's parts that this one has, the lesser of both texts."""
+        query = min(self.query_stop, other.query_stop) - max(self.query_start, other.query_start)
+        document = min(self.stop, other.stop) - max(self.start, other.start)
+        return max(
+            min(
+                query / (other.query_stop - other.query_start),
+                document / (other.stop - other.start),
+            ),
+            0.0,
+        )
 
-    @property
-    def last(self) -> Hit:
-        return self.hits[-1]
+
+@dataclass(frozen=True)
+class Run:
+    """Hits that follow each other closely; ``evidence`` counts the tokens that they share."""
+
+    hits: tuple[Hit, ...]
+    whole: Hit
+    evidence: float
 
 
-def chain_hits(hits: Sequence[Hit], gap: int) -> list[list[Hit]]:
+@dataclass(frozen=True)
+class ChainRules:
+    """What may become one passage.
+
+    Hits of up to ``near`` tokens apart are a run. Runs are linked over gaps of up to ``gap``
+    tokens, a token of which costs as much evidence as ``gap_cost`` shared ones are.
+    """
+
+    near: int
+    gap: int
+    gap_cost: float
+
+
+def chain_hits(places: Int64s, similarities: Floats, rules: ChainRules) -> list[list[Run]]:
     """Put hits of one query and one document into chains that run forward in both.
 
     Parameters
     ----------
-    hits
-        By ascending ``query_start``.
-    gap
-        Tokens that may lie between two hits of a chain, in the query and in the document, and by
-        which the two distances may differ.
+    places
+        Hits as rows: start and stop in the query, start and stop in the document; sorted.
+    similarities
+        How similar their two parts are.
+    rules
+        What may become one passage.
 
     Returns
     -------
-    The chains, by their first hit. A hit goes to the chain that it continues best: the one whose
-    last hit lies on its diagonal, or nearest to it.
+    Chains of runs, those with most evidence first.
 
     Notes
     -----
-    Moved passages end up in chains of their own. Cost: for each hit, one look at the chains that
-    are still open at its place.
+    The best chain is taken, then the best of what is left, and so on; moved passages end up in
+    chains of their own. What a chain is worth is the evidence of its runs less its gaps.
     """
-    chains: list[_OpenChain] = []
-    still_open: list[_OpenChain] = []
-    for hit in hits:
-        still_open = [
-            chain for chain in still_open if hit.query_start - chain.last.query_stop <= gap
-        ]
-        best: _OpenChain | None = None
-        least_shift = gap + 1
-        for chain in still_open:
-            last = chain.last
-            if hit.start - last.stop > gap or hit.start < last.start - gap:
-                continue
-            shift = abs((hit.start - last.start) - (hit.query_start - last.query_start))
-            if shift < least_shift:
-                best, least_shift = chain, shift
-        if best is None:
-            best = _OpenChain([], len(chains))
-            chains.append(best)
-            still_open.append(best)
-        best.hits.append(hit)
-    return [chain.hits for chain in chains]
+    lengths = np.stack([places[:, 1] - places[:, 0], places[:, 3] - places[:, 2]])
+    evidence = similarities * lengths.min(axis=0)
+    return _link_runs(_make_runs(places, evidence, rules), rules)
 
 
-def widest_gap(chain: Sequence[Hit]) -> int:
-    """Tell at which hit to part a chain: behind the widest gap, of several the one in the middle.
+def _make_runs(places: Int64s, evidence: Floats, rules: ChainRules) -> list[Run]:
+    """Make runs of hits, each hit behind the one that it continues best."""
+    near = rules.near
+    links = _Links(places, evidence, LinkRules(near, near, near // 2, np.float64(rules.gap_cost)))
+    run_of: Int64s = np.full(len(places), -1, np.int64)
+    runs: list[Run] = []
+    for end in np.argsort(-links.scores, kind="stable").tolist():
+        members = links.chain(end, run_of < 0)
+        if not members:
+            continue
+        of_run = places[members]
+        starts, stops = of_run[:, ::2].min(axis=0).tolist(), of_run[:, 1::2].max(axis=0).tolist()
+        whole = Hit(starts[0], stops[0], starts[1], stops[1])
+        before = int(links.before[members[0]])
+        # A branch of a run that lies within it is the same passage found again.
+        if before >= 0 and runs[run_of[before]].whole.holds(whole):
+            run_of[members] = run_of[before]
+            continue
+        run_of[members] = len(runs)
+        worth = float(links.scores[end] - links.scores[members[0]] + evidence[members[0]])
+        runs.append(Run(tuple(Hit(*row) for row in of_run.tolist()), whole, worth))
+    return sorted(runs, key=lambda run: (run.whole.query_start, run.whole.start))
 
-    Hits that overlap have no gap between them, so that a chain of them is halved.
+
+def _link_runs(runs: Sequence[Run], rules: ChainRules) -> list[list[Run]]:
+    """Take chains of runs, the best first."""
+    wholes = [run.whole for run in runs]
+    links = _Links(
+        np.array([(w.query_start, w.query_stop, w.start, w.stop) for w in wholes], np.int64),
+        np.array([run.evidence for run in runs], np.float64),
+        LinkRules(rules.gap, rules.gap, 0, np.float64(rules.gap_cost)),
+    )
+    found = []
+    while not links.are_taken.all():
+        end = int(np.argmax(links.scores))
+        members = links.chain(end, ~links.are_taken)
+        found.append([runs[number] for number in members])
+        links.take(members)
+    return found
+
+
+class _Links:
+    """The best chain that ends with each of some parts, in what has not been taken."""
+
+    def __init__(self, places: Int64s, evidence: Floats, rules: LinkRules) -> None:
+        n = len(places)
+        self._places, self._evidence, self._rules = places, evidence, rules
+        self._longest = int((places[:, 1] - places[:, 0]).max(initial=0))
+        self.are_taken = np.zeros(n, np.bool_)
+        self._are_open = np.ones(n, np.bool_)
+        self.scores, self._greatest = np.empty(n, np.float64), np.empty(n, np.float64)
+        self.before: Int64s = np.full(n, -1, np.int64)
+        self._link()
+
+    def take(self, members: Sequence[int]) -> None:
+        """Leave some parts out from now on."""
+        self.are_taken[members] = True
+        self._link()
+
+    def chain(self, end: int, are_free: Bools) -> list[int]:
+        """Return the parts of the best chain that ends with one, as far back as they are free."""
+        members = []
+        while end >= 0 and are_free[end]:
+            members.append(end)
+            end = int(self.before[end])
+        return members[::-1]
+
+    def _link(self) -> None:
+        chains.link_hits(
+            self._places,
+            self._evidence,
+            self.are_taken,
+            self._longest,
+            self._rules,
+            self.scores,
+            self._greatest,
+            self.before,
+            self._are_open,
+        )
+
+
+def split_chain(chain: Sequence[Run]) -> tuple[Sequence[Run], Sequence[Run]]:
+    """Part a chain at its widest gap, a single run behind the widest gap of its hits."""
+    if len(chain) > 1:
+        cut = widest_gap([run.whole for run in chain])
+        return chain[:cut], chain[cut:]
+    hits = chain[0].hits
+    cut = widest_gap(hits)
+    return [_part_of(chain[0], hits[:cut])], [_part_of(chain[0], hits[cut:])]
+
+
+def _part_of(run: Run, hits: tuple[Hit, ...]) -> Run:
+    return Run(hits, hull(hits), run.evidence * len(hits) / len(run.hits))
+
+
+def widest_gap(hits: Sequence[Hit]) -> int:
+    """Tell at which hit to part some: behind the widest gap, of several the one in the middle.
+
+    Hits that overlap have no gap between them, so that a run of them is halved.
     """
     gaps = [
         max(after.query_start - before.query_stop, after.start - before.stop, 0)
-        for before, after in pairwise(chain)
+        for before, after in pairwise(hits)
     ]
     widest = max(gaps)
     numbers = [number for number, gap in enumerate(gaps, 1) if gap == widest]
-    return min(numbers, key=lambda number: abs(2 * number - len(chain)))
+    return min(numbers, key=lambda number: abs(2 * number - len(hits)))
 
 
 def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, float]]:
@@ -108,17 +224,17 @@ def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, floa
     reaching: list[Hit] = []
     for hit, similarity in ordered:
         reaching = [outer for outer in reaching if outer.query_stop > hit.query_start]
-        if any(outer.joined(hit) == outer for outer in reaching):
+        if any(outer.holds(hit) for outer in reaching):
             continue
         kept.append((hit, similarity))
         reaching.append(hit)
     return kept
 
 
-def hull(chain: Sequence[Hit]) -> Hit:
-    """Give the parts that hold all hits of a chain."""
-    whole = chain[0]
-    for hit in chain[1:]:
+def hull(hits: Sequence[Hit]) -> Hit:
+    """Give the parts that hold all of some hits."""
+    whole = hits[0]
+    for hit in hits[1:]:
         whole = whole.joined(hit)
     return whole
 
@@ -131,10 +247,10 @@ def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
     return np.append(starts, n_tokens - length).astype(np.int64)
 
 
-def group_hits(documents: Int64s, hits: Sequence[Hit]) -> Iterator[tuple[int, list[Hit]]]:
-    """Give the hits of each document, by ascending start in the query, documents ascending."""
-    of_document: dict[int, list[Hit]] = {}
-    for document, hit in zip(documents.tolist(), hits, strict=True):
-        of_document.setdefault(document, []).append(hit)
-    for document in sorted(of_document):
-        yield document, sorted(of_document[document], key=lambda h: (h.query_start, h.start))
+def group_hits(documents: Int64s, places: Int64s) -> Iterator[tuple[int, Int64s]]:
+    """Give the numbers of each document's hits, sorted by place; documents ascending."""
+    order = np.lexsort((places[:, 3], places[:, 2], places[:, 1], places[:, 0], documents))
+    sorted_documents = documents[order]
+    firsts = np.flatnonzero(np.diff(sorted_documents, prepend=-1))
+    for first, numbers in zip(firsts.tolist(), np.split(order, firsts[1:]), strict=False):
+        yield int(sorted_documents[first]), numbers

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from neardup.kernels import ends
 from neardup.passages.chains import Hit
-from neardup.tables import Uint64s
+from neardup.tables import Int64s, Uint64s
 
 # Tokens compared at a time; ends are seldom far from where texts differ.
 _AT_A_TIME = 256
@@ -36,10 +37,12 @@ def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
     left = _outward(
         query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
         document[max(hit.start - reach, 0) : hit.start + inner][::-1],
+        inner,
     )
     right = _outward(
         query[hit.query_stop - inner : hit.query_stop + reach],
         document[hit.stop - inner : hit.stop + reach],
+        inner,
     )
     refined = Hit(
         hit.query_start + inner - left[0],
@@ -69,8 +72,20 @@ def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
     return n_tokens
 
 
-def _outward(query: Uint64s, document: Uint64s) -> tuple[int, int]:
-    """Tell how many tokens of two texts to take so that most agree and fewest do not."""
+def _outward(query: Uint64s, document: Uint64s, inner: int) -> tuple[int, int]:
+    """Tell how many tokens of two texts to take so that most agree and fewest do not.
+
+    ``inner`` of either, if nothing is worth it. Words in the same order mark an end best; where it
+    is worth less than half as much as words in any order, these do.
+    """
+    score, in_order = _in_order(query, document)
+    other_score, in_any_order = _in_any_order(query, document)
+    if not other_score:
+        return inner, inner
+    return in_order if 2 * score >= other_score else in_any_order
+
+
+def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, tuple[int, int]]:
     best, best_ends, score = 0, (0, 0), 0
     for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
         if edit.tag == "equal":
@@ -79,4 +94,13 @@ def _outward(query: Uint64s, document: Uint64s) -> tuple[int, int]:
                 best, best_ends = score, (edit.src_end, edit.dest_end)
         else:
             score -= max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
-    return best_ends
+    return best, best_ends
+
+
+def _in_any_order(query: Uint64s, document: Uint64s) -> tuple[int, tuple[int, int]]:
+    words, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    counts: Int64s = np.empty((2, len(words)), np.int64)
+    best: Int64s = np.empty(3, np.int64)
+    ends.common_extent(numbers[: len(query)], numbers[len(query) :], counts[0], counts[1], best)
+    return int(best[0]), (int(best[1]), int(best[2]))

@@ -15,7 +15,7 @@ from neardup.passages.query import Queries, gather_queries
 from neardup.passages.search import SearchPlan
 from neardup.runtime.progress import report_part
 from neardup.runtime.runner import Runner
-from neardup.tables import Bools, Int64s, TokenLists
+from neardup.tables import Bools, Floats, Int64s, TokenLists
 
 # Windows looked up together, or those of one query; what is found for them is in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
@@ -68,6 +68,7 @@ class WindowHits:
     documents: Int64s
     starts: Int64s
     stops: Int64s
+    similarities: Floats
 
 
 class WindowFinder:
@@ -133,6 +134,7 @@ class WindowFinder:
                 found.documents[row:end],
                 found.starts[row:end],
                 found.stops[row:end],
+                found.similarities[row:end],
             )
 
     def _find_windows(

@@ -40,6 +40,7 @@ _SEARCH = (
     "postings.number_values",
     "spans.count_characters",
 )
+_CHAINS = ("chains.link_hits", "ends.common_extent")
 # Measures of two texts, and their estimates.
 _MEASURES = (
     "shingles.number_occurrences",
@@ -130,7 +131,7 @@ KERNELS_OF = {
     ),
     "index": _INDEX,
     "search": _SEARCH,
-    "align": _merged(_SEARCH, _INDEX),
+    "align": _merged(_SEARCH, _INDEX, _CHAINS),
     "cut": (
         "repeats.remove_repeats",
         "spans.locate_tokens",
@@ -139,7 +140,7 @@ KERNELS_OF = {
         "spans.count_characters",
         "strings.hash_strings",
     ),
-    "compare": _merged(_SEARCH, _INDEX, _MEASURES),
+    "compare": _merged(_SEARCH, _INDEX, _CHAINS, _MEASURES),
     "sketch": (
         "minhash.minhash_signatures",
         "shingles.sort_sets",

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels.ends import common_extent
+from tests.oracles import chains as oracle
+
+texts = st.lists(st.integers(0, 5), max_size=9)
+
+
+@given(query=texts, document=texts)
+def test_common_extent__oracle(query, document):
+    counts = np.full((2, 6), -9, np.int64)
+    best = np.full(3, -9, np.int64)
+    first, second = (np.array(text, np.int64) for text in (query, document))
+    common_extent(first, second, counts[0], counts[1], best)
+    assert tuple(best.tolist()) == oracle.common_extent(query, document)

@@ -1,0 +1,85 @@
+"""Ends of passages: moved to where two texts begin and cease to agree."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from neardup.passages.chains import Hit
+from neardup.passages.ends import grow_equal, refine_ends
+
+
+@given(
+    shared=st.integers(60, 100),
+    around=st.tuples(*[st.integers(0, 30)] * 4),
+    shifts=st.tuples(*[st.integers(-4, 4)] * 4),
+)
+def test_refine_ends__to_where_texts_agree(shared, around, shifts):
+    noise = np.split(
+        np.arange(sum(around), dtype=np.uint64) + np.uint64(1000), np.cumsum(around)[:-1]
+    )
+    same = np.arange(shared, dtype=np.uint64)
+    query = np.concatenate([noise[0], same, noise[1]])
+    document = np.concatenate([noise[2], same, noise[3]])
+    true = Hit(around[0], around[0] + shared, around[2], around[2] + shared)
+    off = Hit(
+        max(true.query_start + shifts[0], 0),
+        min(true.query_stop + shifts[1], len(query)),
+        max(true.start + shifts[2], 0),
+        min(true.stop + shifts[3], len(document)),
+    )
+    assert refine_ends(query, document, off, 40) == true
+    assert refine_ends(query, document, true, 40) == true
+
+
+@given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
+def test_refine_ends__stays_in_the_texts(texts, data):
+    query, document = (np.array(text, np.uint64) for text in texts)
+    ends = [
+        sorted(data.draw(st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text)))))
+        for text in texts
+    ]
+    hit = Hit(*ends[0], *ends[1])
+    assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
+    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)))
+    assert 0 <= found.query_start < found.query_stop <= len(query)
+    assert 0 <= found.start < found.stop <= len(document)
+
+
+@given(
+    equal=st.tuples(st.integers(0, 600), st.integers(0, 600)),
+    around=st.tuples(*[st.integers(0, 3)] * 4),
+)
+def test_grow_equal__over_equal_tokens_only(equal, around):
+    size = equal[0] + equal[1] + 1
+    same = np.arange(size, dtype=np.uint64)
+    parts = [np.full(n, 10_000 + i, np.uint64) for i, n in enumerate(around)]
+    query = np.concatenate([parts[0], same, parts[1]])
+    document = np.concatenate([parts[2], same, parts[3]])
+    inner = Hit(
+        *(around[0] + equal[0], around[0] + equal[0] + 1),
+        *(around[2] + equal[0], around[2] + equal[0] + 1),
+    )
+    whole = Hit(around[0], around[0] + size, around[2], around[2] + size)
+    assert grow_equal(query, document, inner) == whole
+
+
+@given(seed=st.integers(0, 2**32), shift=st.integers(-6, 6))
+def test_refine_ends__of_shuffled_text(seed, shift):
+    """Where words are the same in another order, the ends are where the words are."""
+    rng = random.Random(seed)
+    words = list(range(80))
+    shuffled = [w for i in range(0, 80, 10) for w in rng.sample(words[i : i + 10], 10)]
+    query = np.array([*range(200, 240), *words, *range(240, 280)], np.uint64)
+    document = np.array([*range(300, 340), *shuffled, *range(340, 380)], np.uint64)
+    off = Hit(40 + shift, 120 - shift, 40 - shift, 120 + shift)
+    found = refine_ends(query, document, off, 34)
+    assert found == Hit(40, 120, 40, 120)
+
+
+def test_refine_ends__stay_where_texts_have_nothing_in_common():
+    query, document = np.arange(50, dtype=np.uint64), np.arange(100, 150, dtype=np.uint64)
+    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8) == Hit(10, 30, 12, 28)
