@@ -228,10 +228,6 @@ def rfcs(root: Path, half: str) -> Graded:
     return Graded(documents, grades, related)
 
 
-ALIGNED = {"frankenstein": frankenstein, "shakespeare": shakespeare, "bible": bible}
-GRADED = {"civil codes": civil_codes, "rfcs": rfcs}
-
-
 def _digest(identity: str) -> bytes:
     return hashlib.sha256(identity.encode()).digest()
 

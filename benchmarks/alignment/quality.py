@@ -16,17 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import neardup
-from benchmarks.alignment.editions import (
-    ALIGNED,
-    GRADED,
-    HALVES,
-    Aligned,
-    Anchor,
-    Graded,
-    Pair,
-    folder,
-)
+from benchmarks.alignment.editions import HALVES, Aligned, Anchor, Graded, Pair, folder
 from benchmarks.alignment.plagdet import Passage, intervals_of, length_of_union, score
+from benchmarks.alignment.sets import ALIGNED, GRADED, preset_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +93,8 @@ def _measure_named(parts: Sequence[Aligned], **options: Any) -> dict[str, Any]:
         "cases": len(cases),
         "passages": len(detections),
         **figures,
-        "placed": right / held if held else 0.0,
-        "found": found / n_anchors,
+        "placed": right / held if held else None,
+        "found": found / n_anchors if n_anchors else None,
         "seconds": seconds,
     }
 
@@ -197,13 +189,17 @@ def _numbered(passage: Passage, number: int) -> Passage:
     )
 
 
-def measure(name: str, half: str, **options: Any) -> dict[str, Any]:
-    """Measure one half of a set."""
+def measure(name: str, half: str) -> dict[str, Any]:
+    """Measure one half of a set; of passages with default options and with the preset for it."""
     root = folder()
     assert root is not None
     if name in GRADED:
-        return measure_graded(GRADED[name](root, half), **options)
-    return measure_aligned(list(ALIGNED[name](root, half)), **options)
+        return measure_graded(GRADED[name](root, half))
+    parts = list(ALIGNED[name](root, half))
+    return {
+        "default": measure_aligned(parts),
+        "preset": measure_aligned(parts, preset=preset_of(name)),
+    }
 
 
 def main() -> None:

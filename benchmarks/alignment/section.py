@@ -10,7 +10,8 @@ import textwrap
 from functools import partial
 from typing import Any
 
-from benchmarks.alignment.editions import ALIGNED, FOLDER_VARIABLE, GRADED, HALVES, folder
+from benchmarks.alignment.editions import FOLDER_VARIABLE, HALVES, folder
+from benchmarks.alignment.sets import ALIGNED, GRADED, preset_of
 from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
@@ -42,37 +43,48 @@ def format_table(figures: Figures) -> str:
         note = f"Nothing measured: the texts are read from the folder that {FOLDER_VARIABLE} names."
         return textwrap.fill(note, 100)
     parts = {}
+    aligned = figures["aligned"]
     for half in reversed(HALVES):
-        parts[f"Passages, the half {half}"] = _passages(figures["aligned"], half)
+        parts[f"Passages, the half {half}"] = _passages(aligned, half, "preset")
     for half in reversed(HALVES):
-        parts[f"Parts in their places, the half {half}"] = _places(figures["aligned"], half)
+        parts[f"Passages with default options, the half {half}"] = _passages(
+            aligned, half, "default"
+        )
+    for half in reversed(HALVES):
+        parts[f"Parts in their places, the half {half}"] = _places(aligned, half)
     if figures["graded"]:
         parts["Shared text of whole documents"] = _graded(figures["graded"])
     return "\n\n".join(f"### {heading}\n\n{part}" for heading, part in parts.items())
 
 
-def _sets(aligned: Figures, half: str) -> list[tuple[str, Figures]]:
+def _sets(aligned: Figures, half: str, options: str) -> list[tuple[str, str, Figures]]:
+    """List the sets with a preset and their figures with some options."""
     return [
-        (name, found) for halves in aligned.values() for name, found in halves.get(half, {}).items()
+        (preset_of(name), part, found)
+        for name, halves in aligned.items()
+        for part, found in halves[half][options].items()
     ]
 
 
-def _passages(aligned: Figures, half: str) -> str:
+def _passages(aligned: Figures, half: str, options: str) -> str:
     rows = []
-    for name, found in _sets(aligned, half):
+    for preset, name, found in _sets(aligned, half, options):
         macro, micro = found["macro"], found["micro"]
         quality = [macro["precision"], macro["recall"], macro["granularity"], macro["plagdet"]]
-        counts = (found["cases"], found["passages"])
         both = [*quality, micro["precision"], micro["recall"], micro["plagdet"]]
-        rows.append((name, *counts, *map(_decimals, both)))
-    header = ("set", "cases", "told", "precision", "recall", "granularity", "plagdet")
-    return table((*header, "micro precision", "micro recall", "micro plagdet"), rows)
+        row = (name, found["cases"], found["passages"], *map(_decimals, both))
+        rows.append((row[0], preset, *row[1:]) if options == "preset" else row)
+    header = ("cases", "told", "precision", "recall", "granularity", "plagdet")
+    micro_header = ("micro precision", "micro recall", "micro plagdet")
+    first = ("set", "for") if options == "preset" else ("set",)
+    return table((*first, *header, *micro_header), rows)
 
 
 def _places(aligned: Figures, half: str) -> str:
     rows = [
         (name, _decimals(found["placed"]), _decimals(found["found"]))
-        for name, found in _sets(aligned, half)
+        for _, name, found in _sets(aligned, half, "preset")
+        if found["found"] is not None
     ]
     return table(("set", "in the right place", "found"), rows)
 

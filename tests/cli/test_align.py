@@ -290,3 +290,25 @@ def test_align__output_in_the_index(run, fails, here):
     output = ("-o", "idx/segments/s.jsonl")
     fails("align", "a.jsonl", "--against", "idx", *output, error=error)
     assert run("index", "info", "idx").code == 0
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__for(run, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--for", "quotations")
+    outcome = run(*arguments, "-o", "s.csv")
+    first = "for quotations: threshold 0.6, passages of 15 tokens, 15 tokens between parts"
+    assert outcome.out.splitlines()[0] == first
+    assert len((here / "s.csv").read_text().splitlines()) == 2
+    outcome = run(*arguments, "--threshold", "0.9", "--min-tokens", 12, "--gap", 0, "-o", "t.csv")
+    first = "for quotations: threshold 0.9, passages of 12 tokens, 0 tokens between parts"
+    assert outcome.out.splitlines()[0] == first
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__for_with_an_index(run, here):
+    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
+    outcome = run("align", "a.jsonl", "--against", "idx", "--for", "rewording", "-o", "s.csv")
+    assert (
+        outcome.out.splitlines()[0] == "for rewording: threshold 0.4, passages of 8 tokens; "
+        "--min-tokens and --idf are those of the index"
+    )

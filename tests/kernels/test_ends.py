@@ -10,10 +10,10 @@ from tests.oracles import chains as oracle
 texts = st.lists(st.integers(0, 5), max_size=9)
 
 
-@given(query=texts, document=texts)
-def test_common_extent__oracle(query, document):
+@given(query=texts, document=texts, p=st.integers(1, 3), q=st.integers(3, 5))
+def test_common_extent__oracle(query, document, p, q):
     counts = np.full((2, 6), -9, np.int64)
     best = np.full(3, -9, np.int64)
     first, second = (np.array(text, np.int64) for text in (query, document))
-    common_extent(first, second, counts[0], counts[1], best)
-    assert tuple(best.tolist()) == oracle.common_extent(query, document)
+    common_extent(first, second, p, q, counts[0], counts[1], best)
+    assert tuple(best.tolist()) == oracle.common_extent(query, document, p, q)

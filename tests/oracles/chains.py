@@ -65,14 +65,16 @@ def worth(
     return total
 
 
-def common_extent(query: Sequence[int], document: Sequence[int]) -> tuple[int, int, int]:
+def common_extent(
+    query: Sequence[int], document: Sequence[int], p: int, q: int
+) -> tuple[int, int, int]:
     """Worth and words of what two texts begin with that has most in common, the shortest."""
     best = (0, 0, 0)
     for x in range(1, len(query) + 1):
         for y in range(1, len(document) + 1):
             first, second = list(query[:x]), list(document[:y])
             shared = sum(min(first.count(word), second.count(word)) for word in set(first))
-            score = 2 * shared - max(x, y)
+            score = (p + q) * shared - p * (x + y)
             if score > best[0] or (score == best[0] > 0 and x + y < best[1] + best[2]):
                 best = (score, x, y)
     return best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import assume, given
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from neardup.passages.chains import Hit
 from neardup.passages.ends import grow_equal, refine_ends
+
+HALF = Fraction(1, 2)
 
 
 @given(
@@ -31,8 +34,8 @@ def test_refine_ends__to_where_texts_agree(shared, around, shifts):
         max(true.start + shifts[2], 0),
         min(true.stop + shifts[3], len(document)),
     )
-    assert refine_ends(query, document, off, 40) == true
-    assert refine_ends(query, document, true, 40) == true
+    assert refine_ends(query, document, off, 40, HALF) == true
+    assert refine_ends(query, document, true, 40, HALF) == true
 
 
 @given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
@@ -44,7 +47,7 @@ def test_refine_ends__stays_in_the_texts(texts, data):
     ]
     hit = Hit(*ends[0], *ends[1])
     assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
-    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)))
+    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)), HALF)
     assert 0 <= found.query_start < found.query_stop <= len(query)
     assert 0 <= found.start < found.stop <= len(document)
 
@@ -76,10 +79,10 @@ def test_refine_ends__of_shuffled_text(seed, shift):
     query = np.array([*range(200, 240), *words, *range(240, 280)], np.uint64)
     document = np.array([*range(300, 340), *shuffled, *range(340, 380)], np.uint64)
     off = Hit(40 + shift, 120 - shift, 40 - shift, 120 + shift)
-    found = refine_ends(query, document, off, 34)
+    found = refine_ends(query, document, off, 34, HALF)
     assert found == Hit(40, 120, 40, 120)
 
 
 def test_refine_ends__stay_where_texts_have_nothing_in_common():
     query, document = np.arange(50, dtype=np.uint64), np.arange(100, 150, dtype=np.uint64)
-    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8) == Hit(10, 30, 12, 28)
+    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8, HALF) == Hit(10, 30, 12, 28)

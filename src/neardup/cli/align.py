@@ -18,7 +18,7 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.options.choices import AlignmentSummary, TableFormat
+    from neardup.options.choices import AlignmentSummary, PresetName, TableFormat
     from neardup.outputs.targets import Target
 
 # What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
@@ -29,6 +29,7 @@ _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
   neardup align essays/ --summary documents --ignore prompt.txt -o who.xlsx
+  neardup align sermons/ --against bible/ --for quotations -o quoted.csv
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
 """
@@ -46,7 +47,8 @@ def command(
     against_id_column: str | None,
     output: Target,
     table_format: TableFormat | None,
-    threshold: str,
+    preset: PresetName | None,
+    threshold: str | None,
     min_tokens: int | None,
     recall: str | None,
     hits: int | None,
@@ -92,6 +94,7 @@ def command(
     reading = {option.name: options.pop(option.name) for option in ReadingOptions.known}
     chosen = choose_given(**options)
     settings = AlignOptions(
+        preset=preset,
         threshold=threshold,
         recall=recall,
         hits=hits,
@@ -123,10 +126,11 @@ def command(
                 settings.read_other,
                 min_tokens,
                 chosen,
+                settings.usual,
             )
         else:
             settings.check_no_other("without against", "give against", "against")
-            other = no_other(sources, settings.read, min_tokens, chosen)
+            other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
         index = other.folder if isinstance(other, PassageHandle) else None
         read = [source.origin for source in (*sources, *templates)]
         target.check_apart([*read, *against], index)
@@ -138,7 +142,9 @@ def command(
         stages = {"all": seconds(), "compile": runner.compile_seconds}
         of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
         smaller = _SMALLER if index is None else of_index
-        lines = [] if result.document_pairs is None else [_say_pairs(result.summary)]
+        lines = [] if preset is None else [_describe_preset(preset, result.summary, index)]
+        if result.document_pairs is not None:
+            lines.append(_say_pairs(result.summary))
         target.say("\n".join([*lines, _report(result.summary, smaller, target, took(stages))]))
 
 
@@ -171,6 +177,14 @@ def _has_texts(
 def _say_pairs(summary: dict[str, Any]) -> str:
     n_pairs = summary["document_pairs"]
     return f"{counted(n_pairs, 'pair')} of documents {'shares' if n_pairs == 1 else 'share'} text"
+
+
+def _describe_preset(preset: str, summary: dict[str, Any], index: Path | None) -> str:
+    """Say which options are those of a preset, and which an index has decided."""
+    gap = "" if summary["gap"] is None else f", {counted(summary['gap'], 'token')} between parts"
+    own = "" if index is None else "; --min-tokens and --idf are those of the index"
+    least = counted(summary["min_tokens"], "token")
+    return f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{own}"
 
 
 def _report(

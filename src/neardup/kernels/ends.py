@@ -10,14 +10,20 @@ from neardup.kernels.types import ConstInt64s, Int64s
 
 @kernel
 def common_extent(
-    query: ConstInt64s, document: ConstInt64s, query_counts: Int64s, counts: Int64s, best: Int64s
+    query: ConstInt64s,
+    document: ConstInt64s,
+    p: int,
+    q: int,
+    query_counts: Int64s,
+    counts: Int64s,
+    best: Int64s,
 ) -> None:
     """Find how much of two texts to take, from their beginnings, for most words in common.
 
-    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. What is taken is
-    worth 2 s - max(x, y), x and y being its words and s those that both have, copies counted: as
-    for an alignment, in which a common word counts 1 and an edit -1, were words in the best order.
-    ``best`` receives that, x and y; nothing is taken for less than 1, of equal ones the shortest.
+    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. Of x and y words,
+    s of which both have, copies counted, are worth (p + q) s - p (x + y): by so much they are more
+    similar than p / q. ``best`` receives that, x and y; nothing is taken for less than 1, of equal
+    ones the shortest.
     """
     best[:] = 0
     query_counts[:] = 0
@@ -30,6 +36,6 @@ def common_extent(
             counts[word] += 1
             if counts[word] <= query_counts[word]:
                 shared += 1
-            score = 2 * shared - max(x, y)
+            score = (p + q) * shared - p * (x + y)
             if score > best[0] or (score == best[0] > 0 and x + y < best[1] + best[2]):
                 best[0], best[1], best[2] = score, x, y

@@ -25,6 +25,7 @@ Representative = Literal["first", "popular"]
 IndexKind = Literal["passages", "documents"]
 AlignmentSummary = Literal["documents"]
 Report = Literal["best", "maximal", "windows"]
+PresetName = Literal["editions", "quotations", "rewording"]
 
 CutUnit = Literal["passages", "paragraphs", "lines"]
 Side = Literal["query", "doc"]

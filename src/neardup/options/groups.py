@@ -19,7 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "occurrences",
     ),
     "Similarity": (
-        *("unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
         *("method", "algorithm", "gap"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),

@@ -150,8 +150,11 @@ _SEARCH = (
     table.HITS,
 )
 _ALIGN = (
+    table.PRESET,
     table.THRESHOLD.but(
-        default="0.5", help="Least similarity of two passages, in (0, 1]; an exact decimal."
+        default=None,
+        help="Least similarity of two passages, in (0, 1]; an exact decimal.",
+        usual="0.5",
     ),
     table.MIN_TOKENS.but(
         kind=Whole(1),

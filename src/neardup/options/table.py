@@ -20,6 +20,7 @@ from neardup.options.choices import (
     Occurrences,
     OnError,
     OutputFormat,
+    PresetName,
     Report,
     Representative,
     Side,
@@ -249,12 +250,19 @@ MIN_TOKENS = Option(
     "Tokens of the shortest passage that is found for certain.",
     usual="50",
 )
+PRESET = Option(
+    "preset",
+    Choice(PresetName),
+    "What passages are looked for; chooses --threshold, --min-tokens, --gap and --idf where they "
+    "are not given.",
+    flags=("--for",),
+)
 GAP = Option(
     "gap",
     Whole(0),
-    "Tokens of either text that may lie between two parts of a passage: more keep editions in "
-    "one piece, fewer keep quotations apart.",
-    usual="eight windows, 272 for 50 tokens",
+    "Tokens of either text that may lie between two parts of a passage, whatever these share: "
+    "more keep editions in one piece, fewer keep quotations apart.",
+    usual="five for each token shared on the lesser side of the gap",
     metavar="TOKENS",
 )
 WITHIN = Option(

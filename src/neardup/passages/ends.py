@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
@@ -13,7 +15,9 @@ from neardup.tables import Int64s, Uint64s
 _AT_A_TIME = 256
 
 
-def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
+def refine_ends(
+    query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction
+) -> Hit:
     """Move the four ends of a passage to those of the best alignment near them.
 
     Parameters
@@ -24,12 +28,16 @@ def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
         A passage that was found, with ends that may be some tokens off.
     reach
         Tokens on both sides of an end that are looked at.
+    threshold
+        How similar passages have to be.
 
     Notes
     -----
     Around each pair of ends both texts are aligned by edit distance. A token that both have counts
     1, an edit -1; from inside the passage outwards the end goes where the sum is greatest, the
-    nearest of several. Cost reach^2 / 16 steps or so (RapidFuzz works on 64 cells at a time).
+    nearest of several. Where the order of words was changed, that is too near: there the end goes
+    where most words are common in any order, as many as the threshold asks for. Cost reach^2 steps
+    or so.
     """
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
     if inner < 1:
@@ -38,11 +46,13 @@ def refine_ends(query: Uint64s, document: Uint64s, hit: Hit, reach: int) -> Hit:
         query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
         document[max(hit.start - reach, 0) : hit.start + inner][::-1],
         inner,
+        threshold,
     )
     right = _outward(
         query[hit.query_stop - inner : hit.query_stop + reach],
         document[hit.stop - inner : hit.stop + reach],
         inner,
+        threshold,
     )
     refined = Hit(
         hit.query_start + inner - left[0],
@@ -72,20 +82,32 @@ def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
     return n_tokens
 
 
-def _outward(query: Uint64s, document: Uint64s, inner: int) -> tuple[int, int]:
-    """Tell how many tokens of two texts to take so that most agree and fewest do not.
+def _outward(query: Uint64s, document: Uint64s, inner: int, threshold: Fraction) -> tuple[int, int]:
+    """Return how many tokens of two texts to take so that most agree and fewest do not.
 
-    ``inner`` of either, if nothing is worth it. Words in the same order mark an end best; where it
-    is worth less than half as much as words in any order, these do.
+    ``inner`` of either, if nothing is worth it. Words in the same order mark an end best; where
+    these are less than half as many as words in any order, that was changed.
     """
-    score, in_order = _in_order(query, document)
-    other_score, in_any_order = _in_any_order(query, document)
-    if not other_score:
+    words, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    counts: Int64s = np.empty((2, len(words)), np.int64)
+    best: Int64s = np.zeros(3, np.int64)
+    ends.common_extent(
+        numbers[: len(query)],
+        numbers[len(query) :],
+        threshold.numerator,
+        threshold.denominator,
+        counts[0],
+        counts[1],
+        best,
+    )
+    in_order, in_any_order = _in_order(query, document), (int(best[1]), int(best[2]))
+    if not sum(in_order) + sum(in_any_order):
         return inner, inner
-    return in_order if 2 * score >= other_score else in_any_order
+    return in_order if 2 * sum(in_order) >= sum(in_any_order) else in_any_order
 
 
-def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, tuple[int, int]]:
+def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, int]:
     best, best_ends, score = 0, (0, 0), 0
     for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
         if edit.tag == "equal":
@@ -94,13 +116,4 @@ def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, tuple[int, int]]:
                 best, best_ends = score, (edit.src_end, edit.dest_end)
         else:
             score -= max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
-    return best, best_ends
-
-
-def _in_any_order(query: Uint64s, document: Uint64s) -> tuple[int, tuple[int, int]]:
-    words, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
-    numbers = numbers.astype(np.int64)
-    counts: Int64s = np.empty((2, len(words)), np.int64)
-    best: Int64s = np.empty(3, np.int64)
-    ends.common_extent(numbers[: len(query)], numbers[len(query) :], counts[0], counts[1], best)
-    return int(best[0]), (int(best[1]), int(best[2]))
+    return best_ends

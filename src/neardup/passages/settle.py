@@ -91,7 +91,7 @@ class Settler:
         """
         tokens, others = self._tokens, self._others
         whole = hull([run.whole for run in chain])
-        refined = refine_ends(tokens, others, whole, self._reach)
+        refined = refine_ends(tokens, others, whole, self._reach, self._threshold)
         ends = [grow_equal(tokens, others, refined), grow_equal(tokens, others, whole), whole]
         for hit in dict.fromkeys(ends):
             similarity = self._similarity(hit)

@@ -25,7 +25,7 @@ from neardup.jobs.compare.passages import (
 )
 from neardup.jobs.compare.result import CompareResult
 from neardup.jobs.compare.values import Differences
-from neardup.jobs.passages.align import DEFAULT_THRESHOLD
+from neardup.jobs.passages.presets import NO_PRESET
 from neardup.jobs.sketch.options import SketchOptions
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
@@ -58,7 +58,7 @@ class CompareOptions(CheckedOptions):
     seed: int | None = None
     tf: TermFrequency | None = None
     idf: InverseFrequency | None = None
-    threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD
+    threshold: str | float | Decimal | Fraction = NO_PRESET.threshold
     min_tokens: int | None = None
     edit_limit: int = DEFAULT_EDIT_LIMIT
 
@@ -195,7 +195,7 @@ def compare(
     seed: int | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
-    threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
+    threshold: str | float | Decimal | Fraction = NO_PRESET.threshold,
     min_tokens: int | None = None,
     edit_limit: int = DEFAULT_EDIT_LIMIT,
     workers: int | None = None,

@@ -23,12 +23,14 @@ from neardup.files.rows import Source
 from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.ignoring import ignoring, read_templates
 from neardup.jobs.passages.other import NewDocuments, Other, choose_other, no_other, open_other
+from neardup.jobs.passages.presets import PRESETS, Preset
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
     AlignmentSummary,
     InputFormat,
     InverseFrequency,
     OnError,
+    PresetName,
     TermFrequency,
     UnicodeForm,
 )
@@ -42,6 +44,7 @@ from neardup.passages.align import (
     make_alignment_plan,
     make_window_scheme,
 )
+from neardup.passages.chains import NO_LIMIT
 from neardup.passages.document_pairs import PAIR_SCHEMA, count_pairs, order_pairs, pair_table
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
@@ -63,8 +66,6 @@ from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
 from neardup.text.tokenizers import TokenFunction
 
-DEFAULT_THRESHOLD = "0.5"
-
 
 @dataclass(frozen=True, kw_only=True)
 class AlignOptions(AgainstOptions):
@@ -72,7 +73,8 @@ class AlignOptions(AgainstOptions):
 
     known = FUNCTIONS["align"]
 
-    threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD
+    preset: PresetName | None = None
+    threshold: str | float | Decimal | Fraction | None = None
     recall: str | float | Decimal | Fraction | None = None
     hits: int | None = None
     min_tokens: int | None = None
@@ -102,6 +104,11 @@ class AlignOptions(AgainstOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_either(self.recall, self.hits)
+
+    @property
+    def usual(self) -> Preset:
+        """What is taken for options that are not given."""
+        return PRESETS[self.preset]
 
     @property
     def read(self) -> ReadOptions:
@@ -136,12 +143,15 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     InvalidParameterError
         If the recall is out of reach, or there are no so many hits.
     """
-    threshold = exact_fraction("threshold", options.threshold)
+    usual = options.usual
+    chosen = usual.threshold if options.threshold is None else options.threshold
+    threshold = exact_fraction("threshold", chosen)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
     search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
+    gap = usual.gap if options.gap is None else options.gap
     # Between the shingles of two parts are also those that share tokens with a part.
-    gap = None if options.gap is None else scheme.count_tokens(options.gap)
+    gap = None if gap is None else scheme.count_tokens(gap)
     return make_alignment_plan(search, scheme.count_shingles(least), gap)
 
 
@@ -239,6 +249,12 @@ def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
     return Later(own if options.within else own + 1, np.full(n_documents, options.within))
 
 
+def _gap_in_tokens(plan: AlignmentPlan, index: OpenIndex) -> int | None:
+    """Return the tokens that may lie between two parts of a passage; None is as many as any."""
+    gap = plan.chains.gap
+    return None if gap == NO_LIMIT else gap - index.scheme.shingles.ngram + 1
+
+
 def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
     """Count documents of INPUT by their numbers of tokens."""
     counts.n_queries += len(sizes)
@@ -259,6 +275,10 @@ def _summary(
             counts.n_short,
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
+        "threshold": float(search.threshold),
+        "gap": None
+        if plan.chains.gap == NO_LIMIT
+        else index.scheme.count_shingles(plan.chains.gap),
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "ignored_tokens": counts.n_ignored,
         "aligned_documents": counts.n_aligned,
@@ -282,7 +302,8 @@ def align(
     against_text_column: str | Sequence[str] | None = None,
     against_id_column: str | None = None,
     within: bool = False,
-    threshold: str | float | Decimal | Fraction = DEFAULT_THRESHOLD,
+    preset: PresetName | None = None,
+    threshold: str | float | Decimal | Fraction | None = None,
     min_tokens: int | None = None,
     recall: str | float | Decimal | Fraction | None = None,
     hits: int | None = None,
@@ -327,8 +348,13 @@ def align(
     within
         Without ``b``: find also passages that one document has twice; the earlier place is the
         query's, and the two do not overlap.
+    preset
+        What passages are looked for: ``editions``, long texts that were revised; ``quotations``,
+        a line or two each; ``rewording``, sentences in other words. It chooses ``threshold``,
+        ``min_tokens``, ``gap`` and ``idf`` where these are not given; an index has its own
+        ``min_tokens`` and ``idf``.
     threshold
-        Least similarity of two passages, in (0, 1], taken as the exact decimal.
+        Least similarity of two passages, in (0, 1], taken as the exact decimal. None: 0.5.
     min_tokens
         Tokens of the shortest passage to report; of either text, because one may have lost some.
         Passages of so many (with an index: of one and a half times its ``min_tokens``) are sure to
@@ -341,8 +367,8 @@ def align(
         it for the recall.
     gap
         Tokens of either text that may lie between two parts of a passage: that one text lacks, or
-        has otherwise. More keep editions in one piece, fewer keep quotations apart. None is eight
-        times ``min_tokens`` of the index, 272 without one for passages of 50.
+        has otherwise. More keep editions in one piece, fewer keep quotations apart. None: as many
+        as the parts carry, five for each token shared on the lesser side.
     max_documents
         Leave out what more than so many documents of ``b``, or else of ``a``, have, such as
         licences and headers; ``"10%"`` is a share of them, of two at least.
@@ -403,6 +429,7 @@ def align(
         fold_digits=fold_digits,
     )
     options = AlignOptions(
+        preset=preset,
         threshold=threshold,
         recall=recall,
         hits=hits,
@@ -431,10 +458,10 @@ def align(
         templates = () if ignore is None else resolve_inputs(ignore, options)
         if b is None:
             options.check_no_other("without b", "give b", "b")
-            other: Other = no_other(sources, options.read, min_tokens, chosen)
+            other: Other = no_other(sources, options.read, min_tokens, chosen, options.usual)
         else:
             options.check_not_within("with b", "align a alone", "b")
-            other = choose_other(b, resolve, options.read_other, min_tokens, chosen)
+            other = choose_other(b, resolve, options.read_other, min_tokens, chosen, options.usual)
         return align_collections(sources, other, options, runner, templates)
 
 

@@ -13,6 +13,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.jobs.passages.presets import NO_PRESET, Preset
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle
@@ -21,8 +22,6 @@ from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
 from neardup.storage.named import index_named
-
-DEFAULT_MIN_TOKENS = 50
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,13 @@ def choose_other(
     read: ReadOptions,
     min_tokens: int | None,
     scheme: Mapping[str, Any],
+    preset: Preset = NO_PRESET,
 ) -> Other:
     """Decide whether a collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
-    that only an index that is made here can have.
+    that only an index that is made here can have; so has what ``preset`` says of it.
 
     Raises
     ------
@@ -71,8 +71,8 @@ def choose_other(
     if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
-    least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
-    return NewDocuments(resolve(data), read, least, scheme)
+    least = preset.min_tokens if min_tokens is None else min_tokens
+    return NewDocuments(resolve(data), read, least, {**preset.scheme, **scheme})
 
 
 def no_other(
@@ -80,10 +80,11 @@ def no_other(
     read: ReadOptions,
     min_tokens: int | None,
     scheme: Mapping[str, Any],
+    preset: Preset = NO_PRESET,
 ) -> NewDocuments:
     """Return the documents of one collection, to be aligned with each other."""
-    least = DEFAULT_MIN_TOKENS if min_tokens is None else min_tokens
-    return NewDocuments(sources, read, least, scheme, is_input=True)
+    least = preset.min_tokens if min_tokens is None else min_tokens
+    return NewDocuments(sources, read, least, {**preset.scheme, **scheme}, is_input=True)
 
 
 @contextmanager

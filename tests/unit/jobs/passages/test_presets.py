@@ -1,0 +1,69 @@
+"""Presets: what they choose, what is given instead, and what an index decides."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError
+from neardup.jobs.passages.presets import PRESETS
+from neardup.options.choices import PresetName
+
+TEXTS = [
+    "it was the best of times it was the worst of times it was the age of wisdom " * 6,
+    "it was the best of days it was the worst of days it was the age of fools " * 6,
+    "nothing of the kind " * 12,
+]
+
+
+def test_presets__one_for_each_name():
+    assert set(PRESETS) == {None, *get_args(PresetName)}
+
+
+@pytest.mark.parametrize("name", [None, *get_args(PresetName)])
+def test_align__takes_what_a_preset_says(name):
+    preset = PRESETS[name]
+    explicit = {
+        "threshold": preset.threshold,
+        "min_tokens": preset.min_tokens,
+        "gap": preset.gap,
+        **preset.scheme,
+    }
+    of_preset, given = (
+        neardup.align(TEXTS, TEXTS, **options) for options in ({"preset": name}, explicit)
+    )
+    assert of_preset.passages.equals(given.passages)
+    for key in ("threshold", "min_tokens", "gap", "windows", "hits", "certain_tokens"):
+        assert of_preset.summary[key] == given.summary[key], key
+    assert of_preset.summary["threshold"] == float(preset.threshold)
+    assert of_preset.summary["gap"] == preset.gap
+
+
+def test_align__what_is_given_stands():
+    options = {"threshold": "0.8", "min_tokens": 9, "gap": 3}
+    summary = neardup.align(TEXTS, TEXTS, preset="quotations", **options).summary
+    assert [summary[name] for name in options] == [0.8, 9, 3]
+    # With unary weights as without the preset: a weight that is given stands, too.
+    unary = neardup.align(TEXTS, TEXTS, preset="rewording", idf="unary", min_tokens=9)
+    plain = neardup.align(TEXTS, TEXTS, threshold="0.4", min_tokens=9)
+    assert unary.passages.equals(plain.passages)
+    smooth = neardup.align(TEXTS, TEXTS, preset="rewording", min_tokens=9)
+    given = neardup.align(TEXTS, TEXTS, threshold="0.4", min_tokens=9, idf="smooth")
+    assert smooth.passages.equals(given.passages)
+    assert not smooth.passages.equals(plain.passages)
+
+
+def test_align__an_index_has_its_own(tmp_path):
+    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=8)
+    index.add(TEXTS)
+    summary = neardup.align(TEXTS, index, preset="rewording").summary
+    assert (summary["threshold"], summary["min_tokens"], summary["gap"]) == (0.4, 8, None)
+    summary = neardup.align(TEXTS, index, preset="quotations").summary
+    assert (summary["threshold"], summary["min_tokens"], summary["gap"]) == (0.6, 8, 15)
+
+
+def test_align__no_such_preset():
+    with pytest.raises(InvalidParameterError, match="preset"):
+        neardup.align(TEXTS, TEXTS, preset="poems")
