@@ -109,6 +109,21 @@ def test_remove_repeats__frequent_short_runs():
     check(documents, list(range(60)), 5)
 
 
+def test_remove_repeats__table_filled_anew(monkeypatch):
+    """Windows in the table outgrow it; what documents before had is still found."""
+    monkeypatch.setattr(passages, "_LEAST_ROOM", 2)
+    documents = [[1000 + n, 1, 2, 2000 + n, 7] for n in range(40)]
+    documents += [[3000 + n, 1, 2, 2000 + n, 6] for n in range(40)]
+    assert found_rows(documents, 3) == [(40 + n, 1, 4, n, 1, 4) for n in range(40)]
+
+
+def test_remove_repeats__each_window_of_a_long_text():
+    """More samples than are picked at a time."""
+    n = 500
+    documents = [list(range(n))] + [[n + i, *range(i, i + 4)] for i in range(n - 3)]
+    assert found_rows(documents, 4) == [(i + 1, 1, 5, 0, i, i + 4) for i in range(n - 3)]
+
+
 def test_remove_repeats__first_of_order_stays():
     documents = [[1, 2, 3, 4], [1, 2, 3, 4]]
     assert found_rows(documents, 3, [1, 0]) == [(0, 0, 4, 1, 0, 4)]
