@@ -46,6 +46,7 @@ def test_remove_repeats__oracle(min_documents, n_against):
 def test_remove_repeats__more_room(monkeypatch):
     """Tables and rows are given more room until it suffices, also in the midst of a document."""
     monkeypatch.setattr(passages, "_LEAST_ROOM", 2)
+    monkeypatch.setattr(passages, "_SLOTS", 0)
     monkeypatch.setattr(passages, "_AT_A_TIME", 3)
     generator = random.Random(1)
     for _ in range(60):
@@ -112,6 +113,7 @@ def test_remove_repeats__frequent_short_runs():
 def test_remove_repeats__table_filled_anew(monkeypatch):
     """Windows in the table outgrow it; what documents before had is still found."""
     monkeypatch.setattr(passages, "_LEAST_ROOM", 2)
+    monkeypatch.setattr(passages, "_SLOTS", 0)
     documents = [[1000 + n, 1, 2, 2000 + n, 7] for n in range(40)]
     documents += [[3000 + n, 1, 2, 2000 + n, 6] for n in range(40)]
     assert found_rows(documents, 3) == [(40 + n, 1, 4, n, 1, 4) for n in range(40)]

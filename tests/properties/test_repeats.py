@@ -77,7 +77,7 @@ def test_repeats__periodic_text(n, period, min_tokens):
 def test_repeats__any_room(documents, min_tokens, room):
     """Rows are the same however little room there is at first."""
     rows = found_rows(documents, min_tokens)
-    with patch.multiple(repeats, _LEAST_ROOM=room, _AT_A_TIME=room):
+    with patch.multiple(repeats, _LEAST_ROOM=room, _SLOTS=0, _AT_A_TIME=room):
         assert found_rows(documents, min_tokens) == rows
 
 

@@ -13,6 +13,8 @@ from neardup.tables import Int64s, TokenLists, Uint64s
 # Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.
 _AT_A_TIME = 1 << 22
 _LEAST_ROOM = 1 << 10
+# Slots for two samples: of random tokens there are 2 in min_tokens - gram + 2 on average.
+_SLOTS = 3
 # Windows counted at a time: 32 bytes each at most.
 _COUNTED_AT_A_TIME = 1 << 23
 
@@ -90,7 +92,7 @@ def find_repeats(
     sizes = np.diff(offsets)[order]
     ends = np.cumsum(sizes)
     n_tokens = int(ends[-1]) if len(ends) else 0
-    n_slots = _LEAST_ROOM + 3 * n_tokens // (min_tokens - gram + 2)
+    n_slots = _LEAST_ROOM + _SLOTS * n_tokens // (min_tokens - gram + 2)
     rows, filled = np.empty((_LEAST_ROOM, 3), np.int64), np.zeros(2, np.int64)
     entries = np.zeros(n_slots, np.uint64)
     searched_from, added_to = n_against, n_against or len(order)
