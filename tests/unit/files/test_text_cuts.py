@@ -180,9 +180,9 @@ def test_encodings__rows_stay_in_theirs(tmp_path, encoding):
     data = content.encode(encoding)
     found = cut(tmp_path, "a.csv", data, [(0, 0, 1), (0, 3, 4)], "?", options=options)
     assert found == content.replace('"ab', '"?b').replace('d"', '?"').encode(encoding)
-    rows = b'{"text":"abc"}\n{"text":"x"}'.decode().encode(encoding)
-    found = cut(tmp_path, "a.jsonl", rows, [(0, 0, 1)], options=options)
-    assert found.decode(encoding) == '{"text":"bc"}\n{"text":"x"}'
+    rows = '{"text":"ab"}\n{"text":"x"}\n{"text":"yz"}'.encode(encoding)
+    found = cut(tmp_path, "a.jsonl", rows, [(0, 1, 2), (2, 0, 1)], options=options)
+    assert found.decode(encoding) == '{"text":"a"}\n{"text":"x"}\n{"text":"z"}'
 
 
 def test_encodings__replacement_that_cannot_be_written(tmp_path):

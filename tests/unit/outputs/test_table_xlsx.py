@@ -138,8 +138,15 @@ def test_write_xlsx__text_longer_than_a_cell(character):
     assert 32_767 - units < length <= 32_767
 
 
+@pytest.mark.parametrize("text", ["<r><t>x</t></r>", "<r></r>", "<r>& é</r>", "<r>", "</r><r>"])
+def test_write_xlsx__text_that_looks_like_the_format(text):
+    assert sheets(written(pa.table({"text": [text]}))) == [[{"A": "text"}, {"A": text}]]
+
+
 def test_write_xlsx__same_bytes_each_time(tmp_path):
     table = pa.table({"text": ["a"], "n": [1]})
+    with zipfile.ZipFile(io.BytesIO(written(table))) as archive:
+        assert b"2000-01-01T00:00:00Z" in archive.read("docProps/core.xml")
     assert written(table) == written(table)
     write_table(table, tmp_path / "a.xlsx")
     assert (tmp_path / "a.xlsx").read_bytes() == written(table)
