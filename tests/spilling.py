@@ -131,13 +131,13 @@ def work_folders(parent: Path) -> list[Path]:
     return sorted(parent.glob(".*neardup-work-*"))
 
 
-def _die_at(step: int) -> None:
-    """Kill this process when it asks the system for a work folder's file the ``step``-th time."""
+def _die_at(step: int, where: str) -> None:
+    """Kill this process when it asks the system for a file of some name the ``step``-th time."""
     count = 0
 
     def on_event(name: str, arguments: tuple[object, ...]) -> None:
         nonlocal count
-        if name.startswith(_CALLS) and "neardup-work" in str(arguments[0]):
+        if name.startswith(_CALLS) and where in str(arguments[0]):
             count += 1
             if count == step:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -159,9 +159,10 @@ def main() -> None:
 
     settings = json.loads(sys.argv[1])
     step, limit = settings.pop("kill_at", None), settings.pop("largest_file", None)
+    where = settings.pop("kill_in", "neardup-work")
     print("ready", file=sys.stderr, flush=True)  # noqa: T201
     if step is not None:
-        _die_at(step)
+        _die_at(step, where)
     if limit is not None:
         _limit_files(limit)
     with spilling(**settings):

@@ -46,11 +46,14 @@ class Cutter:
         plan: Plan,
         others: Sequence[Tokens] | None = None,
         min_documents: int = 0,
+        free_rounds: int = 20,
     ) -> None:
         self.texts = [*texts, *(others or [])]
         self.n_own, self.plan, self.min_documents = len(texts), plan, min_documents
         self.turns = range(len(texts), len(self.texts)) if others is not None else range(len(texts))
         self.removals: list[Removal] = []
+        # After these, what is named as a reason does not go any more.
+        self.free_rounds, self.n_rounds = free_rounds, 0
 
     def left(self, text: int) -> Places:
         gone = {p for removal in self.removals if removal.gone_in == text for p in removal.taken}
@@ -60,6 +63,7 @@ class Cutter:
         before: list[Places] = []
         while (now := [self.left(text) for text in range(self.n_own)]) != before:
             before = now
+            self.n_rounds += 1
             for text in self.turns:
                 own = [each for each in self._candidates(text, now) if each.gone_in == text]
                 taken: list[Removal] = []
@@ -93,6 +97,7 @@ class Cutter:
             for each in found
             if self._has_enough(each, found)
             and set(each.gone_places) <= set(self.left(each.gone_in))
+            and not (self.n_rounds > self.free_rounds and self._undone_by(each))
         ]
         return sorted(
             found, key=lambda r: (-r.similarity, r.gone_in, *_ends(r.gone), *_ends(r.kept))

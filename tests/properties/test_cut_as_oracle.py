@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from unittest.mock import patch
 
 import pyarrow as pa
 from hypothesis import given
@@ -79,18 +80,23 @@ def characters(text, start, stop):
     thresholds,
     st.sampled_from([None, None, 2, 3]),
     st.none() | collections(max_documents=2),
+    st.sampled_from([1, 20]),
 )
 @examples(60)
-def test_similar_passages__as_oracle(documents, min_tokens, threshold, min_documents, others):
+def test_similar_passages__as_oracle(
+    documents, min_tokens, threshold, min_documents, others, free_rounds
+):
     if others is not None:
         # Those of one collection go for those of the other.
         others = [*others, *documents[:1]]
-    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
+    with patch("neardup.passages.cutting._FREE_ROUNDS", free_rounds):
+        rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )
     plan = plan_of(min_tokens, threshold)
-    cutter = oracle.Cutter(texts, plan, None if others is None else kept, min_documents or 0)
+    kept = None if others is None else kept
+    cutter = oracle.Cutter(texts, plan, kept, min_documents or 0, free_rounds)
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 

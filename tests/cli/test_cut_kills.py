@@ -1,0 +1,142 @@
+"""``neardup cut`` killed or interrupted at random moments, or out of disk: all or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.spilling import files_of, write_lines
+
+ROOT = Path(__file__).parents[2]
+# 9 are 54 in all, and take six minutes.
+N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "2"))
+
+pytestmark = [
+    pytest.mark.kills,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals"),
+]
+
+KINDS = {
+    "similar": ["--min-tokens", "12"],
+    "equal": ["--exact", "--min-tokens", "12"],
+    "lines": ["--unit", "lines", "--workers", "2"],
+}
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Write documents that share passages and lines, in three files."""
+    rng = random.Random(3)
+    shared = [" ".join(f"w{rng.randrange(900)}" for _ in range(25)) for _ in range(8)]
+    for name in "abc":
+        texts = [
+            "\n".join(
+                rng.choice(shared) if rng.random() < 0.5 else f"own line {rng.random()} of {name}"
+                for _ in range(6)
+            )
+            for _ in range(10)
+        ]
+        write_lines(tmp_path / f"{name}.jsonl", [{"text": text} for text in texts])
+    (tmp_path / "tmp").mkdir()
+
+
+def start(folder, settings, *arguments):
+    """Start the command in a process of its own, and wait until it begins."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.spilling", json.dumps(settings), "cut",
+         *(f"{name}.jsonl" for name in "abc"), "-o", "out", *arguments],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "TMPDIR": str(folder / "tmp")},
+    )  # fmt: skip
+    assert process.stderr.readline() == "ready\n"
+    return process
+
+
+def end(process):
+    """Wait for a process; return its code and what it has said."""
+    out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def finish(folder, *arguments):
+    """Run without a mishap: the output is there, and what killed runs left beside it is not."""
+    code, _, err = end(start(folder, {}, "--overwrite", *arguments))
+    assert code == 0, err
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+    return files_of(folder / "out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_there", [False, True])
+@pytest.mark.usefixtures("rows")
+def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
+    rng = random.Random(f"{kind} {is_there}")
+    out, before = tmp_path / "out", tmp_path / "tmp/before"
+    old = finish(tmp_path, "--exact", "--unit", "paragraphs")
+    out.rename(before)
+    begun = time.monotonic()
+    expected = finish(tmp_path, *KINDS[kind])
+    seconds = time.monotonic() - begun
+    n_killed = 0
+    while n_killed < N_KILLS:
+        shutil.rmtree(out, ignore_errors=True)
+        if is_there:
+            shutil.copytree(before, out)
+        settings = {}
+        if rng.random() < 0.6:
+            settings = {"kill_at": rng.randint(1, 40), "kill_in": ".out.neardup-"}
+        process = start(tmp_path, settings, "--overwrite", *KINDS[kind])
+        if not settings:
+            time.sleep(rng.random() * seconds)
+            process.kill()
+        code, _, err = end(process)
+        assert code in (0, -signal.SIGKILL), err
+        n_killed += code != 0
+        if out.exists():
+            found = files_of(out)
+            assert found == expected or (code and is_there and found == old)
+        else:
+            assert code
+            assert not is_there
+    assert finish(tmp_path, *KINDS[kind]) == expected
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("rows")
+def test_interrupted__leaves_nothing(tmp_path, sent):
+    word, code = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}[sent]
+    process = start(tmp_path, {}, *KINDS["similar"])
+    while not list((tmp_path / "tmp").glob("neardup-*/*")):
+        time.sleep(0.002)
+    process.send_signal(sent)
+    assert end(process) == (code, "", f"{word}; no output was written\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.jsonl", "b.jsonl", "c.jsonl", "tmp"
+    ]  # fmt: skip
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("largest", [500, 2000, 5000, 9000])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("rows")
+def test_disk_full__one_line(tmp_path, kind, largest):
+    """Files may not grow beyond a size."""
+    code, out, err = end(start(tmp_path, {"largest_file": largest}, *KINDS[kind]))
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith("error: cannot write ")
+    assert "File too large" in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.jsonl", "b.jsonl", "c.jsonl", "tmp"
+    ]  # fmt: skip
+    assert list((tmp_path / "tmp").iterdir()) == []
+    finish(tmp_path, *KINDS[kind])
