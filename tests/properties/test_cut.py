@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from fractions import Fraction
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +11,6 @@ from tests.cutting import (
     characters_gone,
     collections,
     cut,
-    cut_similar,
     make_text,
     part,
     similarity,
@@ -78,7 +71,16 @@ def test_cut__once_is_enough_for_equal_passages(documents, min_tokens):
 
 
 # Of what a text is made, so that words stand beside marks, breaks and what is written unspaced.
-pieces = ["the quick brown fox", "jumps over", "語日本語", "naïve café", "x_1", "“so”", "…", "é\u0301"]
+pieces = [
+    "the quick brown fox",
+    "jumps over",
+    "語日本語",
+    "naïve café",
+    "x_1",
+    "“so”",
+    "…",
+    "é\u0301",
+]
 gaps = st.sampled_from([" ", "  ", "\n", "\n\n", ", ", "-", ". ", '" ', "\r\n", "\u3000", "🙂"])
 prose = st.lists(st.tuples(st.sampled_from(pieces), gaps).map("".join), max_size=14).map("".join)
 

@@ -82,9 +82,7 @@ def test_cut__csv(tmp_path, delimiter):
     expected = [
         {name: "" if value is None else str(value) for name, value in row.items()} for row in ROWS
     ]
-    assert found == [
-        {**row, "text": left or ""} for row, left in zip(expected, LEFT, strict=True)
-    ]
+    assert found == [{**row, "text": left or ""} for row, left in zip(expected, LEFT, strict=True)]
     # A row from which nothing is cut is there byte for byte.
     for row, left in zip(ROWS, LEFT, strict=True):
         line = io.StringIO()
