@@ -107,8 +107,8 @@ class SegmentSearcher:
         """
         lists = self._find_lists(query)
         ranges = self._candidate_ranges(lists, plan.hits, 1)
-        found = [np.empty((0, 5), np.int64), *self._rectangles(lists, ranges, plan.hits)]
-        return _join_neighbours(np.concatenate(found))
+        found = list(self._rectangles(lists, ranges, plan.hits))
+        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 5), np.int64)
 
     def _find_lists(self, query: Query) -> Int64s:
         index = self.segment.windows
@@ -169,7 +169,7 @@ def _join_neighbours(rectangles: Int64s) -> Int64s:
     rectangles = rectangles[order]
     goes_on = (rectangles[1:, 2:] == rectangles[:-1, 2:]).all(axis=1)
     goes_on &= rectangles[1:, 0] == rectangles[:-1, 1] + 1
-    heads = np.flatnonzero(np.concatenate([[True], ~goes_on])[: len(rectangles)])
+    heads = np.flatnonzero(np.concatenate([[True], ~goes_on]))
     joined = rectangles[heads]
     joined[:, 1] = rectangles[np.append(heads[1:], len(rectangles)) - 1, 1]
     return joined[np.lexsort((joined[:, 2], joined[:, 0]))]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels import bounds
+from neardup.kernels._compile import kernel
+from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
+from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
+from tests.oracles import passages as oracle
+
+N_TYPES = 6
+
+
+@kernel
+def narrow(
+    first: int,
+    last: int,
+    min_tokens: int,
+    threshold: np.float64,
+    total: np.float64,
+    tokens: ConstInt32s,
+    types: ConstInt32s,
+    copies: ConstInt32s,
+    inverses: ConstFloats,
+    of_query: ConstFloats,
+    table: ConstFloats,
+    least_step: np.float64,
+    known: Int32s,
+    seen: Int64s,
+    before: Int64s,
+    once: Floats,
+    again: Floats,
+    firsts: Floats,
+    laters: Floats,
+    sums: Floats,
+) -> tuple[Int, Int]:
+    """Call helpers, which only kernels can."""
+    bounds.largest_shares(types, copies, types.shape[0], of_query, table, once, again)
+    return bounds.possible_starts(
+        first,
+        last,
+        tokens.shape[0],
+        min_tokens,
+        threshold,
+        total,
+        tokens,
+        known,
+        once,
+        again,
+        inverses,
+        table[1],
+        least_step,
+        seen,
+        before,
+        firsts,
+        laters,
+        sums,
+    )
+
+
+def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
+    """Narrow a range of starts; gives it with what tokens weigh."""
+    table = term_frequencies(tf, max(len(tokens), len(query)) + 1)
+    weigh = oracle.make_weigh(table.tolist(), inverses)
+    counts = Counter(query)
+    total = sum(weigh(kind, f) for kind, f in counts.items())
+    known = np.full(N_TYPES, -1, np.int32)
+    known[list(counts)] = range(len(counts))
+    # Where tokens stand outside of the range does not matter.
+    behind = {kind: i for i, kind in enumerate(tokens)}
+    seen = np.array([behind.get(kind, -1) for kind in range(N_TYPES)])
+    given_inverses = np.array([] if set(inverses) == {1.0} else inverses)
+    rooms = [np.empty(len(tokens) + 1 + N_TYPES) for _ in range(5)]
+    found = narrow(
+        *(first, last, min_tokens, np.float64(threshold), np.float64(total)),
+        *(np.array(tokens, np.int32), np.array(list(counts), np.int32)),
+        *(np.array(list(counts.values()), np.int32), given_inverses, np.array(inverses), table),
+        *(np.float64(np.diff(table[1:]).min()), known, seen),
+        *(np.empty(len(tokens) + 1, np.int64), *rooms),
+    )
+    return found, weigh, {kind: weigh(kind, f) for kind, f in counts.items()}
+
+
+kinds = st.integers(0, N_TYPES - 1)
+weights = st.just([1.0] * N_TYPES) | st.lists(
+    st.sampled_from([0.25, 1.0, 1.7, 6.5]), min_size=N_TYPES, max_size=N_TYPES
+)
+
+
+@given(
+    tokens=st.lists(kinds, min_size=1, max_size=16),
+    query=st.lists(kinds, min_size=1, max_size=8),
+    places=st.tuples(st.integers(0, 15), st.integers(0, 15)).map(sorted),
+    min_tokens=st.integers(1, 5),
+    threshold=st.sampled_from([Fraction(t) for t in ("1/3", "1/2", "3/5", "4/5", "1")]),
+    tf=st.sampled_from(TERM_FREQUENCIES),
+    inverses=weights,
+)
+def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, threshold, tf, inverses):
+    first, last = (min(place, len(tokens) - 1) for place in places)
+    (low, high), weigh, wanted = possible(
+        tokens, query, first, last, min_tokens, threshold, tf, inverses
+    )
+    rows = [(0, len(tokens) - 1)] * len(tokens)
+    total = sum(wanted.values())
+    cells = oracle.similar_cells(tokens, rows, min_tokens, weigh, wanted, total, threshold)
+    starts = {i for i, _ in cells if first <= i <= last}
+    assert low > high or first <= low <= high <= last
+    assert starts <= set(range(low, high + 1))
+    if tf == "binary":
+        # Sets: no bound is too high, so that the first and the last start are those of passages.
+        assert {low, high} <= starts or low > high
+
+
+@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+def test_possible_starts__nothing_in_common(tf):
+    (low, high), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
+    assert low > high
