@@ -22,12 +22,14 @@ import numpy as np
 
 from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
+from neardup.kernels.weights import fill_weights
 from neardup.passages.handle import PassageHandle
 from neardup.passages.lookup import find_passages
-from neardup.passages.query import make_queries
+from neardup.passages.query import gather_queries
 from neardup.passages.search import make_search_plan
+from neardup.passages.weights import inverse_frequencies
 from neardup.runtime.runner import Runner
-from neardup.tables import TokenLists
+from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
     from neardup.passages.index import OpenIndex
@@ -109,13 +111,20 @@ def _draw_place(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Pl
 
 def similarity(first: Uint64s, second: Uint64s, index: OpenIndex) -> Fraction:
     """Work out the similarity of two token lists from what their tokens weigh in an index."""
-    sizes = np.cumsum([0, len(first), len(second)]).astype(np.int64)
-    lists = TokenLists(np.concatenate([first, second]), sizes)
     left, right = (
-        Counter(dict(zip(made.hashes.tolist(), made.weights.tolist(), strict=True)))
-        for made in make_queries(lists, index.scheme, index.frequencies)
+        Counter(dict(zip(*weigh(tokens, index), strict=True))) for tokens in (first, second)
     )
     return Fraction((left & right).total(), (left | right).total())
+
+
+def weigh(tokens: Uint64s, index: OpenIndex) -> tuple[list[int], list[int]]:
+    """Return the different ones of some tokens, and what they weigh in an index."""
+    hashes, counts = np.unique(tokens, return_counts=True)
+    table = term_frequencies(index.scheme.weighting.tf, int(counts.max()))
+    inverses = inverse_frequencies(hashes, index.scheme, index.frequencies)
+    weighed = np.empty(len(hashes), np.int64)
+    fill_weights(counts, table, inverses, weighed)
+    return hashes.tolist(), weighed.tolist()
 
 
 def look_up(index: OpenIndex, queries: list[Query]) -> dict[str, Any]:
@@ -125,10 +134,10 @@ def look_up(index: OpenIndex, queries: list[Query]) -> dict[str, Any]:
     for _ in range(2):
         milliseconds, n_found, n_similar, n_similar_found, n_passages = [], 0, 0, 0, 0
         for query in queries:
-            lists = TokenLists(query.tokens, np.array([0, len(query.tokens)], np.int64))
+            starts, stops = np.zeros(1, np.int64), np.full(1, len(query.tokens), np.int64)
             start = time.perf_counter()
-            made = list(make_queries(lists, index.scheme, index.frequencies))
-            found = find_passages(index, made, plan, runner)
+            made = gather_queries(query.tokens, starts, stops, index.scheme, index.frequencies)
+            found = find_passages(index, made, plan, runner, lambda _: None)
             milliseconds.append(round((time.perf_counter() - start) * 1e3, 4))
             n_passages += len(found)
             is_found = query.place is not None and _has_middle(index, query, query.place, found)
