@@ -40,7 +40,7 @@ _SEARCH = (
     "postings.number_values",
     "spans.count_characters",
 )
-_CHAINS = ("chains.link_hits", "ends.common_extent")
+_CHAINS = ("chains.link_hits", "ends.common_extent", "weights.fill_weights")
 # Measures of two texts, and their estimates.
 _MEASURES = (
     "shingles.number_occurrences",
