@@ -12,6 +12,7 @@ from neardup.kernels import bounds
 from neardup.kernels._compile import kernel
 from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
+from tests.examples import examples
 from tests.oracles import passages as oracle
 
 N_TYPES = 6
@@ -102,6 +103,7 @@ weights = st.just([1.0] * N_TYPES) | st.lists(
     tf=st.sampled_from(TERM_FREQUENCIES),
     inverses=weights,
 )
+@examples(400)
 def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, threshold, tf, inverses):
     first, last = (min(place, len(tokens) - 1) for place in places)
     (low, high), weigh, wanted = possible(
@@ -122,3 +124,11 @@ def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, thresh
 def test_possible_starts__nothing_in_common(tf):
     (low, high), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
     assert low > high
+
+
+def test_possible_starts__copies_in_sets_weigh_once():
+    for min_tokens in (1, 4):
+        found, *_ = possible(
+            [0, 0, 0, 1], [0, 1], 0, 0, min_tokens, Fraction(1), "binary", [1.0] * N_TYPES
+        )
+        assert found == (0, 0)
