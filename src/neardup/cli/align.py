@@ -143,8 +143,7 @@ def command(
         of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
         smaller = _SMALLER if index is None else of_index
         lines = [] if preset is None else [_describe_preset(preset, result.summary, index)]
-        if result.document_pairs is not None:
-            lines.append(_say_pairs(result.summary))
+        lines += [] if result.document_pairs is None else [_say_pairs(result.summary)]
         target.say("\n".join([*lines, _report(result.summary, smaller, target, took(stages))]))
 
 

@@ -165,6 +165,8 @@ def _join_neighbours(rectangles: Int64s) -> Int64s:
 
     Two ranges of starts may adjoin; where they do depends on the other documents of the segment.
     """
+    if not len(rectangles):
+        return rectangles
     order = np.lexsort((rectangles[:, 0], rectangles[:, 3], rectangles[:, 2]))
     rectangles = rectangles[order]
     goes_on = (rectangles[1:, 2:] == rectangles[:-1, 2:]).all(axis=1)

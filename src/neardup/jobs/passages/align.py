@@ -44,7 +44,6 @@ from neardup.passages.align import (
     make_alignment_plan,
     make_window_scheme,
 )
-from neardup.passages.chains import NO_LIMIT
 from neardup.passages.document_pairs import PAIR_SCHEMA, count_pairs, order_pairs, pair_table
 from neardup.passages.documents import ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
@@ -111,6 +110,11 @@ class AlignOptions(AgainstOptions):
         return PRESETS[self.preset]
 
     @property
+    def widest_gap(self) -> int | None:
+        """Tokens between two parts of a passage; None where their evidence decides."""
+        return self.usual.gap if self.gap is None else self.gap
+
+    @property
     def read(self) -> ReadOptions:
         """How documents of the first collection are read."""
         return ReadOptions(self.columns, self.skip_bad)
@@ -143,15 +147,15 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     InvalidParameterError
         If the recall is out of reach, or there are no so many hits.
     """
-    usual = options.usual
-    chosen = usual.threshold if options.threshold is None else options.threshold
-    threshold = exact_fraction("threshold", chosen)
+    usual = options.usual.threshold
+    threshold = exact_fraction(
+        "threshold", usual if options.threshold is None else options.threshold
+    )
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
     search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
-    gap = usual.gap if options.gap is None else options.gap
     # Between the shingles of two parts are also those that share tokens with a part.
-    gap = None if gap is None else scheme.count_tokens(gap)
+    gap = None if options.widest_gap is None else scheme.count_tokens(options.widest_gap)
     return make_alignment_plan(search, scheme.count_shingles(least), gap)
 
 
@@ -239,6 +243,7 @@ def align_collections(
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
+    summary["gap"] = options.widest_gap
     summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary | describe_ids(read.columns, of_other), of_documents)
 
@@ -247,12 +252,6 @@ def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
     """Return what documents of a collection find in it: later ones, or themselves, too."""
     own = np.arange(first, first + n_documents, dtype=np.int64)
     return Later(own if options.within else own + 1, np.full(n_documents, options.within))
-
-
-def _gap_in_tokens(plan: AlignmentPlan, index: OpenIndex) -> int | None:
-    """Return the tokens that may lie between two parts of a passage; None is as many as any."""
-    gap = plan.chains.gap
-    return None if gap == NO_LIMIT else gap - index.scheme.shingles.ngram + 1
 
 
 def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
@@ -276,9 +275,6 @@ def _summary(
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
         "threshold": float(search.threshold),
-        "gap": None
-        if plan.chains.gap == NO_LIMIT
-        else index.scheme.count_shingles(plan.chains.gap),
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "ignored_tokens": counts.n_ignored,
         "aligned_documents": counts.n_aligned,
