@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.chains import LinkRules, link_hits
+from tests.examples import examples
 from tests.oracles import chains as oracle
 
 # Evidence and costs of which floats are exact sums.
@@ -17,7 +18,7 @@ evidences = st.integers(1, 40).map(lambda number: Fraction(number, 4))
 def hit_lists(draw, most=7):
     place = st.builds(
         lambda a, m, b, n: (a, a + m, b, b + n),
-        *(st.integers(0, 30), st.sampled_from([1, 2, 4, 8])) * 2,
+        *(st.integers(0, 12), st.sampled_from([1, 2, 4, 8])) * 2,
     )
     places = sorted(draw(st.lists(place, min_size=1, max_size=most)))
     evidence = draw(st.lists(evidences, min_size=len(places), max_size=len(places)))
@@ -56,6 +57,7 @@ class Linked:
         return members[::-1]
 
 
+@examples(300)
 @given(hits=hit_lists(), rules=rule_sets)
 def test_link_hits__best_of_all_chains(hits, rules):
     linked = Linked(*hits, rules).run()
@@ -65,6 +67,7 @@ def test_link_hits__best_of_all_chains(hits, rules):
         assert oracle.worth(linked.chain(end), *hits, rules) == score
 
 
+@examples(300)
 @given(hits=hit_lists(), rules=rule_sets, data=st.data())
 def test_link_hits__after_some_were_taken(hits, rules, data):
     places, evidence = hits
