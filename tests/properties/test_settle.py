@@ -89,6 +89,6 @@ def test_settle__formulas_within_a_longer_passage():
 
 def test_settle__a_text_beside_itself_never_overlaps():
     text = np.array([1, 2, 3, 4] * 30, np.uint64)
-    settler = Settler((text, text), SCHEME, None, HALF, 10, is_own=True)
+    settler = Settler((text, text), SCHEME, None, HALF, 10, apart=0)
     for hit, _ in settler.settle([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
         assert hit.query_stop <= hit.start
