@@ -99,7 +99,16 @@ def cut_named(
     """
     import pyarrow as pa
 
+    if not table.num_columns:
+        # A file without rows; what they would have is not known.
+        return CutSpans.of_none(), NamedKeepers(pa.nulls(0, pa.large_string()), pa.nulls(0, "bool"))
     pairs, form = _as_pairs(own, table)
+    if form != "passages" and side is not None:
+        message = (
+            "the table has no sides query and doc, between which side (--side) chooses; leave it "
+            f"out, and what is in its columns {', '.join(_FORMS[form][:3])} goes"
+        )
+        raise InvalidInputError(message)
     _check_places(own, pairs)
     if form == "passages":
         side = side or _side_of(pairs)
@@ -111,7 +120,7 @@ def cut_named(
         pairs = pairs.turned(_is_before(pairs, ranks))
         rows = _choose(pairs, ranks)
     else:
-        _check_known(pairs)
+        _check_ids(pairs.ids, pairs.documents)
         rows = np.arange(len(pairs.documents))
     spans = CutSpans(
         pairs.documents,
@@ -126,7 +135,7 @@ def cut_named(
         (spans.kept_starts, spans.kept_documents, spans.stops, spans.starts, spans.documents)
     )
     chosen = rows[order_of_rows]
-    is_own = pa.array((side is None or form != "passages") & (pairs.kept_documents[chosen] >= 0))
+    is_own = pa.array((side is None) & (pairs.kept_documents[chosen] >= 0))
     return spans.select(order_of_rows), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
 
 
@@ -161,7 +170,7 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
 
     similarities = np.full(len(table), np.nan)
     if "similarity" in names:
-        similarities = table["similarity"].cast(pa.float64()).to_numpy()
+        similarities = _cast(table, "similarity", "float64", "numbers").to_numpy()
     of_ids = {name: ids(name) for name in (first[0], second[0])}
     places = _documents(own, list(of_ids.values()))
     return (
@@ -181,14 +190,22 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
 
 
 def _whole_numbers(table: pa.Table, name: str) -> Int64s:
+    numbers: Int64s = _cast(table, name, "int64", "whole numbers").to_numpy()
+    return numbers
+
+
+def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray:
+    """Return a column as numbers; in CSV files all columns are text."""
     import pyarrow as pa
 
-    column = table[name]
-    if not pa.types.is_integer(column.type) or column.null_count:
-        message = f"column {name!r} holds {column.type} values, or nulls, where places are needed"
+    try:
+        column = table[name].cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        column = None
+    if column is None or (kind == "int64" and column.null_count):
+        message = f"column {name!r} holds other things than {wanted}, such as nulls or text"
         raise InvalidInputError(message)
-    numbers: Int64s = column.cast(pa.int64()).to_numpy()
-    return numbers
+    return column
 
 
 def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
@@ -217,10 +234,6 @@ def _side_of(pairs: _Pairs) -> Side | None:
     places = pairs.documents if lacking is pairs.ids else pairs.kept_documents
     _check_ids(lacking, places)
     return None
-
-
-def _check_known(pairs: _Pairs) -> None:
-    _check_ids(pairs.ids, pairs.documents)
 
 
 def _check_ids(ids: pa.Array, documents: Int64s) -> None:
