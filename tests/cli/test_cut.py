@@ -1,0 +1,234 @@
+"""``neardup cut`` on the command line: its files, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+NOTICE = " ".join(f"word{i}" for i in range(30))
+TEXTS = [f"Start. {NOTICE}: end", f"other, “{NOTICE}”. Fin", f"third {NOTICE}", "short 🙂"]
+ROWS = [{"id": f"d{i}", "text": text, "n": i} for i, text in enumerate(TEXTS)]
+CUT = ("cut", "a.jsonl", "--id-column", "id", "-o", "out")
+LEAST = ("--min-tokens", 20)
+
+
+@pytest.fixture(autouse=True)
+def files(write_file):
+    """A collection, and another one."""
+    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+    write_file("b.jsonl", json.dumps({"id": "o", "text": f"against {NOTICE} x"}) + "\n")
+
+
+def kept_texts(here):
+    lines = (here / "out/kept/a.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+def removed(here):
+    return pq.read_table(here / "out/removed.parquet").to_pylist()
+
+
+@pytest.mark.parametrize("how", [("--exact",), ()])
+def test_cut__files_and_report(run, here, how):
+    outcome = run(*CUT, *LEAST, *how)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "4 documents: 2 spans cut out of 2, 402 characters of 0.0 MB of text"
+    assert lines[1] == "repeated most:"
+    assert lines[2].startswith("  2 copies in 2 documents: “word0 word1 ")
+    assert lines[2].endswith("…")
+    assert lines[-1].startswith("written to out in ")
+    assert ("similar at the threshold of 0.8 is found with" in outcome.out) == (not how)
+    out = here / "out"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "kept", "removed.parquet", "summary.json"
+    ]  # fmt: skip
+    assert kept_texts(here) == [TEXTS[0], "other, Fin", "third ", TEXTS[3]]
+    assert [list(row.values()) for row in removed(here)] == [
+        ["d1", 7, 7 + len(NOTICE) + 4, "d0", 7, 7 + len(NOTICE), 1.0, "a.jsonl", 2, "input"],
+        ["d2", 6, 6 + len(NOTICE), "d0", 7, 7 + len(NOTICE), 1.0, "a.jsonl", 3, "input"],
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    names = ("documents_in", "documents_cut", "spans", "characters_removed", "short_documents")
+    assert [summary[name] for name in names] == [4, 2, 2, 402, 1]
+    assert (summary["exact"], summary["threshold"]) == ((True, 1.0) if how else (False, 0.8))
+    assert (summary["unit"], summary["min_tokens"], summary["keep"]) == ("passages", 20, "first")
+    [most] = summary["most_repeated"]
+    assert (most["copies"], most["documents"], most["characters"]) == (2, 2, 402)
+    assert most["text"] == TEXTS[1][7:207]
+
+
+def test_cut__json_and_quiet(run, here):
+    outcome = run(*CUT, *LEAST, "--exact", "--json")
+    summary = json.loads(outcome.out)
+    assert (outcome.code, outcome.err, summary["spans"]) == (0, "", 2)
+    outcome = run(*CUT, *LEAST, "--exact", "--quiet", "--overwrite")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("unit", ["lines", "paragraphs"])
+def test_cut__units(run, here, write_file, unit):
+    rows = [{"id": i, "text": f"own {i}\n\n{NOTICE}\n\nlast {i} of all that stay"} for i in "abc"]
+    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert run(*CUT, "--unit", unit).code == 0
+    expected = [rows[0]["text"], *(row["text"].replace(f"{NOTICE}\n", "", 1) for row in rows[1:])]
+    if unit == "paragraphs":
+        expected[1:] = [text.replace("\n\n\n", "\n\n") for text in expected[1:]]
+    assert [text.replace("\n\n\n", "\n\n") for text in kept_texts(here)] == [
+        text.replace("\n\n\n", "\n\n") for text in expected
+    ]
+    assert [row["kept_id"] for row in removed(here)] == ["a", "a"]
+
+
+@pytest.mark.parametrize("how", [("--exact",), ("--threshold", "0.9")])
+def test_cut__against(run, here, how):
+    outcome = run(*CUT, "--against", "b.jsonl", *LEAST, *how, "--replacement", "[cut] ")
+    assert outcome.code == 0
+    assert kept_texts(here) == [
+        "Start. [cut] end", "other, [cut] Fin", "third [cut] ", TEXTS[3]
+    ]  # fmt: skip
+    assert {(row["kept_id"], row["kept_start"], row["kept_in"]) for row in removed(here)} == {
+        ("o", 8, "against")
+    }
+
+
+@pytest.mark.parametrize("kind", ["documents", "passages"])
+def test_cut__against_an_index(run, here, kind):
+    run("index", "build", "idx", "b.jsonl", "--id-column", "id", "--kind", kind)
+    outcome = run(*CUT, "--against", "idx", *LEAST, "--exact")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [row["id"] for row in removed(here)] == ["d0", "d1", "d2"]
+
+
+@pytest.mark.parametrize("name", ["who.jsonl", "who.csv", "who.parquet"])
+def test_cut__what_align_has_written(run, here, name):
+    assert run("align", "a.jsonl", "--id-column", "id", "-o", name, *LEAST).code == 0
+    assert run(*CUT, "--named-in", name).code == 0
+    assert [(row["id"], row["kept_id"]) for row in removed(here)] == [("d1", "d0"), ("d2", "d0")]
+    assert kept_texts(here)[2] == "third "
+
+
+def test_cut__what_it_removed_named_again(run, here):
+    run(*CUT, *LEAST, "--exact")
+    first = removed(here), kept_texts(here)
+    again = ("cut", "a.jsonl", "--id-column", "id", "-o", "again", "--named-in")
+    assert run(*again, "out/removed.parquet").code == 0
+    (here / "out").rename(here / "first")
+    (here / "again").rename(here / "out")
+    assert (removed(here), kept_texts(here)) == first
+
+
+def test_cut__same_for_any_number_of_workers(run, here, write_file, texts):
+    lines = [json.dumps({"text": f"{text} {texts[k - 9]}"}) + "\n" for k, text in enumerate(texts)]
+    names = [f"{number}.jsonl" for number in range(4)]
+    for number, name in enumerate(names):
+        write_file(name, "".join(lines[number::4]))
+    for how in (("--exact",), (), ("--unit", "lines")):
+        found = []
+        for workers in (1, 3):
+            options = (*how, "--min-tokens", 12, "--workers", workers, "--overwrite")
+            assert run("cut", *names, "-o", "out", *options).code == 0
+            kept = {path.name: path.read_bytes() for path in (here / "out/kept").iterdir()}
+            found.append((removed(here), (here / "out/removed.parquet").read_bytes(), kept))
+        assert found[0] == found[1]
+        assert found[0][0]
+
+
+def test_cut__hints(run):
+    outcome = run(*CUT, "--exact", "--overwrite")
+    assert "4 documents shorter than 50 tokens, of which nothing goes; a smaller" in outcome.out
+    outcome = run(*CUT, "--exact", "--min-tokens", 31, "--overwrite")
+    assert "nothing is repeated: a smaller --min-tokens finds shorter passages; without" in (
+        outcome.out
+    )
+    outcome = run(*CUT, "--min-tokens", 31, "--threshold", 1, "--overwrite")
+    assert "finds shorter passages, a lower --threshold less similar ones" in outcome.out
+
+
+def test_cut__terminal_sees_no_commands(run, write_file):
+    text = "\\u001b[31m" + NOTICE
+    write_file("a.jsonl", f'{{"id": 1, "text": "{text}"}}\n{{"id": 2, "text": "{text}"}}\n')
+    outcome = run(*CUT, "--unit", "lines")
+    assert outcome.code == 0
+    assert "\x1b" not in outcome.out
+
+
+def test_cut__empty_files(run, here, write_file):
+    write_file("a.jsonl", "")
+    for how in ((), ("--exact",), ("--unit", "lines"), ("--against", "b.jsonl")):
+        outcome = run(*CUT, *how, "--overwrite")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out.startswith("0 documents: 0 spans cut out of 0")
+        assert (here / "out/kept/a.jsonl").read_bytes() == b""
+        assert removed(here) == []
+    write_file("a.jsonl", json.dumps(ROWS[0]) + "\n")
+    write_file("b.jsonl", "")
+    for how in ((), ("--exact",), ("--exact", "--unit", "lines")):
+        assert run(*CUT, *how, "--against", "b.jsonl", "--overwrite").code == 0
+        assert removed(here) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--exact", "--threshold", "0.9"),
+         "--threshold has no effect with --exact; leave it out, or leave out --exact"),
+        (("--exact", "--seed", "1"),
+         "--seed has no effect with --exact; leave it out, or leave out --exact"),
+        (("--against", "b.jsonl", "--keep", "longest"),
+         "--keep has no effect with --against; leave it out, or cut INPUT alone"),
+        (("--against", "b.jsonl", "--unit", "lines"),
+         "--unit lines goes with --against only if --exact is set: what is similar is looked for "
+         "in one collection; set --exact, or choose --unit passages"),
+        (("--side", "doc"),
+         "--side has no effect without --named-in; leave it out, or give --named-in"),
+        (("--named-in", "spans.csv", "--against", "b.jsonl"),
+         "--against has no effect with --named-in; leave it out, or leave out --named-in"),
+        (("--named-in", "spans.csv", "--min-documents", "2"),
+         "--min-documents has no effect with --named-in; leave it out, or leave out --named-in"),
+        (("--ngram", "3"),
+         "--ngram is for paragraphs and lines; passages are compared token by token"),
+        (("--against-id-column", "id"),
+         "--against-id-column has no effect without --against; leave it out, or give --against"),
+        (("--min-documents", "1"), "--min-documents must be at least 2, got 1"),
+        (("--named-in", "none.csv"), "none.csv: no such file"),
+        (("--against", "none.jsonl"), "none.jsonl: no such file"),
+    ],
+)  # fmt: skip
+def test_cut__refuses(fails, options, error):
+    fails(*CUT, *options, error=error)
+
+
+@pytest.mark.parametrize(
+    ("table", "error"),
+    [
+        ("id,start,stop\nd1,0,5\n",
+         "there are no columns query_id, query_start, query_end, doc_id, doc_start, doc_end, as "
+         "align and search write them, and no id, start, end; columns are id, start, stop"),
+        ("id,start,end\nd1,0,5000\n",
+         f"the table names characters 0 to 5,000 of document 'd1', which has {len(TEXTS[1])}; the "
+         "text has changed since, or is another one of the same id (--side says which passages are "
+         "those of INPUT)"),
+        ("id,start,end\nnobody,0,5\n",
+         "the table names documents that the input does not have, such as 'nobody'; give the same "
+         "input and --id-column as when it was made"),
+        ("id,start,end\nd1,0,much\n",
+         "column 'end' holds other things than whole numbers, such as nulls or text"),
+    ],
+)  # fmt: skip
+def test_cut__tables_that_do_not_fit(fails, write_file, table, error):
+    write_file("spans.csv", table)
+    fails(*CUT, "--named-in", "spans.csv", error=error)
+
+
+def test_cut__bad_rows(run, here, write_file):
+    write_file("a.jsonl", json.dumps(ROWS[0]) + '\n{"id": "bad", "text": 5}\n')
+    outcome = run(*CUT, "--exact")
+    assert outcome.code == 1
+    assert "a.jsonl" in outcome.err
+    outcome = run(*CUT, "--exact", "--on-error", "skip")
+    assert outcome.code == 0
+    assert "1 bad row" in outcome.out
+    assert (here / "out/kept/a.jsonl").read_text().splitlines()[1] == '{"id": "bad", "text": 5}'
