@@ -44,10 +44,6 @@ class Passage:
         """Return whether two passages have a place in common."""
         return self.common(other) > 0
 
-    def holds(self, other: Passage) -> bool:
-        """Return whether another passage lies within this one."""
-        return self.text == other.text and self.start <= other.start and other.stop <= self.stop
-
     def common(self, other: Passage) -> int:
         """Return how many places two passages have in common."""
         if self.text != other.text:
@@ -199,12 +195,8 @@ class CutTexts:
         return undone
 
     def _undo(self, removal: Removal) -> None:
-        """Put back what went; of passages that overlap each has its own reason."""
-        own = self._of_text[removal.gone.text]
-        own.remove(removal)
+        """Put back what went; no other removal has taken any of it."""
+        self._of_text[removal.gone.text].remove(removal)
         self._kept_in[removal.kept.text].remove(removal)
-        left = self._left[removal.gone.text]
-        left[removal.tokens] = True
-        for other in own:
-            left[other.tokens] = False
+        self._left[removal.gone.text][removal.tokens] = True
         self.versions[removal.gone.text] += 1

@@ -254,9 +254,7 @@ class PassageCutter:
         taken: list[_Candidate] = []
         for candidate in candidates:
             in_the_way = any(
-                candidate.kept.meets(other.gone)
-                or candidate.gone.meets(other.kept)
-                or other.gone.holds(candidate.gone)
+                candidate.kept.meets(other.gone) or candidate.gone.meets(other.kept)
                 for other in taken
             )
             if not in_the_way and self._may_go(candidate):
