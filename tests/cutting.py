@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections import Counter
 from fractions import Fraction
@@ -39,6 +40,31 @@ def collections(draw, n_words=40, max_documents=5, longest=30):
             document += piece[: draw(st.just(len(piece)) | st.integers(0, len(piece)))]
         documents.append(document[:longest])
     return documents
+
+
+def dense_case(seed):
+    """Texts of few words, those to compare with or None, least tokens, threshold, least texts."""
+    rng = random.Random(seed)
+    n_documents, n_words = rng.randint(1, 5), rng.choice([3, 10, 40])
+    pool = [[rng.randrange(n_words) for _ in range(rng.randint(6, 14))] for _ in range(5)]
+    documents = []
+    for _ in range(n_documents):
+        document = []
+        for _ in range(rng.randint(0, 5)):
+            if rng.random() < 0.7:
+                piece = list(rng.choice(pool))
+            else:
+                piece = [rng.randrange(n_words) for _ in range(rng.randint(1, 6))]
+            if rng.random() < 0.4:
+                piece[rng.randrange(len(piece))] = rng.randrange(n_words)
+            if rng.random() < 0.2:
+                piece = piece[: rng.randint(1, len(piece))]
+            document += piece
+        documents.append(document[:30])
+    options = rng.choice([4, 6]), rng.choice(["0.5", "0.7", "0.8"]), rng.choice([None, None, 2, 3])
+    if rng.random() < 0.3:
+        return documents[2:], documents[:2], *options
+    return documents, None, *options
 
 
 def cut_similar(texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16):

@@ -157,9 +157,8 @@ def _common(one: range, other: range) -> int:
 
 
 def _in_the_way(removal: Removal, other: Removal) -> bool:
-    """Whether one of two removals of a text takes what the other names, or what it takes."""
-    holds = other.gone.start <= removal.gone.start and removal.gone.stop <= other.gone.stop
-    return bool(_common(removal.kept, other.gone) or _common(removal.gone, other.kept) or holds)
+    """Whether one of two removals of a text takes what the other names."""
+    return bool(_common(removal.kept, other.gone) or _common(removal.gone, other.kept))
 
 
 Unit = tuple[int, int, int, int]

@@ -7,12 +7,21 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.passages.align import windows_for
-from tests.cutting import collections, cut, cut_similar, make_text, no_waiting, without
+from tests.cutting import (
+    collections,
+    cut,
+    cut_similar,
+    dense_case,
+    make_text,
+    no_waiting,
+    without,
+)
 from tests.examples import examples
 from tests.oracles import alignment, repeats
 from tests.oracles import cut as oracle
@@ -100,6 +109,19 @@ def test_similar_passages__as_oracle(
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 
+@pytest.mark.parametrize("seed", [2, 6, 7, 13, 29, 37, 194])
+def test_similar_passages__much_is_undone(seed):
+    """Texts of few words, of which much is like much else, and reasons go."""
+    documents, others, min_tokens, threshold, min_documents = dense_case(seed)
+    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
+    texts, kept = (
+        [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
+    )
+    plan = plan_of(min_tokens, threshold)
+    cutter = oracle.Cutter(texts, plan, None if others is None else kept, min_documents or 0)
+    assert rows == sorted(removal.row() for removal in cutter.cut())
+
+
 @given(collections(n_words=6), st.integers(1, 9), st.sampled_from([None, 2, 3]), keeps)
 @examples(40)
 def test_equal_passages__as_oracle(documents, min_tokens, min_documents, keep):
@@ -175,13 +197,16 @@ def test_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_document
     listed = oracle.list_units([texts[i] for i in order], unit, min_tokens, words)
     listed = [(order[text], *places) for text, *places in listed]
     parts = [texts[text][start:stop] for text, start, stop, _ in listed]
-    if threshold is None:
-        alike = [words(part) for part in parts]
-        keepers = [
-            first if (first := alike.index(each)) < k else -1 for k, each in enumerate(alike)
-        ]
-    else:
-        keepers = choose([shingles(part) for part in parts], "jaccard", Fraction(threshold))
+    alike = [words(part) for part in parts]
+    firsts = [alike.index(each) for each in alike]
+    keepers = [-1] * len(parts)
+    if threshold is not None:
+        # Equal ones go where the first of them goes.
+        sets = [shingles(part) if firsts[k] == k else set() for k, part in enumerate(parts)]
+        keepers = choose(sets, "jaccard", Fraction(threshold))
+    for k, first in enumerate(firsts):
+        if first < k:
+            keepers[k] = first if keepers[first] < 0 else keepers[first]
     rows = oracle.unit_rows(listed, keepers, min_documents or 1)
     assert rows_of(found) == rows
     gone = [set() for _ in texts]

@@ -113,7 +113,3 @@ def test_passage__places_in_common():
     assert passage.common(Passage(1, 8, 12)) == 2
     assert not passage.meets(Passage(1, 10, 12))
     assert not passage.meets(Passage(2, 5, 10))
-    assert passage.holds(Passage(1, 5, 10))
-    assert not passage.holds(Passage(1, 4, 10))
-    assert not passage.holds(Passage(1, 5, 11))
-    assert not passage.holds(Passage(0, 6, 7))
