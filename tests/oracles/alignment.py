@@ -6,7 +6,7 @@ What lies between two hits of a passage is always part of a window, so that ther
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -56,12 +56,23 @@ class Plan:
         )
 
 
-def align(query: Tokens, document: Tokens, plan: Plan, *, is_own: bool = False) -> list[Row]:
-    """Find what two texts share; of one text with itself what it has again, behind itself."""
+def align(
+    query: Tokens,
+    document: Tokens,
+    plan: Plan,
+    *,
+    is_own: bool = False,
+    lost: Container[int] = (),
+) -> list[Row]:
+    """Find what two texts share; of one text with itself what it has again, behind itself.
+
+    Hits that have one of the places of the document that are ``lost`` are left out.
+    """
     hits = [
         Match(start, stop, i, j + 1)
         for start, stop in windows(len(query), plan)
         for i, j, *_ in similar_parts(query[start:stop], document, plan, stop if is_own else 0)
+        if not any(place in lost for place in range(i, j + 1))
     ]
     found = [
         row

@@ -83,9 +83,15 @@ class Cutter:
             is_own = other == text
             if (other < text < self.n_own) or (is_own and before[other] != query):
                 continue
-            places = before[other]
+            places, still = before[other], set(self.left(other))
+            # To count texts it does not matter what has gone from them.
+            lost = {k for k, p in enumerate(places) if p not in still and not self.min_documents}
             for match, similarity in align(
-                self._tokens(text, query), self._tokens(other, places), self.plan, is_own=is_own
+                self._tokens(text, query),
+                self._tokens(other, places),
+                self.plan,
+                is_own=is_own,
+                lost=lost,
             ):
                 kept = query[match.query_start : match.query_stop]
                 gone = places[match.start : match.stop]

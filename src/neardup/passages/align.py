@@ -75,15 +75,10 @@ class Aligner:
         documents each query may find; None is all.
         """
         rows: list[tuple[int, int, Hit, float]] = []
-        for query, hits in enumerate(self._finder.find(queries, later, report)):
+        for query, hits in enumerate(self.find(queries, report, later)):
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             own = int(later.firsts[query]) if later and later.are_own[query] else None
-            found = [
-                (query, document, hit, similarity)
-                for document, hit, similarity in self._align_one(
-                    queries.values[start:stop], hits, own
-                )
-            ]
+            found = [(query, *row) for row in self.settle(queries.values[start:stop], hits, own)]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
         passages = [row[2] for row in rows]
         return Matches(
@@ -96,10 +91,19 @@ class Aligner:
             np.array([row[3] for row in rows], np.float64),
         )
 
-    def _align_one(
-        self, tokens: Uint64s, found: WindowHits, own: int | None
+    def find(
+        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
+    ) -> Iterator[WindowHits]:
+        """Yield what windows of each query are like, of which ``settle`` makes passages."""
+        return self._finder.find(queries, later, report)
+
+    def settle(
+        self, tokens: Uint64s, found: WindowHits, own: int | None = None
     ) -> Iterator[tuple[int, Hit, float]]:
-        """Give the passages that a query shares; ``own`` is the document that it is itself."""
+        """Yield the documents that share a passage with a query, the passage, its similarity.
+
+        ``own`` is the document that is the query itself, if one is.
+        """
         places = np.stack(
             [found.query_starts, found.query_stops, found.starts, found.stops], axis=1
         )

@@ -20,10 +20,9 @@ import numpy as np
 from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.cut_texts import CutTexts, Passage, RemovedPassages
 from neardup.passages.index import OpenIndex
-from neardup.passages.matches import Matches
-from neardup.passages.query_windows import Later
+from neardup.passages.query_windows import Later, WindowHits
 from neardup.runtime.runner import Runner
-from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 
 # Tokens of the texts that are looked up together. The first are few: what most texts have is found
 # in them, and need not be looked up again.
@@ -59,6 +58,20 @@ class _Indexed:
         if places is None:
             return np.arange(start, stop, dtype=np.int64)
         return places[start:stop]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What windows of a text, ``tokens`` as it was then, are like in one of the indexes.
+
+    ``own`` is the document of that index which is the text itself, if one is.
+    """
+
+    number: int
+    aligner: Aligner
+    tokens: Uint64s
+    hits: WindowHits
+    own: int | None
 
 
 @dataclass(frozen=True)
@@ -166,9 +179,9 @@ class PassageCutter:
     def _n_turn_tokens(self) -> int:
         return sum(self._texts.size(text) for text in self._turns)
 
-    def _look_up(self, texts: Sequence[int]) -> dict[int, list[_Candidate]]:
-        """Find what later texts have of some, as all of them are now."""
-        found: dict[int, list[_Candidate]] = {text: [] for text in texts}
+    def _look_up(self, texts: Sequence[int]) -> dict[int, list[_Found]]:
+        """Find what windows of some texts, as they are now, are like in later ones."""
+        found: dict[int, list[_Found]] = {text: [] for text in texts}
         for number, indexed in enumerate(self._indexed):
             asked = [text for text in texts if self._is_asked(text, number)]
             later = self._later(asked, number)
@@ -179,13 +192,15 @@ class PassageCutter:
             ]
             if not asked:
                 continue
+            later = self._later(asked, number)
             lists = join_lists([self._texts.left(text) for text in asked])
             lists = indexed.index.scheme.shingle(lists)
             aligner = Aligner(indexed.index, self._plan.alignment, self._runner)
-            matches = aligner.align(lists, _nowhere, self._later(asked, number))
+            for k, hits in enumerate(aligner.find(lists, _nowhere, later)):
+                tokens = lists.values[lists.offsets[k] : lists.offsets[k + 1]]
+                own = int(later.firsts[k]) if later.are_own[k] else None
+                found[asked[k]].append(_Found(number, aligner, tokens, hits, own))
             self.n_windows += aligner.counts.windows
-            for candidate in self._candidates(matches, asked, number):
-                found[candidate.kept.text].append(candidate)
         return found
 
     def _is_asked(self, text: int, number: int) -> bool:
@@ -208,40 +223,48 @@ class PassageCutter:
         are_own = is_there & is_same & (self._latest[numbers] == number)
         return Later(np.where(is_there & ~are_own, places + 1, places), are_own)
 
-    def _candidates(
-        self, matches: Matches, asked: Sequence[int], number: int
-    ) -> Iterator[_Candidate]:
-        indexed = self._indexed[number]
-        n_more = indexed.index.scheme.shingles.ngram - 1
-        places_of = {query: self._texts.places_left(asked[query]) for query in set(matches.queries)}
-        columns = zip(
-            matches.queries.tolist(),
-            matches.query_starts.tolist(),
-            matches.query_stops.tolist(),
-            indexed.texts[matches.documents].tolist(),
-            matches.starts.tolist(),
-            matches.stops.tolist(),
-            matches.similarities.tolist(),
-            strict=True,
-        )
-        for query, start, stop, text, own_start, own_stop, similarity in columns:
-            if self._latest[text] != number:
-                continue
-            # The last shingle reaches over as many tokens more, but in a text that is shorter.
-            places = places_of[query][start : stop + n_more]
-            tokens = indexed.places_of(text, own_start, own_stop + n_more)
-            if min(len(places), len(tokens)) <= n_more:
-                continue
-            kept = Passage(asked[query], int(places[0]), int(places[-1]) + 1)
-            gone = Passage(text, int(tokens[0]), int(tokens[-1]) + 1)
-            yield _Candidate(kept, gone, similarity, places, tokens)
+    def _candidates(self, text: int, found: Sequence[_Found]) -> Iterator[_Candidate]:
+        """Make passages of what was found for a text."""
+        places = self._texts.places_left(text)
+        for each in found:
+            indexed, number = self._indexed[each.number], each.number
+            n_more = indexed.index.scheme.shingles.ngram - 1
+            hits = each.hits.take(self._are_there(number, each.hits))
+            for document, hit, similarity in each.aligner.settle(each.tokens, hits, each.own):
+                # The last shingle reaches over as many tokens more, but in a text that is shorter.
+                kept_tokens = places[hit.query_start : hit.query_stop + n_more]
+                other = int(indexed.texts[document])
+                tokens = indexed.places_of(other, hit.start, hit.stop + n_more)
+                if min(len(kept_tokens), len(tokens)) <= n_more:
+                    continue
+                kept = Passage(text, int(kept_tokens[0]), int(kept_tokens[-1]) + 1)
+                gone = Passage(other, int(tokens[0]), int(tokens[-1]) + 1)
+                yield _Candidate(kept, gone, similarity, kept_tokens, tokens)
 
-    def _take_turn(self, text: int, candidates: list[_Candidate]) -> None:
+    def _are_there(self, number: int, hits: WindowHits) -> Bools:
+        """Return which hits are in texts as these are now; of others no passage is to be made.
+
+        Where texts are counted that have something, it does not matter whether it has gone.
+        """
+        indexed = self._indexed[number]
+        texts = indexed.texts[hits.documents]
+        are_there: Bools = self._latest[texts] == number
+        if self._plan.min_documents is not None:
+            return are_there
+        has_changed = self._texts.versions[texts] != indexed.versions[hits.documents]
+        n_more = indexed.index.scheme.shingles.ngram - 1
+        for row in np.flatnonzero(are_there & has_changed).tolist():
+            text, stop = int(texts[row]), int(hits.stops[row]) + n_more
+            places = indexed.places_of(text, int(hits.starts[row]), stop)
+            are_there[row] = not self._texts.has_lost(text, places)
+        return are_there
+
+    def _take_turn(self, text: int, found: Sequence[_Found]) -> None:
         """Take out of later texts, and of the text behind itself, what it has."""
-        candidates = self._chosen(candidates)
+        candidates = self._chosen(text, found)
         own = [candidate for candidate in candidates if candidate.gone.text == text]
         if self._remove_own(own):
-            candidates = self._chosen(self._look_up([text])[text])
+            candidates = self._chosen(text, self._look_up([text])[text])
         self._at_turn[text] = self._texts.versions[text]
         for candidate in candidates:
             if candidate.gone.text == text:
@@ -276,11 +299,12 @@ class PassageCutter:
             or self._texts.fills(gone, [gone, kept])
         )
 
-    def _chosen(self, candidates: list[_Candidate]) -> list[_Candidate]:
-        """Return those that may go, the most similar first.
+    def _chosen(self, text: int, found: Sequence[_Found]) -> list[_Candidate]:
+        """Return the passages that may go, the most similar first.
 
         Where a text has changed since it was indexed, passages are left for the next round.
         """
+        candidates = list(self._candidates(text, found))
         allowed = [
             candidate
             for candidate in candidates

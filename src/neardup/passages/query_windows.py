@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
@@ -69,6 +69,10 @@ class WindowHits:
     starts: Int64s
     stops: Int64s
     similarities: Floats
+
+    def take(self, rows: Bools) -> WindowHits:
+        """Return the rows of a mask."""
+        return WindowHits(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 class WindowFinder:
