@@ -188,8 +188,6 @@ def test_cut__empty_files(run, here, write_file):
          "--against has no effect with --named-in; leave it out, or leave out --named-in"),
         (("--named-in", "spans.csv", "--min-documents", "2"),
          "--min-documents has no effect with --named-in; leave it out, or leave out --named-in"),
-        (("--ngram", "3"),
-         "--ngram is for paragraphs and lines; passages are compared token by token"),
         (("--against-id-column", "id"),
          "--against-id-column has no effect without --against; leave it out, or give --against"),
         (("--min-documents", "1"), "--min-documents must be at least 2, got 1"),

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from tests.oracles import units
-from tests.oracles.alignment import Plan, Tokens, align
 
+Tokens = tuple[int, ...]
 Places = list[int]
+Match = tuple[int, int, int, int]
+Align = Callable[[Tokens, Tokens, bool, frozenset[int]], list[tuple[Match, float]]]
+"""Finds what two texts share, or one with itself: places in both, and how similar these are.
+
+Hits that have one of some tokens of the second text are left out.
+"""
 
 
 @dataclass(eq=False)
@@ -23,7 +28,7 @@ class Removal:
     gone: range
     kept_in: int
     kept: range
-    similarity: Fraction
+    similarity: float
     gone_places: Places
     kept_places: Places
     taken: set[int]
@@ -33,7 +38,7 @@ class Removal:
         gone, kept = self.gone, self.kept
         return (
             *(self.gone_in, gone.start, gone.stop, self.kept_in, kept.start, kept.stop),
-            float(self.similarity),
+            self.similarity,
         )
 
 
@@ -43,13 +48,13 @@ class Cutter:
     def __init__(
         self,
         texts: Sequence[Tokens],
-        plan: Plan,
+        align: Align,
         others: Sequence[Tokens] | None = None,
         min_documents: int = 0,
         free_rounds: int = 20,
     ) -> None:
         self.texts = [*texts, *(others or [])]
-        self.n_own, self.plan, self.min_documents = len(texts), plan, min_documents
+        self.n_own, self.align, self.min_documents = len(texts), align, min_documents
         self.turns = range(len(texts), len(self.texts)) if others is not None else range(len(texts))
         self.removals: list[Removal] = []
         # After these, what is named as a reason does not go any more.
@@ -85,16 +90,13 @@ class Cutter:
                 continue
             places, still = before[other], set(self.left(other))
             # To count texts it does not matter what has gone from them.
-            lost = {k for k, p in enumerate(places) if p not in still and not self.min_documents}
-            for match, similarity in align(
-                self._tokens(text, query),
-                self._tokens(other, places),
-                self.plan,
-                is_own=is_own,
-                lost=lost,
+            lost = frozenset(
+                k for k, p in enumerate(places) if p not in still and not self.min_documents
+            )
+            for (start, stop, first, last), similarity in self.align(
+                self._tokens(text, query), self._tokens(other, places), is_own, lost
             ):
-                kept = query[match.query_start : match.query_stop]
-                gone = places[match.start : match.stop]
+                kept, gone = query[start:stop], places[first:last]
                 found.append(
                     Removal(other, _span(gone), text, _span(kept), similarity, gone, kept, set())
                 )

@@ -11,59 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import neardup
-from neardup.passages.align import windows_for
 from tests.cutting import (
     collections,
     cut,
     cut_similar,
     dense_case,
     make_text,
-    no_waiting,
+    pair_aligner,
     without,
 )
 from tests.examples import examples
-from tests.oracles import alignment, repeats
 from tests.oracles import cut as oracle
-from tests.oracles.hashing import hash_token
+from tests.oracles import repeats
 from tests.oracles.survivors import choose
 from tests.repeats import spread
 
 thresholds = st.sampled_from(["0.5", "0.7", "0.8", "1"])
 least = st.sampled_from([4, 6, 9])
 keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
-
-
-def plan_of(min_tokens, threshold, num_perm=16):
-    length = windows_for(min_tokens)
-    return alignment.Plan(min_tokens, length, Fraction(threshold), num_perm)
-
-
-@given(collections(), least, thresholds, st.booleans())
-@examples(40)
-def test_align__as_oracle(documents, min_tokens, threshold, within):
-    texts = [make_text(document) for document in documents]
-    with no_waiting():
-        found = neardup.align(
-            texts, within=within, threshold=threshold, min_tokens=min_tokens, gap=0, workers=1
-        ).passages
-    plan = plan_of(min_tokens, threshold, num_perm=64)
-    hashes = [tuple(hash_token(word.encode()) for word in text.split()) for text in texts]
-    expected = [
-        (
-            str(a),
-            *characters(texts[a], *match[:2]),
-            str(b),
-            *characters(texts[b], *match[2:]),
-            float(s),
-        )
-        for a in range(len(texts))
-        for b in range(a if within else a + 1, len(texts))
-        for match, s in alignment.align(hashes[a], hashes[b], plan, is_own=a == b)
-    ]
-    columns = "query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"
-    rows = [tuple(row[name] for name in columns) for row in found.to_pylist()]
-    assert sorted(rows) == sorted(expected)
 
 
 def ranked(texts):
@@ -74,13 +39,6 @@ def ranked(texts):
 def order_of(texts, keep):
     signs = {"first": lambda _: 0, "longest": lambda i: -len(texts[i]), "max:rank": lambda i: -i}
     return sorted(range(len(texts)), key=signs.get(keep, lambda i: len(texts[i])))
-
-
-def characters(text, start, stop):
-    """Where words of a text stand that are parted by single spaces."""
-    words = text.split()
-    first = sum(len(word) + 1 for word in words[:start])
-    return first, first + len(" ".join(words[start:stop]))
 
 
 @given(
@@ -103,9 +61,9 @@ def test_similar_passages__as_oracle(
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )
-    plan = plan_of(min_tokens, threshold)
+    align = pair_aligner(min_tokens, threshold)
     kept = None if others is None else kept
-    cutter = oracle.Cutter(texts, plan, kept, min_documents or 0, free_rounds)
+    cutter = oracle.Cutter(texts, align, kept, min_documents or 0, free_rounds)
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 
@@ -117,8 +75,8 @@ def test_similar_passages__much_is_undone(seed):
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )
-    plan = plan_of(min_tokens, threshold)
-    cutter = oracle.Cutter(texts, plan, None if others is None else kept, min_documents or 0)
+    align = pair_aligner(min_tokens, threshold)
+    cutter = oracle.Cutter(texts, align, None if others is None else kept, min_documents or 0)
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 
