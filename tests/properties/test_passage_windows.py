@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import active, consistent, logarithm, weights
+from neardup.kernels import consistent, logarithm, query_keys, weights
 from neardup.passages import windows as passage_windows
+from neardup.passages.query import gather_queries
+from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import (
     ALL_COPIES,
     group_occurrences,
@@ -273,17 +275,17 @@ def test_weighted_windows__long_texts(tf, idf, min_tokens):
 def test_multiset_windows__have_the_keys_of_queries():
     """What a query's tokens give is the key of the window of the same sub-text."""
     text = zipf_text(random.Random(3), 600, 100)
-    grouped = group_occurrences(TokenLists(*ragged([text])))
+    tokens, offsets = ragged([text])
+    grouped = group_occurrences(TokenLists(tokens, offsets))
     for most_copies in (1, ALL_COPIES):
         columns = table_of(multiset_windows(grouped, 8, 20, most_copies))
 
         def key_of(i, j, most_copies=most_copies):
-            part = group_occurrences(TokenLists(*ragged([text[i : j + 1]])))
-            key = np.empty(1, np.uint64)
-            active.least_values(
-                part.type_hashes, part.type_starts, most_copies, as_uint64([8]), key
-            )
-            return int(key[0])
+            place = np.array([i], np.int64), np.array([j + 1], np.int64)
+            wanted = gather_queries(tokens, *place, make_passage_scheme(), None).wanted
+            key, has_weight = np.zeros((1, 1), np.uint64), np.empty(1, np.bool_)
+            query_keys.least_keys(wanted, 0, most_copies, as_uint64([8]), key, has_weight)
+            return int(key[0, 0])
 
         assert_probes(columns, len(text), 20, key_of, 150)
 

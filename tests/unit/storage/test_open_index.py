@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neardup import InvalidParameterError, PassageIndex, align
-from neardup.passages import handle, search, segment
+from neardup.passages import batches, handle, segment
 from neardup.runtime.runner import Runner
 from neardup.storage import arrays, extras, segments
 
@@ -54,8 +54,8 @@ def work(monkeypatch) -> Counter[str]:
     count(arrays, "map_file", "mapped files")
     count(handle, "read_segment", "segments")
     count(handle, "restore_scheme", "schemes")
-    count(search, "inverse_frequencies", "frequencies")
-    count(search, "_make_scratch", "scratch memory")
+    count(batches, "inverse_frequencies", "frequencies")
+    count(batches.BatchSearcher, "_make_scratch", "scratch memory")
     count(segment, "IdTable", "tables of ids")
     return done
 
