@@ -30,6 +30,7 @@ def without_times(text: str) -> list[str]:
         ("docs/training-data.md", None, "neardup"),
         ("docs/growing.md", "A weekly crawl", "neardup"),
         ("docs/editions.md", None, "neardup"),
+        ("docs/repeated-passages.md", None, "neardup"),
         ("docs/records.md", None, "neardup"),
         ("docs/without-showing.md", None, "neardup"),
     ],

@@ -135,8 +135,10 @@ def cut(
 
     Notes
     -----
-    What was cut once stays as it is when it is cut again with the same options, ``keep`` first and
-    no replacement; where a tokenizer is a file, what was apart may become one token at a joint.
+    What was cut once as a rule stays as it is when it is cut again with the same options, ``keep``
+    first and no replacement: always where equal passages went, but for ``min_documents`` of 3 or
+    more, and where similar ones went unless texts have few different words. Where a tokenizer is a
+    file, what was apart may become one token at a joint.
     Equal passages take time linear in the text, and memory 8 bytes a token; similar ones are looked
     up in an index in a temporary folder, of some 110 bytes a token while it is made. The files are
     read twice, and once more for writing.
