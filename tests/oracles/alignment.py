@@ -1,0 +1,296 @@
+"""Alignment of two texts by its definition: hits of all windows, passages of their chains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import inf
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from tests.oracles import passages, search
+from tests.oracles.chains import common_extent
+from tests.oracles.runs import Match, Part, Rules, chains_of, holds, hull, runs_of
+
+Tokens = tuple[int, ...]
+
+
+class Row(NamedTuple):
+    """A match and how similar it is."""
+
+    match: Match
+    similarity: Fraction
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Passages of ``min_tokens`` or more, found by windows of ``length`` tokens.
+
+    They go on over gaps of ``gap`` tokens, with None over any that have the evidence.
+    """
+
+    min_tokens: int
+    length: int
+    threshold: Fraction
+    num_perm: int
+    recall: Fraction = Fraction(99, 100)
+    seed: int = 42
+    gap: int | None = 0
+
+    @cached_property
+    def hits(self) -> int:
+        numbers = range(self.num_perm, 0, -1)
+        return next(
+            n
+            for n in numbers
+            if search.probability_of_hits(self.num_perm, n, self.threshold) >= self.recall
+        )
+
+    @property
+    def within_runs(self) -> Rules:
+        near = self.length if self.gap is None else min(self.length, self.gap)
+        return Rules(near, near, near // 2, self._cost)
+
+    @property
+    def between_runs(self) -> Rules:
+        gap = inf if self.gap is None else self.gap
+        return Rules(gap, gap, 0, self._cost)
+
+    @property
+    def _cost(self) -> float:
+        return 1 / 5 if self.gap is None else 1 / 1024
+
+
+def align(
+    query: Tokens,
+    document: Tokens,
+    plan: Plan,
+    *,
+    is_own: bool = False,
+    lost: Container[int] = (),
+) -> list[Row]:
+    """Find what two texts share; of one text with itself what it has again, behind itself.
+
+    Hits that have one of the places of the document that are ``lost`` are left out.
+    """
+    hits = sorted(
+        Part((Match(start, stop, i, j + 1),), shared / either * min(stop - start, j + 1 - i))
+        for start, stop in windows(len(query), plan)
+        for i, j, shared, either in similar_parts(
+            query[start:stop], document, plan, stop if is_own else 0
+        )
+        if not any(place in lost for place in range(i, j + 1))
+    )
+    chains = chains_of(runs_of(hits, plan.within_runs), plan.between_runs)
+    found = Settling(query, document, plan, is_own).settle(chains)
+    return sorted(row for row in found if longer(row.match) >= plan.min_tokens)
+
+
+def windows(n_tokens: int, plan: Plan) -> list[tuple[int, int]]:
+    """Windows that begin every half of their length, and one that ends with the text."""
+    if n_tokens <= plan.length:
+        return [(0, n_tokens)] if n_tokens else []
+    starts = [*range(0, n_tokens - plan.length, max(plan.length // 2, 1)), n_tokens - plan.length]
+    return [(start, start + plan.length) for start in starts]
+
+
+@lru_cache(maxsize=1 << 14)
+def similar_parts(
+    window: Tokens, document: Tokens, plan: Plan, first: int
+) -> list[passages.Passage]:
+    """The best sub-texts of those between candidates, from token ``first`` on."""
+    wanted = _keys(window, plan)
+    candidates = [
+        (i, j)
+        for i in range(first, len(document))
+        for j in range(i + plan.length - 1, len(document))
+        if sum(a == b for a, b in zip(wanted, _keys(document[i : j + 1], plan), strict=True))
+        >= plan.hits
+    ]
+    rows = search.hull_rows(candidates, len(document))
+    scheme = search.Scheme(plan.length, plan.num_perm, seed=plan.seed)
+    return passages.picked(search.similar(scheme, window, document, plan.threshold, rows))
+
+
+@lru_cache(maxsize=1 << 16)
+def _keys(tokens: Tokens, plan: Plan) -> list[object]:
+    return search.Scheme(plan.length, plan.num_perm, seed=plan.seed).keys(tokens)
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Makes passages of chains of runs."""
+
+    query: Tokens
+    document: Tokens
+    plan: Plan
+    is_own: bool
+
+    def settle(self, chains: Sequence[Sequence[Part]]) -> list[Row]:
+        """Passages of all chains, of which each adds to those before it what these lack."""
+        kept: list[Row] = []
+        for chain in chains:
+            whole = hull([run.whole for run in chain])
+            if not any(holds(row.match, whole) for row in kept):
+                for row in self._joined(self._parts(chain)):
+                    kept = self._with(kept, row)
+        return without_inner(kept)
+
+    def _with(self, kept: list[Row], row: Row) -> list[Row]:
+        """Passages with one more: as part of the first that gains by it, or by itself.
+
+        It is left out if one that comes before such has half of it.
+        """
+        for k, other in enumerate(kept):
+            share = common_share(other.match, row.match)
+            if share:
+                both = self._measured(hull([other.match, row.match]))
+                if both is not None and self._surplus(both) > self._surplus(other):
+                    return [*kept[:k], both, *kept[k + 1 :]]
+                if share >= Fraction(1, 2):
+                    return kept
+        return [*kept, row]
+
+    def _parts(self, chain: Sequence[Part]) -> list[Row]:
+        """A passage of the whole chain, or those of its two parts."""
+        whole = hull([run.whole for run in chain])
+        refined = refined_ends(self.query, self.document, whole, self.plan)
+        for match in (
+            *(grown(self.query, self.document, each) for each in (refined, whole)),
+            whole,
+        ):
+            row = self._measured(match)
+            if row is not None:
+                return [row]
+        if len(chain) > 1:
+            cut = parting([run.whole for run in chain])
+            return [*self._parts(chain[:cut]), *self._parts(chain[cut:])]
+        matches = chain[0].matches
+        if len(matches) == 1:
+            return []
+        cut = parting(matches)
+        # Evidence does not count any more.
+        halves = Part(matches[:cut], 0), Part(matches[cut:], 0)
+        return [row for half in halves for row in self._parts([half])]
+
+    def _joined(self, rows: Sequence[Row]) -> list[Row]:
+        """Passages one behind the other, as one with those before where that is similar enough."""
+        joined: list[Row] = []
+        for each in rows:
+            row = each
+            while joined and (both := self._measured(hull([joined[-1].match, row.match]))):
+                joined.pop()
+                row = both
+            joined.append(row)
+        return joined
+
+    def _measured(self, match: Match) -> Row | None:
+        """A passage that is similar enough, and does not overlap with itself."""
+        if self.is_own and match.start < match.query_stop:
+            return None
+        value = Fraction(*common_and_all(self.query, self.document, match))
+        return Row(match, value) if value >= self.plan.threshold else None
+
+    def _surplus(self, row: Row) -> Fraction:
+        """Tokens that both have beyond those that the threshold asks for."""
+        common, every = common_and_all(self.query, self.document, row.match)
+        return common - self.plan.threshold * every
+
+
+def common_share(one: Match, other: Match) -> Fraction:
+    """The share of the other that one has, in the text where that is less."""
+    return min(
+        Fraction(len(set(places) & set(own)), len(places))
+        for places, own in (
+            (range(*other[:2]), range(*one[:2])),
+            (range(*other[2:]), range(*one[2:])),
+        )
+    )
+
+
+def parting(chain: Sequence[Match]) -> int:
+    """Where a chain is parted: at its widest gap, of several at the one nearest to the middle."""
+
+    def gap(k: int) -> int:
+        before, after = chain[k - 1], chain[k]
+        return max(after.query_start - before.query_stop, after.start - before.stop, 0)
+
+    numbers = range(1, len(chain))
+    return min(numbers, key=lambda k: (-gap(k), abs(2 * k - len(chain)), k))
+
+
+def refined_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> Match:
+    """Both ends where most tokens agree and fewest differ, looked for from inside outwards."""
+    a, b, c, d = match
+    reach = plan.length
+    inner = min(reach, (b - a) // 2, (d - c) // 2)
+    if inner < 1:
+        return match
+    left = _outward(
+        query[max(a - reach, 0) : a + inner][::-1],
+        document[max(c - reach, 0) : c + inner][::-1],
+        plan.threshold,
+    ) or (inner, inner)
+    right = _outward(
+        query[b - inner : b + reach], document[d - inner : d + reach], plan.threshold
+    ) or (inner, inner)
+    refined = Match(
+        a + inner - left[0], b - inner + right[0], c + inner - left[1], d - inner + right[1]
+    )
+    is_empty = refined.query_start >= refined.query_stop or refined.start >= refined.stop
+    return match if is_empty else refined
+
+
+@lru_cache(maxsize=1 << 16)
+def _outward(query: Tokens, document: Tokens, threshold: Fraction) -> tuple[int, int] | None:
+    """How much to take of both: in the same order, or in any where that is over twice as much."""
+    _, *extent = common_extent(query, document, threshold.numerator, threshold.denominator)
+    x, y = _in_order(query, document)
+    if sum(extent) > 2 * (x + y):
+        x, y = extent
+    return (x, y) if x + y else None
+
+
+def _in_order(query: Tokens, document: Tokens) -> tuple[int, int]:
+    best, ends, score = 0, (0, 0), 0
+    for edit in Levenshtein.opcodes(query, document):
+        size = max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
+        score += size if edit.tag == "equal" else -size
+        if score > best:
+            best, ends = score, (edit.src_end, edit.dest_end)
+    return ends
+
+
+def grown(query: Tokens, document: Tokens, match: Match) -> Match:
+    """Both ends moved outwards over equal tokens."""
+    a, b, c, d = match
+    while a and c and query[a - 1] == document[c - 1]:
+        a, c = a - 1, c - 1
+    while b < len(query) and d < len(document) and query[b] == document[d]:
+        b, d = b + 1, d + 1
+    return Match(a, b, c, d)
+
+
+def common_and_all(query: Tokens, document: Tokens, match: Match) -> tuple[int, int]:
+    """Tokens that both parts have, and those that either has, copies counted."""
+    a = Counter(query[match.query_start : match.query_stop])
+    b = Counter(document[match.start : match.stop])
+    return (a & b).total(), (a | b).total()
+
+
+def without_inner(rows: Sequence[Row]) -> list[Row]:
+    """Those that are not within another one on both sides; one of equal ones."""
+    distinct = {row.match: row for row in rows}
+    return [
+        row
+        for match, row in distinct.items()
+        if not any(other != match and holds(other, match) for other in distinct)
+    ]
+
+
+def longer(match: Match) -> int:
+    return max(match.query_stop - match.query_start, match.stop - match.start)

@@ -1,0 +1,56 @@
+"""Alignment of small collections against brute force: every passage, its ends, its similarity."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.passages.align import windows_for
+from tests.cutting import collections, make_text, no_waiting
+from tests.examples import examples
+from tests.oracles import alignment
+from tests.oracles.hashing import hash_token
+
+
+@given(
+    collections() | collections(n_words=5),
+    st.sampled_from([4, 6, 9]),
+    st.sampled_from(["0.5", "0.7", "0.8", "1"]),
+    st.booleans(),
+    st.sampled_from([0, 2, 9, None]),
+)
+@examples(60)
+def test_align__as_oracle(documents, min_tokens, threshold, within, gap):
+    texts = [make_text(document) for document in documents]
+    with no_waiting():
+        found = neardup.align(
+            texts, within=within, threshold=threshold, min_tokens=min_tokens, gap=gap, workers=1
+        ).passages
+    length = windows_for(min_tokens)
+    plan = alignment.Plan(min_tokens, length, Fraction(threshold), num_perm=64, gap=gap)
+    hashes = [tuple(hash_token(word.encode()) for word in text.split()) for text in texts]
+    expected = [
+        (
+            str(a),
+            *characters(texts[a], *match[:2]),
+            str(b),
+            *characters(texts[b], *match[2:]),
+            float(s),
+        )
+        for a in range(len(texts))
+        for b in range(a if within else a + 1, len(texts))
+        for match, s in alignment.align(hashes[a], hashes[b], plan, is_own=a == b)
+    ]
+    columns = "query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"
+    rows = [tuple(row[name] for name in columns) for row in found.to_pylist()]
+    assert sorted(rows) == sorted(expected)
+
+
+def characters(text, start, stop):
+    """Where words of a text stand that are parted by single spaces."""
+    words = text.split()
+    first = sum(len(word) + 1 for word in words[:start])
+    return first, first + len(" ".join(words[start:stop]))
