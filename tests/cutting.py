@@ -6,18 +6,16 @@ import random
 import tempfile
 from collections import Counter
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.align import Aligner, make_alignment_plan, windows_for
+from neardup.passages.align import make_alignment_plan, windows_for
 from neardup.passages.cutting import CutPlan, PassageCutter
-from neardup.passages.query_windows import Later
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
 from neardup.passages.temporary import index_tokens
@@ -85,34 +83,6 @@ def cut_similar(texts, min_tokens, threshold, others=None, min_documents=None, n
         )
         found = cutter.cut()
     return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
-
-
-def pair_aligner(min_tokens, threshold, num_perm=16):
-    """A function that aligns two token lists by themselves, for the oracle of cuts."""
-    scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
-    search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
-    alignment = make_alignment_plan(search, min_tokens, gap=0)
-
-    @cache
-    def align(query, document, is_own, lost):
-        lists = [TokenLists(*ragged([tokens])) for tokens in (query, document)]
-        later = Later(np.zeros(1, np.int64), np.full(1, is_own))
-        with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, no_waiting():
-            index = index_tokens(
-                Path(folder) / "i", lists[1], scheme=scheme, tokenizer="words", runner=runner
-            )
-            aligner = Aligner(index, alignment, runner)
-            [hits] = aligner.find(lists[0], lambda _: None, later)
-            places = zip(hits.starts.tolist(), hits.stops.tolist(), strict=True)
-            are_there = [lost.isdisjoint(range(*each)) for each in places]
-            hits = hits.take(np.array(are_there, np.bool_))
-            found = aligner.settle(lists[0].values, hits, 0 if is_own else None)
-            return [
-                ((hit.query_start, hit.query_stop, hit.start, hit.stop), similarity)
-                for _, hit, similarity in found
-            ]
-
-    return align
 
 
 def make_lists(texts):

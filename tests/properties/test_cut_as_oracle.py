@@ -11,24 +11,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.passages.align import windows_for
 from tests.cutting import (
     collections,
     cut,
     cut_similar,
     dense_case,
     make_text,
-    pair_aligner,
     without,
 )
 from tests.examples import examples
+from tests.oracles import alignment, repeats
 from tests.oracles import cut as oracle
-from tests.oracles import repeats
 from tests.oracles.survivors import choose
 from tests.repeats import spread
 
 thresholds = st.sampled_from(["0.5", "0.7", "0.8", "1"])
 least = st.sampled_from([4, 6, 9])
 keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
+
+
+def pair_aligner(min_tokens, threshold):
+    """What brute force finds that two token lists share."""
+    plan = alignment.Plan(min_tokens, windows_for(min_tokens), Fraction(threshold), num_perm=16)
+
+    def align(query, document, is_own, lost):
+        found = alignment.align(query, document, plan, is_own=is_own, lost=lost)
+        return [(match, float(similarity)) for match, similarity in found]
+
+    return align
 
 
 def ranked(texts):
