@@ -128,6 +128,14 @@ def test_chain_hits__formulas_beside_the_diagonal():
     assert all(len(other) <= 2 for other in others)
 
 
+def test_chain_hits__a_branch_within_its_run_is_no_chain():
+    """What a run holds already is not found again beside it."""
+    run = [Hit(i, i + 12, i, i + 12) for i in range(0, 60, 6)]
+    branch = Hit(58, 64, 57, 63)
+    found = chained([*run, branch], [1.0] * 11, ChainRules(12, NO_LIMIT, 0.2))
+    assert [[part.whole for part in chain] for chain in found] == [[Hit(0, 66, 0, 66)]]
+
+
 @given(found=st.lists(hits, min_size=2, max_size=12))
 def test_split_chain__in_two_parts(found):
     runs = [Run((hit,), hit, 1.0) for hit in found]
