@@ -17,8 +17,8 @@ import pytest
 from tests.spilling import files_of, write_lines
 
 ROOT = Path(__file__).parents[2]
-# 9 are 54 in all, and take six minutes.
-N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "2"))
+# 9 are 54 in all, and take six minutes of two cores.
+N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 
 pytestmark = [
     pytest.mark.kills,
@@ -114,18 +114,23 @@ def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
 @pytest.mark.usefixtures("rows")
 def test_interrupted__leaves_nothing(tmp_path, sent):
     word, code = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}[sent]
-    process = start(tmp_path, {}, *KINDS["similar"])
-    while not list((tmp_path / "tmp").glob("neardup-*/*")):
-        time.sleep(0.002)
-    process.send_signal(sent)
-    assert end(process) == (code, "", f"{word}; no output was written\n")
+    said = (0, "", "")
+    while said[0] == 0:
+        # On a busy machine a run may have ended before the signal comes.
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        process = start(tmp_path, {}, *KINDS["similar"])
+        while process.poll() is None and not list((tmp_path / "tmp").glob("neardup-*/*")):
+            time.sleep(0.002)
+        process.send_signal(sent)
+        said = end(process)
+    assert said == (code, "", f"{word}; no output was written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.jsonl", "b.jsonl", "c.jsonl", "tmp"
     ]  # fmt: skip
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("largest", [500, 2000, 5000, 9000])
+@pytest.mark.parametrize("largest", [500, 5000])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("rows")
 def test_disk_full__one_line(tmp_path, kind, largest):
