@@ -85,7 +85,8 @@ def command(
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.passages.align import AlignOptions, align_collections, choose_given
+    from neardup.jobs.passages.align_plan import AlignOptions, choose_given
+    from neardup.jobs.passages.align_run import align_collections
     from neardup.jobs.passages.other import Other, choose_other, no_other
     from neardup.passages.handle import PassageHandle
     from neardup.runtime.runner import Runner

@@ -1,0 +1,127 @@
+"""Options of an alignment, and the plan that is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from neardup.jobs.document_options import AgainstOptions
+from neardup.jobs.passages.presets import PRESETS, Preset
+from neardup.options.choices import (
+    AlignmentSummary,
+    PresetName,
+)
+from neardup.options.jobs import FUNCTIONS
+from neardup.options.kinds import exact_fraction, percent_of
+from neardup.options.option import check_options, no_effect
+from neardup.passages.align import (
+    AlignmentPlan,
+    make_alignment_plan,
+)
+from neardup.passages.documents import ReadOptions
+from neardup.passages.recall import check_either
+from neardup.passages.scheme import PassageScheme
+from neardup.passages.search import make_search_plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignOptions(AgainstOptions):
+    """What decides the result of an alignment; see ``align`` for the meanings."""
+
+    known = FUNCTIONS["align"]
+
+    preset: PresetName | None = None
+    threshold: str | float | Decimal | Fraction | None = None
+    recall: str | float | Decimal | Fraction | None = None
+    hits: int | None = None
+    min_tokens: int | None = None
+    gap: int | None = None
+    max_documents: int | str | None = None
+    within: bool = False
+    summary: AlignmentSummary | None = None
+    with_text: bool = False
+    excerpt: int | None = None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether passages have their texts."""
+        return self.with_text or self.excerpt is not None
+
+    def check_not_within(self, where: str, remedy: str, *others: str) -> None:
+        """Raise if passages within documents are asked for where there is a second collection.
+
+        Raises
+        ------
+        InvalidParameterError
+            Then; the arguments are those of ``no_effect``.
+        """
+        if self.within:
+            raise no_effect("within", where, remedy, *others)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_either(self.recall, self.hits)
+
+    @property
+    def usual(self) -> Preset:
+        """What is taken for options that are not given."""
+        return PRESETS[self.preset]
+
+    @property
+    def widest_gap(self) -> int | None:
+        """Tokens between two parts of a passage; None where their evidence decides."""
+        return self.usual.gap if self.gap is None else self.gap
+
+    @property
+    def read(self) -> ReadOptions:
+        """How documents of the first collection are read."""
+        return ReadOptions(self.columns, self.skip_bad)
+
+    @property
+    def read_other(self) -> ReadOptions:
+        """How documents of the other collection are read."""
+        return ReadOptions(self.other_columns, self.skip_bad)
+
+
+def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
+    """Work out what an alignment has to look for in an index of a scheme.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the recall is out of reach, or there are no so many hits.
+    """
+    usual = options.usual.threshold
+    threshold = exact_fraction(
+        "threshold", usual if options.threshold is None else options.threshold
+    )
+    recall = None if options.recall is None else exact_fraction("recall", options.recall)
+    search = make_search_plan(scheme, threshold, recall, "best", options.hits)
+    least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
+    # Between the shingles of two parts are also those that share tokens with a part.
+    gap = None if options.widest_gap is None else scheme.count_tokens(options.widest_gap)
+    return make_alignment_plan(search, scheme.count_shingles(least), gap)
+
+
+def most_documents(most: int | str | None, n_documents: int) -> int | None:
+    """Return the number that a percentage of the documents is.
+
+    What two documents share is always looked for: in few of them, two are many percent.
+    """
+    return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
+
+
+def choose_given(**options: Any) -> dict[str, Any]:
+    """Check options of a scheme, and leave out those that are as if they had not been given.
+
+    Raises
+    ------
+    InvalidParameterError
+        For the first that has the wrong type or is out of range.
+    """
+    checked = check_options(FUNCTIONS["align"], **options)
+    defaults = {option.name: option.default for option in FUNCTIONS["align"]}
+    # Not by ==, for which a seed of 0 is False.
+    return {name: value for name, value in checked.items() if value is not defaults[name]}
