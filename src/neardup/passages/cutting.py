@@ -185,14 +185,11 @@ class PassageCutter:
         for number, indexed in enumerate(self._indexed):
             asked = [text for text in texts if self._is_asked(text, number)]
             later = self._later(asked, number)
-            asked = [
-                text
-                for text, first in zip(asked, later.firsts.tolist(), strict=True)
-                if first < len(indexed.texts)
-            ]
-            if not asked:
+            may_find = later.firsts < len(indexed.texts)
+            if not may_find.any():
                 continue
-            later = self._later(asked, number)
+            asked = [asked[k] for k in np.flatnonzero(may_find).tolist()]
+            later = Later(later.firsts[may_find], later.are_own[may_find])
             lists = join_lists([self._texts.left(text) for text in asked])
             lists = indexed.index.scheme.shingle(lists)
             aligner = Aligner(indexed.index, self._plan.alignment, self._runner)

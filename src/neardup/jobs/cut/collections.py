@@ -70,3 +70,10 @@ def read_collections(
 def keep_order(own: Catalogue, keep: KeepPolicy) -> Int64s:
     """Return the documents of a collection in the order of a policy."""
     return np.ascontiguousarray(keep.order(len(own), own.lengths, own.order), np.int64)
+
+
+def keep_ranks(own: Catalogue, keep: KeepPolicy) -> Int64s:
+    """Return the place of each document of a collection in the order of a policy."""
+    ranks: Int64s = np.empty(len(own), np.int64)
+    ranks[keep_order(own, keep)] = np.arange(len(own))
+    return ranks

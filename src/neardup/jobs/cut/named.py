@@ -84,7 +84,7 @@ def read_named_spans(named_in: Any) -> pa.Table:
 
 
 def cut_named(
-    own: Catalogue, table: pa.Table, side: Side | None, order: Int64s
+    own: Catalogue, table: pa.Table, side: Side | None, ranks: Int64s
 ) -> tuple[CutSpans, NamedKeepers]:
     """Choose which of the spans that a table names go.
 
@@ -115,8 +115,6 @@ def cut_named(
     if side == "query":
         pairs = pairs.turned(np.ones(len(pairs.documents), np.bool_))
     if side is None and form == "passages":
-        ranks = np.empty(len(own), np.int64)
-        ranks[order] = np.arange(len(own))
         pairs = pairs.turned(_is_before(pairs, ranks))
         rows = _choose(pairs, ranks)
     else:
@@ -131,12 +129,10 @@ def cut_named(
         pairs.kept_stops,
         pairs.similarities,
     ).select(rows)
-    order_of_rows = np.lexsort(
-        (spans.kept_starts, spans.kept_documents, spans.stops, spans.starts, spans.documents)
-    )
-    chosen = rows[order_of_rows]
+    places = spans.order()
+    chosen = rows[places]
     is_own = pa.array((side is None) & (pairs.kept_documents[chosen] >= 0))
-    return spans.select(order_of_rows), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
+    return spans.select(places), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:

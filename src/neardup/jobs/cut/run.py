@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
-from neardup.jobs.cut.collections import keep_order, read_collections
+from neardup.jobs.cut.collections import keep_ranks, read_collections
 from neardup.jobs.cut.keepers import ReadKeepers
 from neardup.jobs.cut.named import cut_named, read_named_spans
 from neardup.jobs.cut.passages import cut_passages
@@ -103,7 +103,7 @@ def cut_as_named(
         )
         note(documents=len(own), spans=len(table))
     with runner.stage("cut") as note:
-        spans, keepers = cut_named(own, table, side, keep_order(own, plan.keep))
+        spans, keepers = cut_named(own, table, side, keep_ranks(own, plan.keep))
         note(spans=len(spans))
     gaps, other = merge_spans(spans), Catalogue.of_none()
     with runner.stage("report"):

@@ -40,10 +40,14 @@ class CutSpans:
         """Return some rows."""
         return CutSpans(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def in_order(self) -> CutSpans:
-        """Return the rows by document, start and stop, then by what stays."""
+    def order(self) -> Int64s:
+        """Return the places of the rows by document, start and stop, then by what stays."""
         keys = (self.kept_starts, self.kept_documents, self.stops, self.starts, self.documents)
-        return self.select(np.lexsort(keys))
+        return np.lexsort(keys)
+
+    def in_order(self) -> CutSpans:
+        """Return the rows in ``order``."""
+        return self.select(self.order())
 
 
 @dataclass(frozen=True)

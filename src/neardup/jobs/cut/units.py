@@ -12,6 +12,7 @@ from neardup.clustering.keep import KeepPolicy
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
+from neardup.jobs.cut.collections import keep_ranks
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans
 from neardup.jobs.dedup.choose import choose_by_buckets
@@ -79,8 +80,7 @@ def cut_units(
         (other, own), listed = _list_units(collections, plan, workspace, runner)
         note(documents=len(own), units=sum(map(len, listed)))
     with runner.stage("cut") as note:
-        ranks = np.empty(len(own), np.int64)
-        ranks[plan.keep.order(len(own), own.lengths, own.order)] = np.arange(len(own))
+        ranks = keep_ranks(own, plan.keep)
         assignment = _decide((other, own), listed, ranks, plan, workspace, runner)
         spans = _spans(assignment, listed[0], listed[1], len(other))
         note(units=len(spans))
