@@ -60,6 +60,8 @@ def _group_by_kept(spans: CutSpans) -> Int64s:
     base = documents * room
     reached = np.maximum.accumulate(base + spans.kept_stops[order])
     is_new = np.concatenate([[True], base[1:] + starts[1:] >= reached[:-1]])
+    # What stays in documents that were not read may be anything.
+    is_new |= documents < 0
     groups = np.empty(len(spans), np.int64)
     groups[order] = np.cumsum(is_new) - 1
     return groups

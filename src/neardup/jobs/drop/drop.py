@@ -84,6 +84,12 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
         except (InvalidInputError, pa.ArrowException):
             table = pa.table({})
         names = table.column_names
+        if column not in names and {"id", "kept_id", "start", "end"} <= set(names):
+            message = (
+                f"there is no column {column!r}; the table names spans that were cut out of "
+                "documents, which did not go; cut --named-in takes such spans out"
+            )
+            raise InvalidInputError(message, path=path) from None
         if column not in names and "id" in names and "kept_id" in names:
             message = (
                 f"there is no column {column!r}; the documents that went are in column 'id', those "

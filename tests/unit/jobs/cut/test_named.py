@@ -157,3 +157,15 @@ def test_named__nothing(table):
 def test_named__options_that_have_no_effect(option):
     with pytest.raises(InvalidParameterError, match="has no effect with named_in"):
         gone(named(("x", 0, 4)), **option)
+
+
+def test_most_repeated__not_what_stays_elsewhere():
+    """Passages that stay in documents that nobody has read are not taken for one."""
+    texts = ["a b c d e f", "g h i j k l"]
+    rows = [
+        {"query_id": "q", "query_start": 0, "query_end": 5, "doc_id": str(k), "doc_start": 0,
+         "doc_end": 5}
+        for k in range(2)
+    ]  # fmt: skip
+    result = neardup.cut(texts, named_in=rows)
+    assert [each["copies"] for each in result.summary["most_repeated"]] == [1, 1]
