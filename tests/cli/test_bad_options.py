@@ -57,8 +57,8 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--tokenizer word",
-            "--tokenizer must be one of words, whitespace, characters, bytes, a tokenizer.json "
-            "file or a function, got 'word'",
+            "--tokenizer must be one of words, whitespace, characters, lines, bytes, a "
+            "tokenizer.json file or a function, got 'word'",
         ),
         (
             "--tokenizer bytes --casefold",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
@@ -74,18 +75,32 @@ def changed_bytes(text: str, form: str | None) -> set[int]:
     return found
 
 
+def in_lines(text: str) -> list[bool]:
+    """Tell of each character whether it is part of a line, and not white space at the end of it."""
+    found: list[bool] = []
+    for line in re.split("([\n\r\0])", text):
+        found += [
+            line not in ("\n", "\r", "\0") and i < len(line.rstrip()) for i in range(len(line))
+        ]
+    return found
+
+
 def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int]]:
     """Give the tokens of a text, each with its place in the text's bytes."""
     if kind == "bytes":
         return [(bytes([byte]), i, i + 1) for i, byte in enumerate(text.encode())]
     tokens: list[tuple[str, int, int]] = []
     grows = adheres = False  # the last token takes up characters; or those that fold to nothing
-    for character, start, stop in normalised_characters(text, options.unicode_form):
+    characters = normalised_characters(text, options.unicode_form)
+    inside = in_lines("".join(character for character, _, _ in characters))
+    for (character, start, stop), is_inside in zip(characters, inside, strict=True):
         separates = stands_alone = False
         if kind == "words":
             separates, stands_alone = not is_word_part(character), is_unspaced(character)
         elif kind == "whitespace":
             separates = character.isspace() or character == "\0"
+        elif kind == "lines":
+            separates = not is_inside
         else:
             stands_alone = True
         folded = fold(character, options)

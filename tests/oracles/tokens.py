@@ -62,8 +62,18 @@ def is_word_part(character: str) -> bool:
     return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
+def fold_all(text: str, options: Options) -> str:
+    return "".join(fold(character, options) for character in text)
+
+
+def split_lines(text: str) -> list[str]:
+    for end in ("\r\n", "\r", "\0"):
+        text = text.replace(end, "\n")
+    return text.split("\n")
+
+
 def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
-    """Cut a text into tokens of folded UTF-8: words, whitespace, characters or bytes."""
+    """Cut a text into tokens of folded UTF-8: words, whitespace, lines, characters or bytes."""
     if kind == "bytes":
         return [bytes([byte]) for byte in text.encode()]
     if options.unicode_form is not None:
@@ -71,6 +81,9 @@ def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
     if kind == "characters":
         folded = [fold(character, options) for character in text]
         return [part.encode() for part in folded if part]
+    if kind == "lines":
+        lines = [fold_all(line.rstrip(), options) for line in split_lines(text)]
+        return [line.encode() for line in lines if line]
     tokens, current = [], ""
     for character in text:
         if kind == "words":

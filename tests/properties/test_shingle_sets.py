@@ -21,7 +21,7 @@ from tests.strategies import any_text, small_texts
 text_lists = st.lists(st.one_of(small_texts, any_text), max_size=6)
 ngrams = st.integers(1, 7)
 readings = st.sampled_from(["set", "numbered"])
-names = st.sampled_from(["words", "whitespace", "characters", "bytes"])
+names = st.sampled_from(["words", "whitespace", "characters", "lines", "bytes"])
 
 
 def lists_of(sets: ShingleSets) -> list[list[int]]:
@@ -118,7 +118,7 @@ def test_make_shingle_scheme__bytes_take_no_normalisation():
 
 @pytest.mark.parametrize("name", ["word", "", "tokens.txt"])
 def test_make_shingle_scheme__unknown_tokenizer(name):
-    with pytest.raises(InvalidParameterError, match="words, whitespace, characters, bytes"):
+    with pytest.raises(InvalidParameterError, match="words, whitespace, characters, lines, bytes"):
         make_shingle_scheme(name)
 
 

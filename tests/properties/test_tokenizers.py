@@ -82,6 +82,8 @@ def test_hash_tokens__unicode_form_of_every_character(form):
         ("words", "٣٤ 34", Options(fold_digits=True), ["34", "34"]),
         ("words", "  \t\n…", Options(), []),
         ("whitespace", "It's  \u2003a-b\0c", Options(casefold=False), ["It's", "a-b", "c"]),
+        ("lines", "  a \t\r\n \n\nB c\u3000\0 d", Options(), ["  a", "b c", " d"]),
+        ("lines", " \u2003\n\r", Options(casefold=False), []),
         ("characters", "a b", Options(casefold=False), ["a", " ", "b"]),
         ("characters", "Aé", Options(), ["a", "é"]),
     ],

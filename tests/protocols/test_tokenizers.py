@@ -130,6 +130,7 @@ CASES = [
     _named("words"),
     _named("whitespace"),
     _named("characters"),
+    _named("lines"),
     _named("bytes", normalises=False),
     _file("pairs.json"),
     _file("pieces.json"),

@@ -235,7 +235,7 @@ class Columns(Kind):
 class Tokenizer(Kind):
     """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
 
-    names = ("words", "whitespace", "characters", "bytes")
+    names = ("words", "whitespace", "characters", "lines", "bytes")
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""

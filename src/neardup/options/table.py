@@ -117,7 +117,7 @@ ON_ERROR = Option(
 TOKENIZER = Option(
     "tokenizer",
     Tokenizer(),
-    "words, whitespace, characters, bytes, or the path of a tokenizer.json file.",
+    "words, whitespace, characters, lines, bytes, or the path of a tokenizer.json file.",
     usual="words",
 )
 NGRAM = Option("ngram", Whole(1, 65536), "Tokens in a shingle.", usual="5; 1 for weighted-jaccard")

@@ -101,6 +101,13 @@ def _between_spaces() -> Bytes:
     return classes
 
 
+def _between_line_ends() -> Bytes:
+    """Return the parts of code points where tokens are lines; U+0000 as for white space."""
+    classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
+    classes[[0, ord("\n"), ord("\r")]] = SEPARATOR
+    return classes
+
+
 def _words() -> Bytes:
     """Return the parts of code points where tokens are words, or letters of unspaced scripts."""
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
@@ -116,6 +123,7 @@ RULES: dict[str, Callable[[], Bytes]] = {
     "words": _words,
     "whitespace": _between_spaces,
     "characters": _all_single,
+    "lines": _between_line_ends,
 }
 """For each tokenizer by characters what part every code point has, as in ``kernels.folding``."""
 

@@ -132,8 +132,8 @@ def test_byte_size__units(text, n_bytes):
         (
             Tokenizer(),
             "word",
-            "x must be one of words, whitespace, characters, bytes, a tokenizer.json file or a "
-            "function, got 'word'",
+            "x must be one of words, whitespace, characters, lines, bytes, a "
+            "tokenizer.json file or a function, got 'word'",
         ),
     ],
 )

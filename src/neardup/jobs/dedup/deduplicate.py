@@ -112,8 +112,8 @@ def deduplicate(
         Least probability, in (0, 1], that a pair at the threshold is found; 1 only with a
         threshold of 1. None is 0.99.
     tokenizer
-        ``words``, ``whitespace``, ``characters``, ``bytes``, the path of a ``tokenizer.json`` or a
-        function from a text to its tokens.
+        ``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a
+        ``tokenizer.json`` or a function from a text to its tokens.
     ngram
         Tokens in a shingle; 5, for ``weighted-jaccard`` 1.
     occurrences

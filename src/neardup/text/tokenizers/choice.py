@@ -26,9 +26,10 @@ def make_tokenizer(
     tokenizer
         ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
-        runs of anything but white space. ``characters``: every code point. ``bytes``: every
-        UTF-8 byte. The path of a ``tokenizer.json`` file. A function from a text to its tokens,
-        see ``TokenFunction``.
+        runs of anything but white space. ``characters``: every code point. ``lines``: every
+        line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. The
+        path of a ``tokenizer.json`` file. A function from a text to its tokens, see
+        ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` takes none.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers.bytewise import ByteTokenizer
+from neardup.text.tokenizers.lines import LineTokenizer
 from neardup.text.tokenizers.tables import CharacterTokenizer, TableTokenizer
 from neardup.text.tokenizers.tokenizer import Tokenizer
 
@@ -34,6 +35,7 @@ NAMED = {
     "words": NamedTokenizer(TableTokenizer, casefold=True),
     "whitespace": NamedTokenizer(TableTokenizer),
     "characters": NamedTokenizer(CharacterTokenizer),
+    "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
 }
 """All of them, in the order in which messages list them."""
