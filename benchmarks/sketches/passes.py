@@ -18,7 +18,6 @@ from neardup.reading.plan import SLICE_BYTES
 from neardup.sketches.edit.distances import signature_distances
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.rabin import rabin_shingle_lists
 from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
@@ -26,6 +25,7 @@ from neardup.tables import Texts, WeightedSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
 
 SHINGLES = make_shingle_scheme("words", ngram=5)
+RABIN = make_shingle_scheme("words", ngram=5, fingerprint="rabin")
 SCHEMES = {"smallest": SmallestScheme(), "modulo": ModuloScheme()}
 EDITS = EditScheme(100)
 WEIGHTED = WeightedMinHashScheme(128)
@@ -58,7 +58,7 @@ def stages(texts: Texts) -> Seconds:
         for name, scheme in SCHEMES.items():
             sketch_sets(lists, scheme)
             clock.end(name)
-        rabin_shingle_lists(tokens, SHINGLES)
+        shingle_lists(tokens, RABIN)
         clock.end("shingles by Rabin fingerprints")
     return clock.seconds
 

@@ -18,6 +18,7 @@ from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
+    Fingerprint,
     InputFormat,
     InverseFrequency,
     Occurrences,
@@ -47,6 +48,8 @@ def deduplicate(
     tokenizer: str | Path | TokenFunction = "words",
     ngram: int | None = None,
     occurrences: Occurrences | None = None,
+    fingerprint: Fingerprint | None = None,
+    fingerprint_bits: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -87,7 +90,9 @@ def deduplicate(
     against_text_column, against_id_column, measure, threshold, recall, tokenizer, ngram
         As for ``neardup.deduplicate``, and so are all others up to ``on_error``. A function as
         ``tokenizer`` has to be one that Spark can send to its executors.
-    occurrences, casefold, unicode_form, strip_accents, fold_digits, num_perm, bands, rows, seed
+    occurrences, fingerprint, fingerprint_bits, casefold, unicode_form, strip_accents, fold_digits
+        Likewise.
+    num_perm, bands, rows, seed
         Likewise.
     keep, clusters, tf, idf, text_column, id_column, input_format, encoding, delimiter, lines
         Likewise.
@@ -127,6 +132,8 @@ def deduplicate(
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
+        fingerprint=fingerprint,
+        fingerprint_bits=fingerprint_bits,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,

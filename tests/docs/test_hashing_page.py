@@ -18,14 +18,15 @@ from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
-from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.normalise import Normalisation
+from neardup.text.rabin import draw_polynomial
 from neardup.text.shingles import (
     HASH_VERSION,
     digest_token_lists,
     make_shingle_scheme,
     shingle_lists,
+    shingle_texts,
 )
 from neardup.text.tokenizers import make_tokenizer
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
@@ -228,14 +229,14 @@ def test_hashing_page__min_hashes_of_passages():
 
 
 def test_hashing_page__rabin_polynomials():
-    for seed, polynomial in vectors("Rabin fingerprints"):
-        drawn = next(p for p in rabin.candidates(seed) if rabin.is_irreducible(p))
-        assert drawn == draw_polynomial(seed) | 1 << 64 == polynomial
+    for seed, degree, polynomial in vectors("Rabin fingerprints"):
+        drawn = next(p for p in rabin.candidates(seed, degree) if rabin.is_irreducible(p))
+        assert drawn == draw_polynomial(seed, degree) == polynomial
 
 
 @pytest.mark.parametrize("table", [1, 2])
 def test_hashing_page__rabin_fingerprints(table):
-    polynomial = dict(vectors("Rabin fingerprints"))[42]
+    polynomial = draw_polynomial(42)
     rows = vectors("Rabin fingerprints", table=table)
     assert len(rows) > 2
     for given, remainder, shingle in rows:
@@ -247,15 +248,17 @@ def test_hashing_page__rabin_fingerprints(table):
             source = token_lists(given)
         assert rabin.fingerprint(string, polynomial) == remainder
         assert oracle.mix(remainder) == shingle
-        scheme = make_shingle_scheme("bytes" if table == 1 else "words", ngram=99)
-        assert rabin_shingle_lists(source, scheme).values.tolist() == [shingle]
+        tokenizer = "bytes" if table == 1 else "words"
+        scheme = make_shingle_scheme(tokenizer, ngram=99, fingerprint="rabin")
+        hash_shingles = shingle_texts if table == 1 else shingle_lists
+        assert hash_shingles(source, scheme).values.tolist() == [shingle]
 
 
 def test_hashing_page__samples_of_sets():
     rows = vectors("Permutation and samples")
     assert {row[0] for row in rows} == {"smallest", "modulo"}
     assert {row[3] for row in rows} == {"mixer", "rabin"}
-    polynomial = dict(vectors("Rabin fingerprints"))[42]
+    polynomial = draw_polynomial(42)
     for kind, size, modulus, fingerprint, text, m, found in rows:
         expected = found if isinstance(found, list) else [found]
         tokens = hashed(text.split())

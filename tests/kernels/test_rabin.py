@@ -1,32 +1,33 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
 
 from neardup.kernels import rabin as kernels
-from neardup.sketches import rabin
+from neardup.text import rabin
 from tests.arrays import ragged, random_words, unragged
 from tests.oracles import rabin as oracle
 
 POLYNOMIAL = rabin.draw_polynomial(42)
 
 
-def fingerprint_bytes(strings, width, seed=42, lead=""):
+def fingerprint_bytes(strings, width, seed=42, lead="", bits=64):
     data = np.frombuffer(lead.encode() + b"".join(strings) + b"#", np.uint8)
     offsets = len(lead) + np.cumsum([0, *map(len, strings)])
     values, value_offsets = np.zeros(len(data), np.uint64), np.zeros(len(strings) + 1, np.int64)
-    tables = rabin._byte_tables(seed, width)
-    kernels.fingerprint_bytes(data, offsets, width, *tables, values, value_offsets)
+    tables = rabin._byte_tables(seed, width, bits)
+    kernels.fingerprint_bytes(data, offsets, width, *tables, bits, values, value_offsets)
     return unragged(values, value_offsets)
 
 
-def fingerprint_tokens(lists, ngram, seed=42, lead=0):
+def fingerprint_tokens(lists, ngram, seed=42, lead=0, bits=64):
     tokens, offsets = ragged(lists, lead=lead)
     values, value_offsets = np.zeros(len(tokens), np.uint64), np.zeros(len(lists) + 1, np.int64)
-    tables = rabin._word_tables(seed, ngram)
-    kernels.fingerprint_tokens(tokens, offsets, ngram, *tables, values, value_offsets)
+    tables = rabin._word_tables(seed, ngram, bits)
+    kernels.fingerprint_tokens(tokens, offsets, ngram, *tables, bits, values, value_offsets)
     return unragged(values, value_offsets)
 
 
@@ -52,6 +53,18 @@ def test_fingerprint_tokens__as_division(ngram):
     lists = [random_words(generator, n) for n in (0, 1, 2, 4, 5, 6, 9, 20)]
     expected = [oracle.shingles(as_words(tokens), ngram, POLYNOMIAL) for tokens in lists]
     assert fingerprint_tokens(lists, ngram, lead=3) == expected
+
+
+@pytest.mark.parametrize("bits", [32, 40, 64])
+def test_fingerprints__of_fewer_bits_as_division(bits):
+    polynomial = rabin.draw_polynomial(7, bits)
+    generator = random.Random(bits)
+    strings = [generator.randbytes(n) for n in (0, 1, 4, 5, 8, 9, 40)]
+    expected = [oracle.shingles(as_bytes(string), 9, polynomial) for string in strings]
+    assert fingerprint_bytes(strings, 9, seed=7, bits=bits) == expected
+    lists = [random_words(generator, n) for n in (0, 1, 2, 5, 20)]
+    expected = [oracle.shingles(as_words(tokens), 3, polynomial) for tokens in lists]
+    assert fingerprint_tokens(lists, 3, seed=7, bits=bits) == expected
 
 
 def test_fingerprint_bytes__reads_its_own_text_only():
@@ -103,12 +116,12 @@ def test_fingerprint_bytes__neighbours_are_far_apart_after_mixing():
 
 
 def test_draw_polynomial__first_irreducible_candidate():
-    for seed in (0, 1, 42, 2**64 - 1):
-        for candidate in oracle.candidates(seed):
+    for seed, degree in product((0, 1, 42, 2**64 - 1), (32, 40, 64)):
+        for candidate in oracle.candidates(seed, degree):
             if oracle.is_irreducible(candidate):
                 break
             assert not rabin.is_irreducible(candidate)
-        assert rabin.draw_polynomial(seed) == candidate
+        assert rabin.draw_polynomial(seed, degree) == candidate
 
 
 @pytest.mark.parametrize("degree", range(1, 9))

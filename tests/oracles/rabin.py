@@ -51,12 +51,12 @@ def is_irreducible(polynomial: int) -> bool:
     return divides and all(common(polynomial, power_less_t(degree // q)) == 1 for q in primes)
 
 
-def candidates(seed: int) -> Iterator[int]:
-    """Draw polynomials of degree 64 as documented: the first irreducible one is taken."""
+def candidates(seed: int, degree: int = 64) -> Iterator[int]:
+    """Draw polynomials of a degree as documented: the first irreducible one is taken."""
     state = mix(seed)
     while True:
         state = (state + GOLDEN) & ALL
-        yield 1 << 64 | mix(state) | 1
+        yield 1 << degree | mix(state) % 2**degree | 1
 
 
 def fingerprint(string: bytes, polynomial: int) -> int:

@@ -9,19 +9,14 @@ from hypothesis import strategies as st
 
 from neardup.clustering.greedy import cluster_greedily
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists
 from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.samples.unions import join_sketches, unite_rows, unite_sketches
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.tables import SetSketches, ShingleLists
-from neardup.text.shingles import make_shingle_scheme
-from tests.arrays import make_texts, ragged, unragged
+from tests.arrays import ragged, unragged
 from tests.oracles import broder as oracle
-from tests.oracles import hashing
-from tests.oracles import rabin as rabin_oracle
-from tests.strategies import any_text, small_texts
 
 words = st.integers(0, 2**64 - 1)
 # Few different elements, so that sets overlap and lists repeat.
@@ -235,61 +230,6 @@ def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, repr
     assert len(found) == len(expected)
     members = {d: c for c, cluster in enumerate(expected) for d in cluster.members}
     assert found.clusters.tolist() == [members[d] for d in range(len(lists))]
-
-
-@given(
-    st.lists(st.one_of(any_text, small_texts), max_size=4),
-    st.sampled_from(["words", "characters", "whitespace"]),
-    st.integers(1, 6),
-    st.sampled_from(["set", "numbered"]),
-    st.integers(0, 3),
-)
-def test_rabin_shingle_lists__as_oracle(texts, tokenizer, ngram, occurrences, seed):
-    scheme = make_shingle_scheme(tokenizer, ngram=ngram, occurrences=occurrences)
-    source = make_texts(texts, lead="é", trail="junk")
-    tokens = scheme.tokenizer.hash_tokens(source)
-    for found in (
-        rabin_shingle_lists(source, scheme, seed),
-        rabin_shingle_lists(tokens, scheme, seed),
-    ):
-        for row, hashes in zip(
-            unragged(found.values, found.offsets),
-            unragged(tokens.values, tokens.offsets),
-            strict=True,
-        ):
-            words = [token.to_bytes(8, "big") for token in hashes]
-            expected = rabin_oracle.shingles(words, ngram, draw_polynomial(seed))
-            if occurrences == "numbered":
-                assert sorted(row) == sorted(hashing.number_occurrences(expected))
-            else:
-                assert row == expected
-
-
-@given(st.lists(any_text, max_size=4), st.integers(1, 20), st.sampled_from(["set", "numbered"]))
-def test_rabin_shingle_lists__of_bytes(texts, ngram, occurrences):
-    scheme = make_shingle_scheme("bytes", ngram=ngram, occurrences=occurrences)
-    found = rabin_shingle_lists(make_texts(texts, lead="é"), scheme)
-    for row, text in zip(unragged(found.values, found.offsets), texts, strict=True):
-        parts = [bytes([byte]) for byte in text.encode()]
-        expected = rabin_oracle.shingles(parts, ngram, draw_polynomial(42))
-        if occurrences == "numbered":
-            assert sorted(row) == sorted(hashing.number_occurrences(expected))
-        else:
-            assert row == expected
-
-
-@given(st.lists(small_texts, max_size=5), st.integers(1, 4), st.booleans())
-def test_fingerprint_shingles__repeats_are_the_same_under_both(texts, ngram, is_bytes):
-    """Either hash tells the same shingles apart, in the same places."""
-    shingles = make_shingle_scheme("bytes" if is_bytes else "words", ngram=ngram)
-    source = make_texts(texts)
-    mixer, rabin = (
-        fingerprint_shingles(source, shingles, SmallestScheme(fingerprint=fingerprint))
-        for fingerprint in ("mixer", "rabin")
-    )
-    assert mixer.offsets.tolist() == rabin.offsets.tolist()
-    pairs = set(zip(mixer.values.tolist(), rabin.values.tolist(), strict=True))
-    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
 @given(st.fractions(0, 1), st.integers(1, 8), st.integers(1, 20), st.data())

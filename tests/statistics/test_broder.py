@@ -15,7 +15,6 @@ import pytest
 from neardup.sketches.intervals import wilson_intervals
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.rabin import rabin_shingle_lists
 from neardup.sketches.samples.resemblance import estimate_resemblance
 from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.samples.sizes import estimate_sizes
@@ -23,7 +22,7 @@ from neardup.sketches.samples.unions import unite_sketches
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 from neardup.tables import Estimates, ShingleLists, TokenLists
-from neardup.text.shingles import make_shingle_scheme
+from neardup.text.shingles import make_shingle_scheme, shingle_lists
 
 pytestmark = pytest.mark.statistics
 
@@ -301,12 +300,14 @@ def test_super_shingles__agree_with_the_probability_of_the_rule(share):
 
 
 @pytest.mark.parametrize("step", [1, 256, 2**48])
-def test_rabin_shingle_lists__near_strings_make_random_samples(step):
+@pytest.mark.parametrize("bits", [32, 64])
+def test_shingle_lists__near_strings_make_random_samples(step, bits):
     """Tokens that count up have fingerprints in a row; mixed, as many of them lie in each part."""
     n = 1 << 16
     tokens = np.arange(n, dtype=np.uint64) * np.uint64(step)
     lists = TokenLists(tokens, np.arange(n + 1, dtype=np.int64))
-    found = rabin_shingle_lists(lists, make_shingle_scheme(ngram=1), 5).values
+    scheme = make_shingle_scheme(ngram=1, fingerprint="rabin", fingerprint_bits=bits, seed=5)
+    found = shingle_lists(lists, scheme).values
     for shift in (56, 28, 0):
         counts = np.bincount((found >> np.uint64(shift)).astype(np.uint8), minlength=256)
         chi_square = ((counts - n / 256) ** 2).sum() / (n / 256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +12,17 @@ from benchmarks.corpora.made_up import draw_text
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import fastest
 from neardup.kernels.hashing import mix_words
-from neardup.sketches.rabin import draw_polynomial, rabin_shingle_lists, remainder
-from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists
+from neardup.text.rabin import draw_polynomial, remainder
+from neardup.text.shingles import (
+    ShingleScheme,
+    make_shingle_scheme,
+    shingle_lists,
+    shingle_texts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchmarks.corpora.lines import Row
     from benchmarks.papers.broder.texts import Hashes
-    from neardup.tables import ShingleLists
 
 WORDS = 5
 # A window of so many bytes, as a shingle.
@@ -47,24 +50,24 @@ def run_speed(text: str) -> list[Row]:
     size = len(text.encode())
     rows = []
     for name, ngram in (("words", WORDS), ("bytes", BYTES)):
-        scheme = make_shingle_scheme(name, ngram=ngram)
-        tokens = None if name == "bytes" else scheme.tokenizer.hash_tokens(table)
-        distinct = _distinct_shingles(text, scheme)
-        ways: dict[str, Callable[[], ShingleLists]] = {
-            "mixer": lambda tokens=tokens, scheme=scheme: shingle_lists(
-                scheme.tokenizer.hash_tokens(table) if tokens is None else tokens, scheme
-            ),
-            "rabin": lambda tokens=tokens, scheme=scheme: rabin_shingle_lists(
-                table if tokens is None else tokens, scheme
-            ),
+        schemes = {
+            way: make_shingle_scheme(name, ngram=ngram, fingerprint=way)
+            for way in ("mixer", "rabin")
         }
-        for way, hash_shingles in ways.items():
-            found = hash_shingles()
+        tokens = schemes["mixer"].tokenizer.hash_tokens(table)
+        distinct = _distinct_shingles(text, schemes["mixer"])
+        # Bytes are fingerprinted as they stand.
+        hash_shingles = shingle_texts if name == "bytes" else shingle_lists
+        source = table if name == "bytes" else tokens
+        for way, scheme in schemes.items():
+            found = hash_shingles(source, scheme)
             rows.append(
                 {
                     "shingles": f"{ngram} {name}",
                     "fingerprint": way,
-                    "megabytes_per_second": size / 1e6 / fastest(hash_shingles, REPEATS),
+                    "megabytes_per_second": size
+                    / 1e6
+                    / fastest(partial(hash_shingles, source, scheme), REPEATS),
                     "number": len(found.values),
                     "distinct": distinct,
                     "collisions": distinct - len(np.unique(found.values)),

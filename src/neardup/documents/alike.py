@@ -13,6 +13,7 @@ from neardup.options.kinds import exact_fraction
 _DECIDED = (
     *("measure", "ngram", "occurrences", "casefold", "unicode_form", "strip_accents"),
     *("fold_digits", "recall", "num_perm", "bands", "rows", "seed", "tf", "idf"),
+    *("fingerprint", "fingerprint_bits"),
 )
 
 
@@ -27,6 +28,8 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         For the first of them.
     """
     made_with: dict[str, Any] = {
+        "fingerprint": "mixer",
+        "fingerprint_bits": 64,
         **scheme.describe(),
         "recall": scheme.recall,
         "num_perm": scheme.minhash.num_perm,

@@ -146,7 +146,10 @@ def restore_document_scheme(
         If this scheme would give other sets: another tokenizer, or another Unicode version.
     """
     tokenizer = described_tokenizer(description, tokenizer)
-    known = ("ngram", "occurrences", "casefold", "unicode_form", "strip_accents", "fold_digits")
+    known = (
+        *("ngram", "occurrences", "fingerprint", "fingerprint_bits", "seed", "casefold"),
+        *("unicode_form", "strip_accents", "fold_digits"),
+    )
     shingles = make_shingle_scheme(
         tokenizer,
         **{key: description[key] for key in known if key in description},

@@ -32,8 +32,8 @@ class BandOptions(CheckedOptions):
         """The recall as an exact number."""
         return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
 
-    def check_unused(self, where: str, remedy: str) -> None:
-        """Raise if one of these options was given where no bands are used.
+    def check_unused(self, where: str, remedy: str, *, but: str | None = None) -> None:
+        """Raise if one of these options, ``but`` one, was given where no bands are used.
 
         Raises
         ------
@@ -41,7 +41,7 @@ class BandOptions(CheckedOptions):
             For the first of them; it says ``where`` it has no effect, and what to do.
         """
         for option in fields(BandOptions):
-            if getattr(self, option.name) is not None:
+            if getattr(self, option.name) is not None and option.name != but:
                 raise no_effect(option.name, where, remedy, "method", "measure", "top")
 
     def choose_bands(self, measure: Measure) -> tuple[Banding, MinHashScheme]:

@@ -15,7 +15,7 @@ from neardup.reading.plan import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
 
 if TYPE_CHECKING:
-    from neardup.options.choices import Occurrences, OnError, UnicodeForm
+    from neardup.options.choices import Fingerprint, Occurrences, OnError, UnicodeForm
     from neardup.text.tokenizers import TokenFunction
 
 
@@ -84,17 +84,25 @@ def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
 class DocumentOptions(ReadingOptions):
     """How documents are read and become sets of shingles; the same for every job.
 
-    Tokens are words where ``tokenizer`` is None, shingles have 5 where ``ngram`` is, and are a set
-    where ``occurrences`` is.
+    Tokens are words where ``tokenizer`` is None, shingles have 5 where ``ngram`` is, are a set
+    where ``occurrences`` is, and are hashed to 64 bits by the mixer where fingerprints are.
     """
 
     tokenizer: str | Path | TokenFunction | None = None
     ngram: int | None = None
     occurrences: Occurrences | None = "set"
+    fingerprint: Fingerprint | None = None
+    fingerprint_bits: int | None = None
+    seed: int | None = None
     casefold: bool | None = None
     unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
     fold_digits: bool = False
+
+    @property
+    def seeded(self) -> str | None:
+        """The option that selects the hash of shingles; None where nothing does."""
+        return "seed" if self.fingerprint == "rabin" else None
 
     def reading_plan(self, *, order: str | None = None) -> ReadingPlan:
         """Make the plan of reading; ``order`` is a column by which documents are ranked.
@@ -108,6 +116,9 @@ class DocumentOptions(ReadingOptions):
             "words" if self.tokenizer is None else self.tokenizer,
             ngram=5 if self.ngram is None else self.ngram,
             occurrences=self.occurrences or "set",
+            fingerprint=self.fingerprint or "mixer",
+            fingerprint_bits=self.fingerprint_bits or 64,
+            seed=self.seed,
             casefold=self.casefold,
             unicode_form=self.unicode_form,
             strip_accents=self.strip_accents,

@@ -13,12 +13,12 @@ PairMethod = Literal["exact", "minhash"]
 Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]
+Fingerprint = Literal["mixer", "rabin"]
 UnicodeForm = Literal["NFC", "NFKC"]
 TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
 InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
 SketchKindName = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
-Fingerprint = Literal["mixer", "rabin"]
 WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 

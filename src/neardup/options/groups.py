@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
-        "occurrences",
+        *("occurrences", "fingerprint", "fingerprint_bits"),
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (
-        *("kind", "recall", "hits", "num_perm", "bands", "rows", "size", "modulus", "fingerprint"),
+        *("kind", "recall", "hits", "num_perm", "bands", "rows", "size", "modulus"),
         *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
     ),
     "Choice": (

@@ -18,7 +18,14 @@ _READING = (
 )
 _AGAINST = (table.AGAINST_TEXT_COLUMN, table.AGAINST_ID_COLUMN)
 _NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS)
-_SHINGLES = (table.TOKENIZER, table.NGRAM, table.OCCURRENCES, *_NORMALISATION)
+_FINGERPRINTS = (table.FINGERPRINT, table.FINGERPRINT_BITS)
+_SHINGLES = (
+    table.TOKENIZER,
+    table.NGRAM,
+    table.OCCURRENCES,
+    *_FINGERPRINTS,
+    *_NORMALISATION,
+)
 _BANDS = (table.RECALL, table.NUM_PERM, table.BANDS, table.ROWS, table.SEED)
 _RUN = (table.WORKERS, table.PROGRESS)
 _WITHIN_MEMORY = (table.MEMORY, table.WORK)
@@ -38,6 +45,7 @@ _DEDUP = (
     table.TOKENIZER,
     table.NGRAM,
     table.OCCURRENCES.but(default=None, usual="set"),
+    *_FINGERPRINTS,
     *_NORMALISATION,
     table.KEEP,
     table.CLUSTERS,
@@ -251,6 +259,14 @@ _ANY_SCHEME = (
         help="Documents: shingles as a set, or each copy as an element of its own.",
         usual="set",
     ),
+    table.FINGERPRINT.but(
+        help="Documents: how shingles are hashed; the collisions of rabin are bounded, whatever "
+        "the texts are."
+    ),
+    table.FINGERPRINT_BITS.but(
+        help="Documents: bits that tell shingles apart, 32, 40 or 64. Of 10,000 shingles two are "
+        "taken for the same with probability 0.012, 0.000045 or 3e-12."
+    ),
     *_NORMALISATION,
     table.COLUMNS.but(help="Documents: keep this column with each; may be given several times."),
     table.NO_TEXT.but(help="Documents: keep hashes of their shingles instead of texts."),
@@ -282,7 +298,6 @@ _SKETCH = (
     table.NUM_PERM.but(help="minhash, weighted: hash functions, 4 bytes each."),
     table.SIZE,
     table.MODULUS,
-    table.FINGERPRINT,
     table.TF.but(help="weighted: what a shingle weighs by how often a document has it."),
     table.IDF.but(help="weighted: what it weighs by how few documents have it.", usual="unary"),
     table.IDF_FROM,

@@ -89,6 +89,22 @@ class CountOrPercent(Kind):
 
 
 @dataclass(frozen=True)
+class OneOf(Whole):
+    """One of a few whole numbers."""
+
+    numbers: tuple[int, ...] = ()
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as a plain ``int``."""
+        number = _as_int(value)
+        if number not in self.numbers:
+            *others, last = map(str, self.numbers)
+            message = f"{name} must be {', '.join(others)} or {last}, got {value!r}"
+            raise InvalidParameterError(message)
+        return number
+
+
+@dataclass(frozen=True)
 class ByteSize(Kind):
     """A number of bytes, of ``least`` or more: whole, or with a unit such as 4GB or 1.5 GiB.
 

@@ -42,6 +42,7 @@ from neardup.options.kinds import (
     FunctionOrFlag,
     Hosts,
     Location,
+    OneOf,
     PathOrUrl,
     Seconds,
     Share,
@@ -126,6 +127,19 @@ OCCURRENCES = Option(
     Choice(Occurrences),
     "Shingles as a set, or each copy as an element of its own (multiset).",
     "set",
+)
+FINGERPRINT = Option(
+    "fingerprint",
+    Choice(Fingerprint),
+    "How shingles are hashed; the collisions of rabin are bounded, whatever the texts are.",
+    usual="mixer",
+)
+FINGERPRINT_BITS = Option(
+    "fingerprint_bits",
+    OneOf(numbers=(32, 40, 64)),
+    "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the same "
+    "with probability 0.012, 0.000045 or 3e-12.",
+    usual="64",
 )
 CASEFOLD = Option(
     "casefold", Switch(), "Upper and lower case are the same.", usual="for words only"
@@ -354,12 +368,6 @@ MODULUS = Option(
     Whole(1, 2**32, within="1 and 2^32"),
     "modulo: one for all documents.",
     usual="by each one's size",
-)
-FINGERPRINT = Option(
-    "fingerprint",
-    Choice(Fingerprint),
-    "smallest, modulo: how shingles are hashed.",
-    usual="mixer",
 )
 IDF_FROM = Option(
     "idf_from",

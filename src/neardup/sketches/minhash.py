@@ -14,7 +14,7 @@ from neardup.kernels.hashing import mix_words
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.signatures.kind import SignatureKind
 from neardup.tables import Int64s, ShingleLists, Signatures, Texts, Uint32s, Uint64s
-from neardup.text.shingles import shingle_lists, shingle_set_sizes
+from neardup.text.shingles import shingle_set_sizes, shingle_texts
 
 # The kernel handles whole vectors of lanes; a few lanes more cost nothing and are dropped.
 _LANES_TOGETHER = 16
@@ -105,7 +105,7 @@ class MinHashKind(SignatureKind[MinHashScheme]):
 
     def make(self, texts: Texts, how: TextScheme) -> Signatures:
         """Sign the set of shingles of each text."""
-        lists = shingle_lists(how.shingles.tokenizer.hash_tokens(texts), how.shingles)
+        lists = shingle_texts(texts, how.shingles)
         # Lanes that were dropped leave gaps, which other kernels do not take.
         values = np.ascontiguousarray(minhash_signatures(lists, self.scheme))
         return Signatures(values, shingle_set_sizes(lists))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.options.choices import Fingerprint
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, estimate_shares
 from neardup.sketches.pairs import Pairs, cut_pairs
@@ -43,15 +42,12 @@ class ModuloScheme(SetScheme):
     size
         From 1 to 1,048,576. No effect where a modulus is given.
     seed
-        From 0 to 2^64 - 1; selects the permutation, and the polynomial of ``rabin``.
-    fingerprint
-        As of ``SmallestScheme``.
+        From 0 to 2^64 - 1; selects the permutation.
     """
 
     modulus: int | None = None
     size: int = 100
     seed: int = 42
-    fingerprint: Fingerprint = "mixer"
 
     def __post_init__(self) -> None:
         if self.modulus is not None and not 1 <= self.modulus <= 2**32:
@@ -66,7 +62,6 @@ class ModuloScheme(SetScheme):
             "modulus": self.modulus,
             "size": self.size if self.modulus is None else None,
             "seed": self.seed,
-            "fingerprint": self.fingerprint,
         }
 
     @property

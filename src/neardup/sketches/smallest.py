@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import SketchMismatchError
-from neardup.options.choices import Fingerprint
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
 from neardup.sketches.pairs import Pairs, cut_pairs
@@ -33,14 +32,11 @@ class SmallestScheme(SetScheme):
     size
         From 1 to 1,048,576. A smaller set is kept whole.
     seed
-        From 0 to 2^64 - 1; selects the permutation, and the polynomial of ``rabin``.
-    fingerprint
-        What shingles are hashed by: ``mixer``, the hash of all other sketches, or ``rabin``.
+        From 0 to 2^64 - 1; selects the permutation.
     """
 
     size: int = 256
     seed: int = 42
-    fingerprint: Fingerprint = "mixer"
 
     def __post_init__(self) -> None:
         self._check_fields()
@@ -51,7 +47,6 @@ class SmallestScheme(SetScheme):
             "kind": "smallest",
             "size": self.size,
             "seed": self.seed,
-            "fingerprint": self.fingerprint,
         }
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels import shingles, tokens
 from neardup.options import table
-from neardup.options.choices import Occurrences, UnicodeForm
+from neardup.options.choices import Fingerprint, Occurrences, UnicodeForm
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
+from neardup.text.fingerprints import Fingerprints, shorten
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import TokenFunction, Tokenizer, make_tokenizer
+from neardup.text.tokenizers.bytewise import ByteTokenizer
 from neardup.text.tokenizers.named import named_tokenizer
 
 # Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
@@ -37,12 +39,15 @@ class ShingleScheme:
     occurrences
         ``set``: a shingle counts once. ``numbered``: its x-th copy in a text is an element of its
         own, so that measures become those of multisets.
+    fingerprints
+        How shingles are hashed.
     """
 
     tokenizer: Tokenizer
     normalisation: Normalisation
     ngram: int = 5
     occurrences: Occurrences = "set"
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     def __post_init__(self) -> None:
         table.NGRAM.given(self.ngram)
@@ -60,6 +65,7 @@ class ShingleScheme:
             "occurrences": self.occurrences,
             "hash_version": HASH_VERSION,
             "unicode_version": unicodedata.unidata_version,
+            **self.fingerprints.describe(),
         }
 
 
@@ -68,12 +74,19 @@ def make_shingle_scheme(
     *,
     ngram: int = 5,
     occurrences: Occurrences = "set",
+    fingerprint: Fingerprint = "mixer",
+    fingerprint_bits: int = 64,
+    seed: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
     fold_digits: bool = False,
 ) -> ShingleScheme:
-    """Make a scheme from options; ``casefold`` is on for words and off otherwise unless given."""
+    """Make a scheme from options.
+
+    ``casefold`` is on for words and off otherwise unless given; ``seed`` is that of fingerprints by
+    ``rabin``, 42 unless given.
+    """
     table.TOKENIZER.given(tokenizer)
     named = named_tokenizer(tokenizer)
     if casefold is None:
@@ -94,7 +107,10 @@ def make_shingle_scheme(
         )
         raise InvalidParameterError(message, "tokenizer", *names)
     chosen = make_tokenizer(tokenizer, normalisation)
-    return ShingleScheme(chosen, normalisation, ngram, occurrences)
+    # Schemes are equal where their fingerprints are.
+    seed = 42 if seed is None or fingerprint == "mixer" else seed
+    fingerprints = Fingerprints(fingerprint, fingerprint_bits, seed)
+    return ShingleScheme(chosen, normalisation, ngram, occurrences, fingerprints)
 
 
 def digest_token_lists(token_lists: TokenLists) -> Uint64s:
@@ -104,20 +120,50 @@ def digest_token_lists(token_lists: TokenLists) -> Uint64s:
     return digests
 
 
+def shingle_texts(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
+    """Hash the shingles of each text; see ``shingle_lists``."""
+    if scheme.fingerprints.kind == "rabin" and scheme.tokenizer.is_bytewise:
+        return _numbered(_rabin_of_bytes(texts, scheme), scheme)
+    return shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
+
+
 def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
     """Hash the shingles of each token sequence; numbered ones come in no useful order."""
+    if scheme.fingerprints.kind == "rabin":
+        return _numbered(_rabin_lists(token_lists, scheme), scheme)
     values: Uint64s = np.empty(len(token_lists.values), np.uint64)
     offsets: Int64s = np.empty(len(token_lists) + 1, np.int64)
     shingles.hash_shingles(token_lists.values, token_lists.offsets, scheme.ngram, values, offsets)
-    values = values[: offsets[-1]]
+    lists = ShingleLists(values[: offsets[-1]], offsets)
+    return _numbered(shorten(lists, scheme.fingerprints.bits), scheme)
+
+
+def _numbered(lists: ShingleLists, scheme: ShingleScheme) -> ShingleLists:
     if scheme.occurrences == "numbered":
-        shingles.number_occurrences(values, offsets, *sorting_room(offsets))
-    return ShingleLists(values, offsets)
+        shingles.number_occurrences(lists.values, lists.offsets, *sorting_room(lists.offsets))
+    return lists
+
+
+def _rabin_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
+    if isinstance(scheme.tokenizer, ByteTokenizer):
+        return _rabin_of_bytes(scheme.tokenizer.texts_of(token_lists), scheme)
+    # Compiled when it is imported, and only these fingerprints need it.
+    from neardup.text.rabin import fingerprint_tokens
+
+    how = scheme.fingerprints
+    return fingerprint_tokens(token_lists, scheme.ngram, how.seed, how.bits)
+
+
+def _rabin_of_bytes(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
+    from neardup.text.rabin import fingerprint_bytes
+
+    how = scheme.fingerprints
+    return fingerprint_bytes(texts, scheme.ngram, how.seed, how.bits)
 
 
 def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     """Give each text's sorted set of shingle hashes."""
-    lists = shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
+    lists = shingle_texts(texts, scheme)
     sizes: Int64s = np.empty(len(lists), np.int64)
     shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)

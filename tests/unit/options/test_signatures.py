@@ -29,6 +29,7 @@ from neardup.options.kinds import (
     FunctionOrFlag,
     Kind,
     Location,
+    OneOf,
     Share,
     ShareOrCount,
     Switch,
@@ -50,6 +51,7 @@ MATERIAL = {
 NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
     Whole: ("int",),
+    OneOf: ("int",),
     ByteSize: ("int | str",),
     CountOrPercent: ("int | str",),
     Share: (NUMBER,),

@@ -4,16 +4,17 @@ import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.samples.unions import unite_rows, unite_sketches
 from neardup.sketches.smallest import SmallestScheme
-from neardup.text.shingles import make_shingle_scheme
+from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
 from tests.unit.sketches.samples import TEXTS, rows, sketch
 
 KNOWN_ANSWERS = [
     (
-        SmallestScheme(size=3, seed=42, fingerprint="mixer"),
+        SmallestScheme(size=3, seed=42),
+        "mixer",
         [
             [0x18F8EC8360C1A5E4, 0x4D03BC46B597823B, 0xBE2E8E0F4B03EA91],
             [0x071B8B8992AB9308, 0x4F0C3C97087B6225, 0xE2DB37769303F253],
@@ -22,7 +23,8 @@ KNOWN_ANSWERS = [
         [1, 1],
     ),
     (
-        SmallestScheme(size=4, seed=42, fingerprint="mixer"),
+        SmallestScheme(size=4, seed=42),
+        "mixer",
         [
             [0x18F8EC8360C1A5E4, 0x4D03BC46B597823B, 0xBE2E8E0F4B03EA91],
             [0x071B8B8992AB9308, 0x4F0C3C97087B6225, 0xE2DB37769303F253, 0xE474791BC0EE8039],
@@ -31,19 +33,22 @@ KNOWN_ANSWERS = [
         [1, 1],
     ),
     (
-        ModuloScheme(modulus=2, size=100, seed=42, fingerprint="mixer"),
+        ModuloScheme(modulus=2, size=100, seed=42),
+        "mixer",
         [[0x18F8EC8360C1A5E4], [0x071B8B8992AB9308, 0xE8322375E235420C]],
         [3, 5],
         [2, 2],
     ),
     (
-        ModuloScheme(modulus=3, size=100, seed=42, fingerprint="mixer"),
+        ModuloScheme(modulus=3, size=100, seed=42),
+        "mixer",
         [[], [0xE474791BC0EE8039]],
         [3, 5],
         [3, 3],
     ),
     (
-        ModuloScheme(modulus=None, size=2, seed=42, fingerprint="mixer"),
+        ModuloScheme(modulus=None, size=2, seed=42),
+        "mixer",
         [
             [0x18F8EC8360C1A5E4, 0x4D03BC46B597823B, 0xBE2E8E0F4B03EA91],
             [0x071B8B8992AB9308, 0xE8322375E235420C],
@@ -52,7 +57,8 @@ KNOWN_ANSWERS = [
         [1, 2],
     ),
     (
-        SmallestScheme(size=3, seed=42, fingerprint="rabin"),
+        SmallestScheme(size=3, seed=42),
+        "rabin",
         [
             [0x3F2CCEA1591EBFB8, 0x5E2B1EBAE60E6F74, 0xB0D27511B243B962],
             [0x108A2729FCB3713B, 0x48FAC59E6B292FF9, 0x6111E96832BB89E1],
@@ -61,7 +67,8 @@ KNOWN_ANSWERS = [
         [1, 1],
     ),
     (
-        ModuloScheme(modulus=None, size=2, seed=42, fingerprint="rabin"),
+        ModuloScheme(modulus=None, size=2, seed=42),
+        "rabin",
         [[0x3F2CCEA1591EBFB8, 0x5E2B1EBAE60E6F74, 0xB0D27511B243B962], [0x6DCAA691D34FF8C6]],
         [3, 5],
         [1, 2],
@@ -70,11 +77,11 @@ KNOWN_ANSWERS = [
 
 
 @pytest.mark.parametrize(
-    ("scheme", "expected", "sizes", "moduli"),
+    ("scheme", "fingerprint", "expected", "sizes", "moduli"),
     KNOWN_ANSWERS,
 )
-def test_sketch_sets__known_answers(scheme, expected, sizes, moduli):
-    lists = fingerprint_shingles(make_texts(TEXTS), make_shingle_scheme(ngram=2), scheme)
+def test_sketch_sets__known_answers(scheme, fingerprint, expected, sizes, moduli):
+    lists = shingle_texts(make_texts(TEXTS), make_shingle_scheme(ngram=2, fingerprint=fingerprint))
     found = sketch_sets(lists, scheme)
     assert unragged(found.values, found.offsets) == expected
     assert found.sizes.tolist() == sizes
@@ -124,12 +131,6 @@ def test_schemes__seed_out_of_range(seed):
             scheme(seed=seed)
 
 
-def test_schemes__unknown_fingerprint():
-    for scheme in (SmallestScheme, ModuloScheme):
-        with pytest.raises(InvalidParameterError, match="must be mixer or rabin, got 'md5'"):
-            scheme(fingerprint="md5")
-
-
 @pytest.mark.parametrize("modulus", [0, -2, 2**32 + 1])
 def test_modulo_scheme__modulus_out_of_range(modulus):
     with pytest.raises(InvalidParameterError, match="modulus must lie between 1 and 2\\^32"):
@@ -146,25 +147,7 @@ def test_schemes__ends_of_the_ranges():
 
 
 def test_schemes__describe():
-    assert SmallestScheme(7, 8, "rabin").describe() == {
-        "kind": "smallest",
-        "size": 7,
-        "seed": 8,
-        "fingerprint": "rabin",
-    }
-    bounded = {"kind": "modulo", "modulus": None, "size": 100, "seed": 42, "fingerprint": "mixer"}
+    assert SmallestScheme(7, 8).describe() == {"kind": "smallest", "size": 7, "seed": 8}
+    bounded = {"kind": "modulo", "modulus": None, "size": 100, "seed": 42}
     assert ModuloScheme().describe() == bounded
     assert ModuloScheme(6, 7).describe() == {**bounded, "modulus": 6, "size": None}
-
-
-def test_fingerprint_shingles__rabin_takes_the_seed_of_the_scheme():
-    texts, shingles = make_texts(TEXTS), make_shingle_scheme()
-    one, other, again = (
-        fingerprint_shingles(texts, shingles, scheme).values.tolist()
-        for scheme in (
-            SmallestScheme(seed=1, fingerprint="rabin"),
-            SmallestScheme(seed=2, fingerprint="rabin"),
-            ModuloScheme(seed=2, fingerprint="rabin"),
-        )
-    )
-    assert one != other == again

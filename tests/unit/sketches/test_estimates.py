@@ -9,11 +9,11 @@ from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.samples.sizes import estimate_sizes
 from neardup.sketches.samples.unions import unite_rows
 from neardup.sketches.smallest import SmallestScheme
-from neardup.text.shingles import make_shingle_scheme
+from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts
 from tests.unit.sketches.samples import rows, sketch
 
@@ -21,16 +21,19 @@ from tests.unit.sketches.samples import rows, sketch
 @pytest.mark.parametrize("ngram", [1, 2, 3])
 @pytest.mark.parametrize("occurrences", ["set", "numbered"])
 @pytest.mark.parametrize("fingerprint", ["mixer", "rabin"])
-def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint):
+@pytest.mark.parametrize("bits", [32, 40, 64])
+def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint, bits):
     """Roses and flowers, by both of Broder's options; sketches that hold all are exact."""
     texts = make_texts(["a rose is a rose is a rose", "a rose is a flower which is a rose"])
     expected = {
         "numbered": [Fraction(7, 10), Fraction(5, 10), Fraction(3, 10)],
         "set": [Fraction(3, 5), Fraction(3, 6), Fraction(3, 7)],
     }[occurrences][ngram - 1]
-    shingles = make_shingle_scheme(ngram=ngram, occurrences=occurrences)
-    for scheme in (SmallestScheme(fingerprint=fingerprint), ModuloScheme(fingerprint=fingerprint)):
-        sketches = sketch_sets(fingerprint_shingles(texts, shingles, scheme), scheme)
+    shingles = make_shingle_scheme(
+        ngram=ngram, occurrences=occurrences, fingerprint=fingerprint, fingerprint_bits=bits
+    )
+    for scheme in (SmallestScheme(), ModuloScheme()):
+        sketches = sketch_sets(shingle_texts(texts, shingles), scheme)
         found = estimate_resemblance(sketches, sketches, rows(0), rows(1), scheme)
         assert found.values.tolist() == found.low.tolist() == [float(expected)]
         assert found.is_usable().all()
@@ -40,9 +43,7 @@ def test_estimate_containment__broders_permutations():
     """Texts may have the same shingles and not be the same."""
     texts = make_texts(["a c a b a", "a b a c a", "a c a", "x"])
     scheme = ModuloScheme()
-    sketches = sketch_sets(
-        fingerprint_shingles(texts, make_shingle_scheme(ngram=2), scheme), scheme
-    )
+    sketches = sketch_sets(shingle_texts(texts, make_shingle_scheme(ngram=2)), scheme)
     found = estimate_containment(sketches, sketches, rows(0, 0, 2, 0), rows(1, 2, 0, 3), scheme)
     assert found.values.tolist() == [1, 0.5, 1, 0]
     assert found.n_samples.tolist() == [4, 4, 2, 4]

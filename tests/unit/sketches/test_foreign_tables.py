@@ -68,7 +68,6 @@ def test_from_arrow__no_metadata():
         ("minhash", {"num_perm": 0}, "the scheme is not valid: num_perm must lie between"),
         ("minhash", {"num_perm": "16"}, "the scheme is not valid: "),
         ("smallest", {"size": 2**20 + 1}, "the scheme is not valid: size must lie between"),
-        ("smallest", {"fingerprint": 5}, "the scheme is not valid: fingerprint must be"),
         ("modulus", {"modulus": 2**32 + 1}, "the scheme is not valid: modulus must lie between"),
         ("edit", {"letters": 1}, "the scheme is not valid: letters must lie between"),
         *(

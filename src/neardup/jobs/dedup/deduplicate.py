@@ -18,6 +18,7 @@ from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Clusters,
     DocumentMeasure,
+    Fingerprint,
     InputFormat,
     InverseFrequency,
     Method,
@@ -46,6 +47,8 @@ def deduplicate(
     tokenizer: str | Path | TokenFunction = "words",
     ngram: int | None = None,
     occurrences: Occurrences | None = None,
+    fingerprint: Fingerprint | None = None,
+    fingerprint_bits: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -118,6 +121,13 @@ def deduplicate(
         Tokens in a shingle; 5, for ``weighted-jaccard`` 1.
     occurrences
         ``set``, or ``numbered`` for measures of multisets; None is ``set``, or as an index has it.
+    fingerprint
+        How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose collisions
+        are bounded whatever the texts are; ``seed`` selects their polynomial. None is ``mixer``, or
+        as an index has it.
+    fingerprint_bits
+        32, 40 or 64: so many bits tell shingles apart. Of n different ones two are taken for the
+        same with a probability of about n^2 / 2^(bits + 1). None is 64, or as an index has it.
     casefold, unicode_form, strip_accents, fold_digits
         Differences that do not count; see ``Normalisation``. ``casefold`` is on for words.
     num_perm
@@ -213,6 +223,8 @@ def deduplicate(
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
+        fingerprint=fingerprint,
+        fingerprint_bits=fingerprint_bits,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,

@@ -123,7 +123,7 @@ def check_method(options: DedupOptions) -> None:
     where, remedy = "with method exact", "choose method minhash or auto"
     if options.audit is not None:
         raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
-    options.check_unused(where, remedy)
+    options.check_unused(where, remedy, but=options.seeded)
 
 
 def check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | None:

@@ -28,6 +28,7 @@ from neardup.jobs.passages.search import as_documents
 from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (
     DocumentMeasure,
+    Fingerprint,
     InputFormat,
     InverseFrequency,
     Occurrences,
@@ -95,6 +96,8 @@ class DocumentIndex(OneAtATime):
         tokenizer: str | Path | TokenFunction = "words",
         ngram: int | None = None,
         occurrences: Occurrences = "set",
+        fingerprint: Fingerprint | None = None,
+        fingerprint_bits: int | None = None,
         casefold: bool | None = None,
         unicode_form: UnicodeForm | None = None,
         strip_accents: bool = False,
@@ -119,6 +122,8 @@ class DocumentIndex(OneAtATime):
             first addition.
         tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
             How texts become sets of shingles; as for ``deduplicate``.
+        fingerprint, fingerprint_bits
+            How shingles are hashed; as for ``deduplicate``.
         columns
             Columns of the input that are kept with each document.
         with_text
@@ -145,6 +150,8 @@ class DocumentIndex(OneAtATime):
             tokenizer=tokenizer,
             ngram=ngram,
             occurrences=occurrences,
+            fingerprint=fingerprint,
+            fingerprint_bits=fingerprint_bits,
             casefold=casefold,
             unicode_form=unicode_form,
             strip_accents=strip_accents,

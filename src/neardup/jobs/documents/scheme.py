@@ -15,6 +15,7 @@ from neardup.jobs.band_options import BandOptions
 from neardup.matching.measures import Measure, WeightedJaccard, make_measure
 from neardup.options.choices import (
     DocumentMeasure,
+    Fingerprint,
     InverseFrequency,
     Occurrences,
     TermFrequency,
@@ -47,6 +48,8 @@ class DocumentIndexOptions(BandOptions):
     tokenizer: str | Path | TokenFunction = "words"
     ngram: int | None = None
     occurrences: Occurrences = "set"
+    fingerprint: Fingerprint | None = None
+    fingerprint_bits: int | None = None
     casefold: bool | None = None
     unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
@@ -73,6 +76,9 @@ def make_document_scheme(options: DocumentIndexOptions) -> DocumentScheme:
         options.tokenizer,
         ngram=usual_ngram if options.ngram is None else options.ngram,
         occurrences=options.occurrences,
+        fingerprint=options.fingerprint or "mixer",
+        fingerprint_bits=options.fingerprint_bits or 64,
+        seed=options.seed,
         casefold=options.casefold,
         unicode_form=options.unicode_form,
         strip_accents=options.strip_accents,

@@ -19,6 +19,7 @@ from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
     Algorithm,
+    Fingerprint,
     InputFormat,
     Occurrences,
     OnError,
@@ -50,6 +51,8 @@ def find_pairs(
     tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences = "set",
+    fingerprint: Fingerprint | None = None,
+    fingerprint_bits: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -111,6 +114,8 @@ def find_pairs(
         How texts become sets of shingles; as for ``deduplicate``. For ``edit`` the tokenizer is
         ``characters`` unless given, and ``ngram`` the size of the q-grams that find candidates,
         which changes the time, not the pairs.
+    fingerprint, fingerprint_bits
+        How shingles are hashed; as for ``deduplicate``. Not for ``edit``.
     recall, num_perm, bands, rows, seed
         As for ``deduplicate``; with method ``minhash`` only.
     limit
@@ -162,6 +167,8 @@ def find_pairs(
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
+        fingerprint=fingerprint,
+        fingerprint_bits=fingerprint_bits,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,

@@ -184,10 +184,13 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)
+        for name in ("fingerprint", "fingerprint_bits"):
+            if getattr(options, name) is not None:
+                raise no_effect(name, _ON_EDITS, _OF_SETS)
         if options.algorithm is not None:
             raise no_effect("algorithm", _ON_EDITS, _OF_SETS)
     if options.method == "exact":
-        options.check_unused(*_without_bands(options, kind))
+        options.check_unused(*_without_bands(options, kind), but=options.seeded)
     elif options.algorithm is not None:
         raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
     if options.limit is None or options.top is None or options.per_document:

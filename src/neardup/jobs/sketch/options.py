@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from neardup.jobs.document_options import DocumentOptions
 from neardup.options.choices import (
-    Fingerprint,
     InverseFrequency,
     SketchKindName,
     TermFrequency,
@@ -37,7 +36,6 @@ class SketchOptions(DocumentOptions):
     num_perm: int | None = None
     size: int | None = None
     modulus: int | None = None
-    fingerprint: Fingerprint | None = None
     tf: TermFrequency | None = None
     idf: InverseFrequency | None = None
     idf_from: Any = None
@@ -46,7 +44,6 @@ class SketchOptions(DocumentOptions):
     hash: WindowHash | None = None
     letters: int | None = None
     residue: int | None = None
-    seed: int | None = None
 
     def with_defaults(self, kind: type[AnyKind]) -> SketchOptions:
         """Return these options with what a kind takes for those that were not given."""

@@ -130,7 +130,6 @@ def sketch(
     num_perm: int | None = None,
     size: int | None = None,
     modulus: int | None = None,
-    fingerprint: Fingerprint | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
@@ -143,6 +142,8 @@ def sketch(
     tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences = "set",
+    fingerprint: Fingerprint | None = None,
+    fingerprint_bits: int | None = None,
     casefold: bool | None = None,
     unicode_form: UnicodeForm | None = None,
     strip_accents: bool = False,
@@ -175,9 +176,6 @@ def sketch(
         expected to have, None is 100. 1 to 1,048,576.
     modulus
         Of ``modulo``: None chooses a power of two for each document, by its size.
-    fingerprint
-        Of ``smallest`` and ``modulo``: how shingles are hashed, ``mixer`` (the default) or
-        ``rabin``.
     tf, idf, idf_from
         What shingles weigh, for ``weighted``; ``raw`` and ``unary`` by default. With another idf
         documents of ``idf_from`` are counted, those of ``data`` without it; only sketches that
@@ -190,6 +188,8 @@ def sketch(
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
+    fingerprint, fingerprint_bits
+        How shingles are hashed; as for ``deduplicate``. Not for ``edit``.
     text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
         As for ``deduplicate``.
 
@@ -222,7 +222,6 @@ def sketch(
         num_perm=num_perm,
         size=size,
         modulus=modulus,
-        fingerprint=fingerprint,
         tf=tf,
         idf=idf,
         idf_from=idf_from,
@@ -235,6 +234,8 @@ def sketch(
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
+        fingerprint=fingerprint,
+        fingerprint_bits=fingerprint_bits,
         casefold=casefold,
         unicode_form=unicode_form,
         strip_accents=strip_accents,

@@ -30,7 +30,10 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     name = "edit"
     scheme_type = EditScheme
-    missing_options = ("tokenizer", "ngram", "occurrences")
+    missing_options = (
+        *("tokenizer", "ngram", "occurrences"),
+        *("fingerprint", "fingerprint_bits"),
+    )
     # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
     defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
     has_places = True

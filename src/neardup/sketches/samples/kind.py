@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.lists import places_of_lists
 from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import fingerprint_shingles, sketch_sets
+from neardup.sketches.samples.sampling import sketch_sets
 from neardup.sketches.samples.scheme import SetScheme
 from neardup.sketches.samples.unions import join_sketches, unite_sketches
 from neardup.sketches.shares import ShareKind, Shares
 from neardup.tables import Bools, Int64s, SetSketches, Texts, Uint64s
+from neardup.text.shingles import shingle_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,11 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
 
     def make(self, texts: Texts, how: TextScheme) -> SetSketches:
         """Sketch the set of shingles of each text."""
-        return sketch_sets(fingerprint_shingles(texts, how.shingles, self.scheme), self.scheme)
+        return sketch_sets(shingle_texts(texts, how.shingles), self.scheme)
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all that decides a sketch; the kind of fingerprints always, as it always was."""
+        return super().describe(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
 
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
         """Put sketches one after another."""

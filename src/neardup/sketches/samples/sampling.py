@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from neardup.sketches.rabin import rabin_shingle_lists
 from neardup.sketches.samples.scheme import SetScheme
-from neardup.tables import SetSketches, ShingleLists, Texts
-from neardup.text.shingles import ShingleScheme, shingle_lists
-
-
-def fingerprint_shingles(texts: Texts, shingles: ShingleScheme, scheme: SetScheme) -> ShingleLists:
-    """Hash the shingles of each text as a scheme of sketches wants them."""
-    if scheme.fingerprint == "rabin":
-        return rabin_shingle_lists(texts, shingles, scheme.seed)
-    return shingle_lists(shingles.tokenizer.hash_tokens(texts), shingles)
+from neardup.tables import SetSketches, ShingleLists
 
 
 def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:

@@ -9,7 +9,6 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.hashing import mix_words
-from neardup.options.choices import Fingerprint
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 # Values, errors, and the ends of intervals.
@@ -24,7 +23,6 @@ class SetScheme(ABC):
 
     size: int
     seed: int
-    fingerprint: Fingerprint
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
@@ -63,9 +61,6 @@ class SetScheme(ABC):
             raise InvalidParameterError(message)
         if not 0 <= self.seed < 2**64:
             message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
-            raise InvalidParameterError(message)
-        if self.fingerprint not in ("mixer", "rabin"):
-            message = f"fingerprint must be mixer or rabin, got {self.fingerprint!r}"
             raise InvalidParameterError(message)
 
 

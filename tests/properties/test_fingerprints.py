@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.text.rabin import draw_polynomial
+from neardup.text.shingles import make_shingle_scheme, shingle_texts
+from tests.arrays import make_texts, unragged
+from tests.oracles import hashing
+from tests.oracles import rabin as oracle
+from tests.strategies import any_text, small_texts
+
+bits_of = st.sampled_from([32, 40, 64])
+readings = st.sampled_from(["set", "numbered"])
+
+
+def numbered_as(row, expected, occurrences):
+    if occurrences == "numbered":
+        return sorted(row) == sorted(hashing.number_occurrences(expected))
+    return row == expected
+
+
+@given(
+    st.lists(st.one_of(any_text, small_texts), max_size=4),
+    st.sampled_from(["words", "characters", "whitespace"]),
+    st.integers(1, 6),
+    readings,
+    st.integers(0, 3),
+    bits_of,
+)
+def test_shingle_texts__rabin_as_oracle(texts, tokenizer, ngram, occurrences, seed, bits):
+    options = {"fingerprint": "rabin", "fingerprint_bits": bits, "seed": seed}
+    scheme = make_shingle_scheme(tokenizer, ngram=ngram, occurrences=occurrences, **options)
+    source = make_texts(texts, lead="é", trail="junk")
+    tokens = scheme.tokenizer.hash_tokens(source)
+    found = shingle_texts(source, scheme)
+    for row, hashes in zip(
+        unragged(found.values, found.offsets),
+        unragged(tokens.values, tokens.offsets),
+        strict=True,
+    ):
+        words = [token.to_bytes(8, "big") for token in hashes]
+        expected = oracle.shingles(words, ngram, draw_polynomial(seed, bits))
+        assert numbered_as(row, expected, occurrences)
+
+
+@given(st.lists(any_text, max_size=4), st.integers(1, 20), readings, bits_of)
+def test_shingle_texts__rabin_of_bytes(texts, ngram, occurrences, bits):
+    options = {"fingerprint": "rabin", "fingerprint_bits": bits}
+    scheme = make_shingle_scheme("bytes", ngram=ngram, occurrences=occurrences, **options)
+    found = shingle_texts(make_texts(texts, lead="é"), scheme)
+    for row, text in zip(unragged(found.values, found.offsets), texts, strict=True):
+        parts = [bytes([byte]) for byte in text.encode()]
+        expected = oracle.shingles(parts, ngram, draw_polynomial(42, bits))
+        assert numbered_as(row, expected, occurrences)
+
+
+@given(st.lists(any_text, max_size=4), st.integers(1, 5), readings, st.sampled_from([32, 40]))
+def test_shingle_texts__short_hashes_of_the_mixer(texts, ngram, occurrences, bits):
+    scheme = make_shingle_scheme(ngram=ngram, occurrences=occurrences, fingerprint_bits=bits)
+    source = make_texts(texts)
+    tokens = scheme.tokenizer.hash_tokens(source)
+    found = shingle_texts(source, scheme)
+    for row, hashes in zip(
+        unragged(found.values, found.offsets),
+        unragged(tokens.values, tokens.offsets),
+        strict=True,
+    ):
+        whole = hashing.hash_shingles(hashes, ngram)
+        expected = [hashing.mix(value >> 64 - bits) for value in whole]
+        assert numbered_as(row, expected, occurrences)
+
+
+@given(st.lists(small_texts, max_size=5), st.integers(1, 4), st.booleans(), bits_of)
+def test_shingle_texts__repeats_are_the_same_under_both(texts, ngram, is_bytes, bits):
+    """Either hash tells the same shingles apart, in the same places."""
+    mixer, rabin = (
+        shingle_texts(
+            make_texts(texts),
+            make_shingle_scheme(
+                "bytes" if is_bytes else "words",
+                ngram=ngram,
+                fingerprint=fingerprint,
+                fingerprint_bits=bits,
+            ),
+        )
+        for fingerprint in ("mixer", "rabin")
+    )
+    assert mixer.offsets.tolist() == rabin.offsets.tolist()
+    pairs = set(zip(mixer.values.tolist(), rabin.values.tolist(), strict=True))
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
