@@ -19,16 +19,16 @@ from neardup.files.problems import ENCODING_ADVICE, Problems
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
-    Cut,
     Cutter,
     Positions,
     RawBlock,
     RawRows,
     RawWriter,
     cut_lines,
+    cut_nothing,
     line_ends,
 )
-from neardup.files.rawsource import RawSource
+from neardup.files.rawsource import RawSource, WholeFileWriter
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.splicing import Splices
 from neardup.tables import Texts
@@ -95,7 +95,7 @@ class TextFileSource(_TextSource):
         return b""
 
     def _cutter(self) -> Cutter:
-        return _cut_nothing
+        return cut_nothing
 
     def _block(self, raw: RawRows) -> RowBlock:
         head = bytes(raw.data[:HEAD_BYTES])
@@ -108,23 +108,7 @@ class TextFileSource(_TextSource):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
-        return _TextFileWriter(self, folder)
-
-
-class _TextFileWriter(RowWriter):
-    """Copies a file that is one document, or makes none: an empty file would be a document too."""
-
-    def __init__(self, source: TextFileSource, folder: Destination) -> None:
-        self._source, self._folder = source, folder
-
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Write the file if its row is selected."""
-        if select.any():
-            with RawWriter(self._source.output(self._folder)) as writer:
-                writer.write(block, select)
-
-    def close(self) -> None:
-        """Do nothing; the file was complete when it was written."""
+        return WholeFileWriter(self, folder)
 
 
 class TextLinesSource(_TextSource):
@@ -254,10 +238,3 @@ class _ForeignBlock(RawBlock):
         """Return the block itself: there is nothing to cut."""
         assert not len(cuts)
         return self
-
-
-def _cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
-    """Take the whole file as one row."""
-    n = int(final)
-    size = len(data) * n
-    return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)

@@ -190,6 +190,13 @@ def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
     return Cut(starts, ends, numbers, len(ends), int(ends[-1]))
 
 
+def cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
+    """Take the whole file as one row, also if it is empty."""
+    n = int(final)
+    size = len(data) * n
+    return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)
+
+
 def line_ends(raw: RawRows) -> Positions:
     r"""Give where each line ends without its ``\n`` or ``\r\n``."""
     array = np.frombuffer(raw.data, np.uint8)

@@ -22,8 +22,8 @@ from neardup.files.encodings import (
     encoding_by_mark,
     encoding_of,
 )
-from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter
+from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import InputStream, OutputStream, file_size
 
 if TYPE_CHECKING:
@@ -158,3 +158,19 @@ class RawSource(Source):
         if self.encoding.unit > 1:
             output.write(self.encoding.mark)
         return output
+
+
+class WholeFileWriter(RowWriter):
+    """Copies a file that is one document, or makes none: an empty file would be a document too."""
+
+    def __init__(self, source: RawSource, folder: Destination) -> None:
+        self._source, self._folder = source, folder
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Write the file if its row is selected."""
+        if select.any():
+            with RawWriter(self._source.output(self._folder)) as writer:
+                writer.write(block, select)
+
+    def close(self) -> None:
+        """Do nothing; the file was complete when it was written."""

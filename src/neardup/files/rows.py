@@ -18,6 +18,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.streams import OutputStream
@@ -173,6 +174,10 @@ class Source(ABC):
 
         None where there is no row that would have any.
         """
+        return None
+
+    def cut_refusal(self) -> InvalidInputError | None:
+        """Return the error for a job that would cut text out of rows; None where that can be."""
         return None
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:

@@ -42,12 +42,14 @@ def cut_sources(
     Raises
     ------
     InvalidInputError
-        For a bad row, unless these are to be skipped, and for a repeated id.
+        For a bad row, unless these are to be skipped, and for a repeated id; if text cannot be cut
+        out of a source.
     ReadError, WriteError
         If a file cannot be read, or the work folder not be written.
     """
     others = against or []
     check_effect(plan.options, sources, others)
+    _check_cuttable(sources)
     runner.prepare(KERNELS_OF[_kernels_of(plan)])
     if plan.units is not None:
         other, own, spans = cut_units(sources, others, plan, workspace, runner)
@@ -66,6 +68,14 @@ def cut_sources(
     summary = summarise(own, other, spans, gaps, plan, most, runner)
     keepers = ReadKeepers(own, other, spans)
     return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
+
+
+def _check_cuttable(sources: Sequence[Source]) -> None:
+    """Raise InvalidInputError for the first source that no text can be cut out of."""
+    for source in sources:
+        refusal = source.cut_refusal()
+        if refusal is not None:
+            raise refusal
 
 
 def _kernels_of(plan: CutJobPlan) -> str:
@@ -91,6 +101,7 @@ def cut_as_named(
         As ``cut_sources``; if the table does not fit to the documents.
     """
     check_effect(plan.options, sources)
+    _check_cuttable(sources)
     with runner.stage("read") as note:
         table = read_named_spans(named_in)
         own = list_documents(

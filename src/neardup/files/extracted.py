@@ -1,0 +1,171 @@
+"""Files that are one document each, whose text comes out of their bytes by a function.
+
+Web pages and office documents are such. Offsets in results point into the extracted text; a row is
+written back as the whole file, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.input_options import InputOptions
+from neardup.files.problems import Problems
+from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, cut_nothing
+from neardup.files.rawsource import RawSource, WholeFileWriter
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+
+if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
+    from neardup.files.destinations import Destination
+    from neardup.files.streams import InputStream
+
+MAX_TEXT_BYTES = 1 << 30
+"""A longer text out of one file is refused: it is nearly always a bomb."""
+
+# What the only column is called.
+_COLUMN = "text"
+
+
+class UnreadableFileError(Exception):
+    """No text comes out of a file; the message says why and what to do."""
+
+
+Extract = Callable[[bytes, InputOptions], str]
+"""Gives the text of a file of these bytes; raises UnreadableFileError.
+
+Called from any thread.
+"""
+
+
+T = TypeVar("T")
+
+
+def extract_texts(
+    rows: Iterable[T], extract: Callable[[T], str], problems: Problems
+) -> pa.LargeStringArray:
+    """Return the texts of rows, those left out that are noted as bad."""
+    texts = []
+    for index, row in enumerate(rows):
+        try:
+            text = extract(row).encode()
+        except UnreadableFileError as error:
+            problems.add(index, str(error))
+            continue
+        except UnicodeEncodeError:
+            problems.add(index, "its text has surrogates, which are no characters; repair the file")
+            continue
+        if len(text) > MAX_TEXT_BYTES:
+            problems.add(index, f"its text is longer than {MAX_TEXT_BYTES >> 20} MB; leave it out")
+            continue
+        texts.append(text)
+    return pa.array(texts, pa.large_string())
+
+
+def uncuttable(kind: str, path: str | None) -> InvalidInputError:
+    """Return the error for a source of this kind that is to lose some of its text."""
+    message = (
+        f"text cannot be cut out of {kind}, which is written back byte for byte; cut it out of its "
+        "text, which dedup writes with format='jsonl' (--format jsonl)"
+    )
+    return InvalidInputError(message, path=path)
+
+
+class ExtractedFileSource(RawSource):
+    """A file that is one document, its row 1, whose text is extracted; also if it is empty.
+
+    A file that cannot be read is a bad row.
+
+    Parameters
+    ----------
+    location, name, block_bytes
+        As for RawSource.
+    extract
+        Gives the text.
+    options
+        Handed to ``extract``.
+    kind
+        What the file is, in words, such as ``an HTML page``.
+    used
+        Names of those options that ``extract`` looks at, beside ``input_format``.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        name: str,
+        *,
+        extract: Extract,
+        options: InputOptions,
+        kind: str,
+        used: frozenset[str] = frozenset(),
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
+        # The bytes are no text, so they are not decoded before they are extracted from.
+        super().__init__(location, name, encoding=None, block_bytes=block_bytes)
+        self.input_options = used | {"input_format"}
+        self._extract, self._options, self._kind = extract, options, kind
+
+    def column_names(self) -> list[str]:
+        """Return the name of the column."""
+        return [_COLUMN]
+
+    def cut_refusal(self) -> InvalidInputError:
+        """Return an error: such files are written back as they are."""
+        return uncuttable(self._kind, self.location)
+
+    def _start(self, _: InputStream) -> bytes:
+        return b""
+
+    def _cutter(self) -> Cutter:
+        return cut_nothing
+
+    def _block(self, raw: RawRows) -> RowBlock:
+        return ExtractedBlock(self.location, raw, self._extract, self._options, self._kind)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer that copies the file if its row is selected."""
+        return WholeFileWriter(self, folder)
+
+
+class ExtractedBlock(RawBlock):
+    """Rows whose texts come out of their bytes by a function."""
+
+    def __init__(
+        self, path: str, raw: RawRows, extract: Extract, options: InputOptions, kind: str
+    ) -> None:
+        super().__init__(path, raw)
+        self._extract, self._options, self._kind = extract, options, kind
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Give the texts, whatever names the text columns have; there are no other columns."""
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        rows = (raw[index] for index in range(len(raw)))
+        texts = extract_texts(rows, lambda row: self._extract(row, self._options), problems)
+        good = ~problems.bad
+        parsed = parse_arrow(
+            pa.table({_COLUMN: texts}),
+            raw.numbers[good],
+            replace(columns, text=_COLUMN),
+            path=self.path,
+            skip_bad=skip_bad,
+        )
+        return problems.with_bad_rows(parsed)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give the texts as the column ``text``."""
+        return pa.table({_COLUMN: self.parse(ColumnNames(), select=select).text})
+
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Return the block itself if nothing is to be cut, else raise."""
+        if len(cuts):
+            raise uncuttable(self._kind, self.path)
+        return self

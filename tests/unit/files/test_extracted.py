@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.files import extracted, formats
+from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
+from neardup.files.input_options import InputOptions
+from neardup.files.rows import ColumnNames
+
+
+def upper(data: bytes, options: InputOptions) -> str:
+    """Extract capital letters; the word BAD is none that can be read."""
+    if data == b"BAD":
+        raise UnreadableFileError("it says BAD; say something else")
+    if data == b"SURROGATE":
+        return "\ud800"
+    return data.decode(options.encoding or "utf-8").upper()
+
+
+def source_of(path, encoding: str | None = None) -> ExtractedFileSource:
+    return ExtractedFileSource(
+        str(path),
+        path.name,
+        extract=upper,
+        options=InputOptions(encoding=encoding),
+        kind="a shout",
+        used=frozenset({"encoding"}),
+    )
+
+
+def test_extracted_file__is_one_document_copied_as_it_is(make_file, write_rows, read_back):
+    for name in ("a.shout", "a.shout.gz"):
+        source = source_of(make_file(name, b"caf\xe9\r\n"), encoding="latin-1")
+        [block] = source.blocks()
+        assert block.numbers.tolist() == [1]
+        assert block.parse(ColumnNames("body")).text.to_pylist() == ["CAFÉ\r\n"]
+        assert block.parse(ColumnNames(), select=np.array([False])).text.to_pylist() == []
+        assert block.to_table().to_pylist() == [{"text": "CAFÉ\r\n"}]
+        assert source.column_names() == ["text"]
+        assert source.input_options == {"input_format", "encoding"}
+        assert read_back(write_rows(source, lambda _: True)) == b"caf\xe9\r\n"
+
+
+def test_extracted_file__empty_one_is_a_document(make_file):
+    [block] = source_of(make_file("a.shout", b"")).blocks()
+    assert block.parse(ColumnNames()).text.to_pylist() == [""]
+
+
+def test_extracted_file__not_written_unless_selected(make_file, write_rows):
+    assert not write_rows(source_of(make_file("a.shout", b"a")), lambda _: False).exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"BAD", "it says BAD; say something else"), (b"SURROGATE", "its text has surrogates")],
+)
+def test_extracted_file__unreadable_one_is_a_bad_row(make_file, data, reason):
+    [block] = source_of(make_file("a.shout", data)).blocks()
+    with pytest.raises(InvalidInputError, match=reason) as caught:
+        block.parse(ColumnNames())
+    assert caught.value.row == 1
+    assert caught.value.is_bad_row
+    rows = block.parse(ColumnNames(), skip_bad=True)
+    assert rows.text.to_pylist() == [None]
+    [(number, told)] = rows.skipped
+    assert number == 1
+    assert told.startswith(reason)
+
+
+def test_extracted_file__too_long_a_text_is_a_bad_row(make_file, monkeypatch):
+    monkeypatch.setattr(extracted, "MAX_TEXT_BYTES", 4)
+    [block] = source_of(make_file("a.shout", b"12345")).blocks()
+    with pytest.raises(InvalidInputError, match="longer than"):
+        block.parse(ColumnNames())
+
+
+def test_extracted_file__cut_refuses_before_it_reads(make_file, monkeypatch):
+    path = make_file("a.jsonl", json.dumps({"text": "a b"}).encode())
+    make = lambda *_: source_of(path)  # noqa: E731
+    monkeypatch.setattr(formats.FileFormat, "open", make)
+    monkeypatch.setattr(ExtractedFileSource, "blocks", None)
+    with pytest.raises(InvalidInputError, match=r"cannot be cut out of a shout.*--format jsonl"):
+        neardup.cut(path)
