@@ -45,7 +45,7 @@ def deduplicate(
     measure: DocumentMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     recall: str | float | Decimal | Fraction | None = None,
-    tokenizer: str | Path | TokenFunction = "words",
+    tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences | None = None,
     fingerprint: Fingerprint | None = None,

@@ -28,7 +28,10 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Texts:
-    """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory."""
+    """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory.
+
+    Documents that are read as bytes may have any; only what takes each byte for itself sees them.
+    """
 
     data: Bytes
     offsets: Int64s
@@ -38,11 +41,8 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array) -> Texts:
-        """See an Arrow string array as bytes and offsets; a null is an empty text."""
-        import pyarrow as pa
-
-        if not pa.types.is_large_string(strings.type):
-            strings = strings.cast(pa.large_string())
+        """See an array of strings, or of bytes, as bytes and offsets; a null is an empty text."""
+        strings = with_wide_offsets(strings)
         if strings.null_count:
             strings = strings.fill_null("")
         _, offset_buffer, data_buffer = strings.buffers()
@@ -68,6 +68,21 @@ class Texts:
         return [
             Texts(self.data, self.offsets[start : stop + 1]) for start, stop in pairwise(bounds)
         ]
+
+
+def with_wide_offsets(strings: pa.Array) -> pa.Array:
+    """Return strings as Arrow's large strings, and bytes as its large binaries."""
+    import pyarrow as pa
+
+    kind = pa.large_binary() if is_binary(strings.type) else pa.large_string()
+    return strings.cast(kind)
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """Return whether values of a type are bytes, which need not be valid UTF-8."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,8 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
 def test_formats__all_have_a_case():
     known = {suffix for found in FORMATS for suffix in found.suffixes}
     covered = {format_of(case.name) for case in FILES}
-    assert covered == set(FORMATS)
+    # A format without endings is read only where it is chosen.
+    assert covered == {found for found in FORMATS if found.suffixes}
     assert {case.suffix for case in FILES} <= known
 
 

@@ -43,6 +43,20 @@ class TargetType(click.Path):
         return named if isinstance(named, Url) else super().convert(str(named), param, ctx)
 
 
+class ChoiceType(click.Choice[str]):
+    """One of a few values; one that other commands have is refused with the reason."""
+
+    def __init__(self, kind: Choice) -> None:
+        super().__init__(kind.values)
+        self._elsewhere = dict(kind.elsewhere)
+
+    def get_invalid_choice_message(self, value: Any, ctx: Any) -> str:
+        """Return click's message, and the reason if there is one."""
+        message = super().get_invalid_choice_message(value, ctx)
+        reason = self._elsewhere.get(value)
+        return message if reason is None else f"{message.removesuffix('.')}; {reason}."
+
+
 class TableOption(click.Option):
     """An option of the command line that remembers its entry in the table."""
 
@@ -105,7 +119,7 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Whole):
         return int
     if isinstance(kind, Choice):
-        return click.Choice(kind.values)
+        return ChoiceType(kind)
     if isinstance(kind, PathOrUrl):
         return TargetType()
     if isinstance(kind, Location):

@@ -40,7 +40,7 @@ class FileFormat:
     name
         How ``input_format`` calls it.
     suffixes
-        Endings of file names, in lower case.
+        Endings of file names, in lower case. None of a format that is read only where it is chosen.
     module
         Where its ``open_source`` is. Loaded when a file is opened, because a job needs one or two
         formats, and each loads readers of its own.
@@ -69,6 +69,7 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
+    FileFormat("bytes", (), "neardup.files.bytefile"),
 )
 """All formats, in the order in which messages name them."""
 
@@ -116,8 +117,9 @@ def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) ->
 
 
 def first_suffix(input_format: InputFormat) -> str:
-    """Return the suffix that a file of a format has; of JSON lines for ``auto``."""
-    return _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format].suffixes[0]
+    """Return the suffix that a file of a format has, if any; of JSON lines for ``auto``."""
+    known = _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format]
+    return known.suffixes[0] if known.suffixes else ""
 
 
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:

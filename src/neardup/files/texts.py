@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from neardup.files.ids import join_ids
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.tables import Int64s
+from neardup.tables import Int64s, with_wide_offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class TextBlock:
     """Some documents in input order; texts are large strings, ids too or integers, without nulls.
+
+    Texts that were read as bytes are large binaries.
 
     ``numbers`` are those of the documents' rows; ``skipped`` rows (source, row, reason) are not
     among them.
@@ -51,6 +53,6 @@ def read_text_block(
     if ids is None:
         ids = source.default_ids(numbers)
     # A copy, because a block of rows may hold a whole file's other columns in memory.
-    texts = pa.concat_arrays([texts.cast(pa.large_string())])
+    texts = pa.concat_arrays([with_wide_offsets(texts)])
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
     return TextBlock(join_ids([ids]), texts, numbers, skipped)

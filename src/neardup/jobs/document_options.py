@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from neardup.errors import InvalidParameterError
 from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
-from neardup.options import table
+from neardup.options.jobs import READING_TEXT
 from neardup.options.option import Option, no_effect
 from neardup.reading.plan import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
@@ -18,17 +19,15 @@ if TYPE_CHECKING:
     from neardup.options.choices import Fingerprint, Occurrences, OnError, UnicodeForm
     from neardup.text.tokenizers import TokenFunction
 
+# The tokenizer of documents that are bytes.
+_BYTES = "bytes"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions(InputOptions):
     """What files hold, where text and id of a document are, and what becomes of bad rows."""
 
-    known: ClassVar[Iterable[Option]] = (
-        *InputOptions.known,
-        table.TEXT_COLUMN,
-        table.ID_COLUMN,
-        table.ON_ERROR,
-    )
+    known: ClassVar[Iterable[Option]] = READING_TEXT
 
     text_column: str | Sequence[str] = "text"
     id_column: str | None = None
@@ -38,6 +37,11 @@ class ReadingOptions(InputOptions):
     def columns(self) -> ColumnNames:
         """The columns to read."""
         return _columns(self.text_column, self.id_column)
+
+    @property
+    def reads_bytes(self) -> bool:
+        """Whether documents are the bytes of files, and no text."""
+        return self.input_format == "bytes"
 
     @property
     def skip_bad(self) -> bool:
@@ -84,8 +88,9 @@ def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
 class DocumentOptions(ReadingOptions):
     """How documents are read and become sets of shingles; the same for every job.
 
-    Tokens are words where ``tokenizer`` is None, shingles have 5 where ``ngram`` is, are a set
-    where ``occurrences`` is, and are hashed to 64 bits by the mixer where fingerprints are.
+    Tokens are words where ``tokenizer`` is None, or bytes if these are read; shingles have 5 where
+    ``ngram`` is, are a set where ``occurrences`` is, and are hashed to 64 bits by the mixer where
+    fingerprints are.
     """
 
     tokenizer: str | Path | TokenFunction | None = None
@@ -104,6 +109,39 @@ class DocumentOptions(ReadingOptions):
         """The option that selects the hash of shingles; None where nothing does."""
         return "seed" if self.fingerprint == "rabin" else None
 
+    def with_tokenizer(self, usual: str) -> Self:
+        """Return these options with the tokenizer that is usual for texts, if none was given.
+
+        Raises
+        ------
+        InvalidParameterError
+            If bytes are read, and the tokenizer given cuts texts.
+        """
+        if not self.reads_bytes:
+            return self if self.tokenizer is not None else replace(self, tokenizer=usual)
+        if self.tokenizer not in (None, _BYTES):
+            message = (
+                f"tokenizer {self.tokenizer} cuts texts, and input_format bytes reads none; leave "
+                "it out, or read the files as text"
+            )
+            raise InvalidParameterError(message, "tokenizer", "input_format")
+        return replace(self, tokenizer=_BYTES)
+
+    def check_reads_text(self) -> None:
+        """Raise if documents are bytes, where an index has texts.
+
+        Raises
+        ------
+        InvalidParameterError
+            Naming the option.
+        """
+        if self.reads_bytes:
+            message = (
+                "input_format bytes reads no texts, which an index has; name files with against, "
+                "or read the files as text"
+            )
+            raise InvalidParameterError(message, "input_format", "against")
+
     def reading_plan(self, *, order: str | None = None) -> ReadingPlan:
         """Make the plan of reading; ``order`` is a column by which documents are ranked.
 
@@ -112,8 +150,10 @@ class DocumentOptions(ReadingOptions):
         InvalidParameterError
             For options that do not go together.
         """
+        tokenizer = self.with_tokenizer("words").tokenizer
+        assert tokenizer is not None
         shingles = make_shingle_scheme(
-            "words" if self.tokenizer is None else self.tokenizer,
+            tokenizer,
             ngram=5 if self.ngram is None else self.ngram,
             occurrences=self.occurrences or "set",
             fingerprint=self.fingerprint or "mixer",

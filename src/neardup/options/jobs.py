@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from neardup.options import table
-from neardup.options.choices import IndexKind, PairMeasure, PairMethod
+from neardup.options.choices import IndexKind, PairMeasure, PairMethod, TextFormat
 from neardup.options.kinds import Choice, Documents, ShareOrCount, Whole
 from neardup.options.option import Option
 
-_READING = (
-    table.TEXT_COLUMN,
-    table.ID_COLUMN,
-    table.INPUT_FORMAT,
-    table.ENCODING,
-    table.DELIMITER,
-    table.LINES,
-    table.ON_ERROR,
+_COLUMNS = (table.TEXT_COLUMN, table.ID_COLUMN)
+_FILES = (table.ENCODING, table.DELIMITER, table.LINES, table.ON_ERROR)
+_READING = (*_COLUMNS, table.INPUT_FORMAT, *_FILES)
+# Of jobs that look into texts, or keep them.
+_TEXT_FORMAT = table.INPUT_FORMAT.but(
+    kind=Choice(
+        TextFormat,
+        bytes="bytes are compared by dedup, pairs and sketch; passages, cuts and indexes need text",
+    ),
+    help=table.BY_ENDING,
 )
+READING_TEXT = (*_COLUMNS, _TEXT_FORMAT, *_FILES)
 _AGAINST = (table.AGAINST_TEXT_COLUMN, table.AGAINST_ID_COLUMN)
 _NORMALISATION = (table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS)
 _FINGERPRINTS = (table.FINGERPRINT, table.FINGERPRINT_BITS)
@@ -203,7 +206,7 @@ _CUT = (
     table.TOKENIZER,
     table.NGRAM.but(usual="1; 5 of other units"),
     *_NORMALISATION,
-    *_READING,
+    *READING_TEXT,
 )
 _CUT_WITHIN_MEMORY = (
     table.MEMORY,
@@ -392,11 +395,11 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
             "remembers it.",
         ),
         *_ANY_SCHEME,
-        *_READING,
+        *READING_TEXT,
         table.OVERWRITE.but(help="Replace the folder if it exists."),
         *_RUN_COMMAND,
     ),
-    "index add": (_SAME_TOKENIZER, *_READING, *_RUN_COMMAND),
+    "index add": (_SAME_TOKENIZER, *READING_TEXT, *_RUN_COMMAND),
     "index remove": (table.IDS, *_REPORTING),
     "index compact": (_SAME_TOKENIZER, *_RUN_COMMAND),
     "index info": (_SAME_TOKENIZER, table.AS_JSON),
@@ -409,7 +412,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.WITH_TEXT,
         table.NO_TEXT,
         _SAME_TOKENIZER,
-        *_READING,
+        *READING_TEXT,
         table.TABLE_FORMAT,
         table.OVERWRITE,
         *_RUN_COMMAND,
@@ -428,7 +431,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.NO_TEXT,
         table.EXCERPT,
         *_SCHEME,
-        *_READING,
+        *READING_TEXT,
         table.TABLE_FORMAT,
         table.OVERWRITE,
         *_RUN_COMMAND,
@@ -522,20 +525,20 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
         table.SUMMARY,
         table.WITH_TEXT,
         table.EXCERPT,
-        *_READING,
+        *READING_TEXT,
         *_RUN,
     ),
     "open_index": (_SAME_TOKENIZER,),
     "DocumentIndex.create": SCHEME_OF_DOCUMENTS,
     "DocumentIndex.open": (_SAME_TOKENIZER, table.COMMIT_EVERY),
-    "DocumentIndex.add": (*_READING, *_RUN),
+    "DocumentIndex.add": (*READING_TEXT, *_RUN),
     "DocumentIndex.query": _DOCUMENT_SEARCH,
     "DocumentIndex.insert_if_new": (_ASKED,),
-    "DocumentIndex.search": (*_DOCUMENT_SEARCH, *_READING, *_RUN),
+    "DocumentIndex.search": (*_DOCUMENT_SEARCH, *READING_TEXT, *_RUN),
     "DocumentIndex.compact": _RUN,
     "PassageIndex.create": SCHEME_OF_PASSAGES,
     "PassageIndex.open": (_SAME_TOKENIZER,),
-    "PassageIndex.add": (*_READING, *_RUN),
-    "PassageIndex.search": (*_SEARCH, table.REPORT, table.WITH_TEXT, *_READING, *_RUN),
+    "PassageIndex.add": (*READING_TEXT, *_RUN),
+    "PassageIndex.search": (*_SEARCH, table.REPORT, table.WITH_TEXT, *READING_TEXT, *_RUN),
     "PassageIndex.compact": _RUN,
 }

@@ -166,22 +166,28 @@ class ShareOrCount(Kind):
 
 @dataclass(frozen=True, init=False)
 class Choice(Kind):
-    """One of the values of a ``Literal``; messages list them as ``listed``."""
+    """One of the values of a ``Literal``; messages list them as ``listed``.
+
+    ``elsewhere`` says of values that other jobs have why this one lacks them.
+    """
 
     values: tuple[str, ...]
     listed: str
+    elsewhere: tuple[tuple[str, str], ...]
 
-    def __init__(self, literal: Any, listed: str = "") -> None:
+    def __init__(self, literal: Any, listed: str = "", **elsewhere: str) -> None:
         values = _values_of(literal)
         plain = " or ".join(values) if len(values) == 2 else f"one of {', '.join(values)}"
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "listed", listed or plain)
+        object.__setattr__(self, "elsewhere", tuple(elsewhere.items()))
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         if not isinstance(value, str) or value not in self.values:
             message = f"{name} must be {self.listed}, got {value!r}"
-            raise InvalidParameterError(message)
+            reason = next((why for other, why in self.elsewhere if other == value), None)
+            raise InvalidParameterError(message if reason is None else f"{message}; {reason}")
         return value
 
 

@@ -99,11 +99,14 @@ AGAINST_ID_COLUMN = Option(
     "against_id_column", Text(), "Column of the ids in OTHER.", usual="as of INPUT"
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
+BY_ENDING = (
+    "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
+    "has another one is text, those of a folder are passed over."
+)
 INPUT_FORMAT = Option(
     "input_format",
     Choice(InputFormat),
-    "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
-    "has another one is text, those of a folder are passed over.",
+    f"{BY_ENDING} bytes: each file is one document, whatever it holds, and its bytes are tokens.",
     "auto",
 )
 ON_ERROR = Option(

@@ -20,6 +20,7 @@ from neardup.tables import (
     Texts,
     TokenLists,
     Uint64s,
+    is_binary,
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists
 from neardup.text.weighted_sets import weighted_sets
@@ -132,10 +133,11 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
 
 
 def _lengths(texts: pa.Array) -> Int64s:
-    """Return the lengths of texts in characters; a null has none."""
+    """Return the lengths of texts in characters, or of bytes; a null has none."""
     import pyarrow.compute as pc
 
-    lengths: Int64s = pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64)
+    count = pc.binary_length if is_binary(texts.type) else pc.utf8_length
+    lengths: Int64s = pc.fill_null(count(texts), 0).to_numpy().astype(np.int64)
     return lengths
 
 

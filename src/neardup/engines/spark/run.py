@@ -55,6 +55,11 @@ def check_for_spark(plan: DedupPlan) -> None:
                 "leave it out, or choose engine threads"
             )
             raise InvalidParameterError(message, name, "engine")
+    if plan.options.reads_bytes:
+        message = (
+            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
+        )
+        raise InvalidParameterError(message, "input_format", "engine")
 
 
 def no_index_on_spark() -> InvalidParameterError:

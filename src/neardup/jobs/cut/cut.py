@@ -14,7 +14,7 @@ from neardup.jobs.cut.plan import CutOptions, plan_cut
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.run import cut_as_named, cut_sources
 from neardup.jobs.workspaces import open_workspace
-from neardup.options.choices import CutUnit, InputFormat, OnError, Side, UnicodeForm
+from neardup.options.choices import CutUnit, OnError, Side, TextFormat, UnicodeForm
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
@@ -48,7 +48,7 @@ def cut(
     fold_digits: bool = False,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
-    input_format: InputFormat = "auto",
+    input_format: TextFormat = "auto",
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,

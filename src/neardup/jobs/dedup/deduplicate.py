@@ -44,7 +44,7 @@ def deduplicate(
     measure: DocumentMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     recall: str | float | Decimal | Fraction | None = None,
-    tokenizer: str | Path | TokenFunction = "words",
+    tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences | None = None,
     fingerprint: Fingerprint | None = None,
@@ -116,7 +116,8 @@ def deduplicate(
         threshold of 1. None is 0.99.
     tokenizer
         ``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a
-        ``tokenizer.json`` or a function from a text to its tokens.
+        ``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or ``bytes``
+        where these are read.
     ngram
         Tokens in a shingle; 5, for ``weighted-jaccard`` 1.
     occurrences
@@ -164,6 +165,7 @@ def deduplicate(
         ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet`` or ``arrow``: what all files
         are read as, whatever their endings. ``auto``: by ending; a file that is named and has
         another one is text, those of a folder are passed over and counted in the summary.
+        ``bytes``: each file is one document, whatever it holds, and its bytes are tokens.
     encoding
         Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.
     delimiter

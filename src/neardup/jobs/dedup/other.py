@@ -59,6 +59,7 @@ def open_index(
     from neardup.documents.additions import adding
     from neardup.jobs.dedup.index_plan import needs_all_texts, plan_with_index
 
+    options.check_reads_text()
     if not options.add:
         index = handle.view(runner)
         plan = plan_with_index(options, index.scheme)

@@ -29,11 +29,11 @@ from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (
     DocumentMeasure,
     Fingerprint,
-    InputFormat,
     InverseFrequency,
     Occurrences,
     OnError,
     TermFrequency,
+    TextFormat,
     UnicodeForm,
 )
 from neardup.runtime.progress import Progress
@@ -229,7 +229,7 @@ class DocumentIndex(OneAtATime):
         *,
         text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
-        input_format: InputFormat = "auto",
+        input_format: TextFormat = "auto",
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
@@ -285,7 +285,7 @@ class DocumentIndex(OneAtATime):
         limit: int | None = None,
         text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
-        input_format: InputFormat = "auto",
+        input_format: TextFormat = "auto",
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,

@@ -98,6 +98,7 @@ def find_pairs_in_index(
     InvalidInputError, ReadError, IndexFormatError
         For a bad row, a file that cannot be read, or an index that is damaged.
     """
+    options.check_reads_text()
     measure = plan_with_index(options, index)
     check_effect(options, sources)
     runner.prepare(KERNELS_OF["document search"])

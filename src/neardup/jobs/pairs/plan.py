@@ -103,9 +103,8 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
-    """Read texts as strings of characters, unless another tokenizer is asked for."""
-    tokenizer = "characters" if options.tokenizer is None else options.tokenizer
-    return replace(options, tokenizer=tokenizer).reading_plan()
+    """Read texts as strings of characters, unless another tokenizer is asked for, or bytes are."""
+    return options.with_tokenizer("characters").reading_plan()
 
 
 def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:

@@ -17,11 +17,11 @@ from neardup.jobs.passages.other import Other, choose_other, no_other
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
     AlignmentSummary,
-    InputFormat,
     InverseFrequency,
     OnError,
     PresetName,
     TermFrequency,
+    TextFormat,
     UnicodeForm,
 )
 from neardup.runtime.progress import Progress
@@ -59,7 +59,7 @@ def align(
     excerpt: int | None = None,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
-    input_format: InputFormat = "auto",
+    input_format: TextFormat = "auto",
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,

@@ -18,11 +18,11 @@ from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.jobs.selected_ids import as_list_of_ids
 from neardup.options.choices import (
-    InputFormat,
     InverseFrequency,
     OnError,
     Report,
     TermFrequency,
+    TextFormat,
     UnicodeForm,
 )
 from neardup.options.kinds import Whole
@@ -203,7 +203,7 @@ class PassageIndex:
         *,
         text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
-        input_format: InputFormat = "auto",
+        input_format: TextFormat = "auto",
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
@@ -300,7 +300,7 @@ class PassageIndex:
         with_text: bool = False,
         text_column: str | Sequence[str] = "text",
         id_column: str | None = None,
-        input_format: InputFormat = "auto",
+        input_format: TextFormat = "auto",
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,

@@ -50,7 +50,9 @@ class SketchOptions(DocumentOptions):
         missing = {
             name: value for name, value in kind.defaults.items() if getattr(self, name) is None
         }
-        return replace(self, **missing)
+        tokenizer = missing.pop("tokenizer", None)
+        options = replace(self, **missing)
+        return options if tokenizer is None else options.with_tokenizer(tokenizer)
 
 
 def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:

@@ -18,6 +18,7 @@ from neardup.sketches.kind import PairEstimates, SketchKind, TextScheme, where_k
 from neardup.sketches.lists import places_of_lists
 from neardup.sketches.pairs import Pairs, list_pairs
 from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
+from neardup.text.characterwise import bytes_as_characters
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
 
@@ -39,15 +40,19 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     has_places = True
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all that decides a signature: of texts only what is folded away."""
+        """Return all that decides a signature: what is folded away, or that texts are bytes."""
+        tokenizer = texts.shingles.tokenizer
         return (
             vars(texts.shingles.normalisation)
             | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
+            | ({"tokenizer": tokenizer.name} if tokenizer.is_bytewise else {})
             | self.scheme.describe()
         )
 
     def make(self, texts: Texts, how: TextScheme) -> EditSignatures:
-        """Sign texts after what does not count was folded away."""
+        """Sign texts after what does not count was folded away, or bytes as so many characters."""
+        if how.shingles.tokenizer.is_bytewise:
+            return edit_signatures(bytes_as_characters(texts), self.scheme)
         return edit_signatures(fold_texts(texts, how.shingles.normalisation), self.scheme)
 
     def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.tables import Texts
+from neardup.text.characterwise import bytes_as_characters
+
+
+@given(st.lists(st.binary(max_size=20), min_size=1, max_size=6), st.data())
+def test_bytes_as_characters__one_for_each(contents, data):
+    start = data.draw(st.integers(0, len(contents) - 1))
+    texts = Texts.from_arrow(pa.array(contents, pa.binary()).slice(start))
+    found = bytes_as_characters(texts).to_arrow()
+    found.validate(full=True)
+    assert found.to_pylist() == [content.decode("latin-1") for content in contents[start:]]
+
+
+def test_bytes_as_characters__ascii_is_not_copied():
+    texts = Texts.from_arrow(pa.array([b"abc", b""], pa.large_binary()))
+    assert bytes_as_characters(texts) is texts
