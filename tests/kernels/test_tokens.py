@@ -102,11 +102,31 @@ def test_hash_tokens__slice_of_a_larger_block(kind, lead):
     assert kernel_tokens(strings, kind, lead=lead, trail=lead) == oracle_tokens(strings, kind)
 
 
-@pytest.mark.parametrize("n_ascii", range(34))
-def test_fold_texts__other_characters_around_runs_of_sixteen(n_ascii):
-    run = "abc def_ghi-JKL0123 mno pqr stu vwx"[:n_ascii]
+@pytest.mark.parametrize("n_ascii", range(0, 140, STRIDE // 16))
+def test_fold_texts__other_characters_around_runs_of_ascii(n_ascii):
+    run = ("abc def_ghi-JKL0123 mno pqr stu vwx\tYZ[`{@/:" * 4)[:n_ascii]
     strings = [run + c + run for c in ("é", "語", "𐐷", "\u2003", "—")]
     assert kernel_tokens(strings) == oracle_tokens(strings)
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace"])
+@pytest.mark.parametrize("casefold", [False, True])
+def test_fold_texts__every_ascii_character_in_a_block(kind, casefold):
+    options = Options(casefold=casefold)
+    strings = ["".join(f"{chr(c)}x" for c in range(128)), "".join(map(chr, range(128)))]
+    assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
+
+
+@pytest.mark.parametrize("n_ranges", [1, 5, 6, 40])
+def test_fold_texts__any_table_of_ascii(n_ranges):
+    ascii_table = np.zeros(128, np.uint8)
+    ascii_table[1 : 3 * n_ranges : 3] = ord("A") + np.arange(n_ranges) % 26
+    ascii_table[2 : 3 * n_ranges : 3] = ord("B") + np.arange(n_ranges) % 26
+    data = np.arange(300, dtype=np.uint8) % 128
+    _, table = token_tables("words", Normalisation())
+    folded = np.full(folding.GROWTH * 300 + folding.SLACK * 2, 255, np.uint8)
+    folding.fold_texts(data, np.array([0, 300]), ascii_table, table, folded, np.empty(2, np.int64))
+    assert folded[:300].tolist() == ascii_table[data].tolist()
 
 
 @pytest.mark.parametrize("character", ["\u0390", "語", "a", "\u1fb7", "\u0149", " ", "\U0001f600"])
