@@ -40,7 +40,7 @@ def kernel_tokens(strings, kind="words", options=PLAIN, **around):
         folded_offsets = np.empty(n + 1, np.int64)
         folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
         assert (folded_offsets % 8 == 0).all()
-        tokens.hash_tokens(words, folded_offsets, hashes, offsets)
+        tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
     assert offsets[0] == 0
     return unragged(hashes, offsets)
 
@@ -83,6 +83,13 @@ def test_hash_tokens__many_separators(separators):
     gap = "\n" * separators
     strings = [gap, f"{gap}a", f"a{gap}", f"ab{gap}cdefghij{gap}k", f"{gap}é{gap}ü{gap}"]
     assert kernel_tokens(strings) == oracle_tokens(strings)
+
+
+@pytest.mark.parametrize("ahead", range(0, 64, 21))
+@pytest.mark.parametrize("word", ["x", "ab", "longer_than_eight", "eight888", "x" * 70])
+def test_hash_tokens__more_than_are_listed_together(word, ahead):
+    strings = [" " * ahead + f"{word} " * n for n in (512, 600)] + [word]
+    assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
 
 
 def test_hash_tokens__no_texts():

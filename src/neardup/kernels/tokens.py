@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel, trailing_zeros
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.eights import load_eight
 from neardup.kernels.folding import CLASS_SHIFT, SINGLE, decode
 from neardup.kernels.hashing import GOLDEN, mix64
+from neardup.kernels.parities import count_ones
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt64s,
@@ -22,19 +24,16 @@ _GATHER = np.uint64(0x0102040810204080)
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
 _29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
+_64 = np.uint64(64)
+
+# Where tokens begin and end is listed for so many edges before these tokens are hashed.
+_LISTED = 1024
+# Edges in 64 bytes, but for very short words.
+_USUAL_EDGES = 24
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
 # Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
 DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F025B5)
-
-
-@inlined
-def _load(words: ConstUint64s, i: Int) -> np.uint64:
-    """Eight bytes from any byte position, first byte lowest, out of an array of 64-bit words."""
-    w = i >> 3
-    shift = np.uint64(i & 7) << _3
-    low, high = words[np.uint64(w)], words[np.uint64(w + 1)]
-    return np.uint64((low >> shift) | ((high << _1) << (_63 - shift)))
 
 
 @inlined
@@ -54,19 +53,56 @@ def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uin
 
 
 @inlined
-def _hash_token(words: ConstUint64s, start: Int, length: Int) -> np.uint64:
-    """Hash the bytes of a token."""
-    h = GOLDEN
-    while length >= 8:
-        h = mix64(h ^ _load(words, start))
-        start += 8
-        length -= 8
-    below = (_1 << (np.uint64(length) << _3)) - _1
-    return mix64(h ^ (_load(words, start) & below) ^ (np.uint64(length) << _56))
+def _list_edges(filled_changes: np.uint64, base: np.uint64, edges: Uint64s, n: np.uint64) -> None:
+    """Write where the bits are set from ``edges[n]`` on, and after them what is not used."""
+    # As many as 64 bytes of prose have, whether or not they are there: a branch at each would be
+    # guessed wrong once in a while, and the work is less than that costs.
+    for k in range(_USUAL_EDGES):
+        edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
+        filled_changes &= filled_changes - _1
+    n += np.uint64(_USUAL_EDGES)
+    while filled_changes != _0:
+        for k in range(8):
+            edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
+            filled_changes &= filled_changes - _1
+        n += _8
+
+
+@helper
+def _hash_listed(
+    folded: ConstBytes, edges: ConstUint64s, n: np.uint64, longs: Uint64s, hashes: Uint64s, at: Int
+) -> None:
+    """Hash n tokens, whose first byte and end are in ``edges``, to ``hashes[at]`` and on."""
+    first = np.uint64(at)
+    n_longs = _0
+    for k in range(n):
+        start = edges[k + k]
+        length = edges[k + k + _1] - start
+        # Written in any case, and kept or written over: no branch to be guessed wrong.
+        longs[n_longs] = k
+        n_longs += np.uint64(length >= _8)
+        beyond = _64 - (min(length, _8) << _3)
+        word = (load_eight(folded, start) << beyond) >> beyond
+        hashes[first + k] = GOLDEN ^ word ^ (length << _56 if length < _8 else _0)
+    # A loop of its own, which LLVM turns into vector code.
+    for k in range(n):
+        hashes[first + k] = mix64(hashes[first + k])
+    for j in range(n_longs):
+        k = longs[j]
+        start = edges[k + k] + _8
+        length = edges[k + k + _1] - start
+        h = hashes[first + k]
+        while length >= _8:
+            h = mix64(h ^ load_eight(folded, start))
+            start += _8
+            length -= _8
+        below = (_1 << (length << _3)) - _1
+        hashes[first + k] = mix64(h ^ (load_eight(folded, start) & below) ^ (length << _56))
 
 
 @kernel
 def hash_tokens(
+    folded: ConstBytes,
     folded_words: ConstUint64s,
     folded_offsets: ConstInt64s,
     hashes: Uint64s,
@@ -78,36 +114,34 @@ def hash_tokens(
     remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
     mix64(hash ^ word) for each word in turn.
 
-    ``folded_words`` are the folded texts seen as 64-bit words, each text from the beginning of a
-    word on, with at least one word to spare; ``hashes`` takes a value for each token,
+    ``folded`` are the folded texts, each from a multiple of eight on, with at least eight bytes to
+    spare; ``folded_words`` are the same as 64-bit words. ``hashes`` takes a value for each token,
     ``token_offsets`` (n + 1) says whose they are.
     """
+    # Tokens of many texts are listed before the first of them is hashed.
+    edges = np.empty(_LISTED + 64, np.uint64)
+    longs = np.empty(_LISTED // 2 + 32, np.uint64)
     count = np.int64(0)
+    n_edges = _0
     for doc in range(folded_offsets.shape[0] - 1):
-        token_offsets[doc] = count
+        token_offsets[doc] = count + np.int64(n_edges >> _1)
         first, stop = np.uint64(folded_offsets[doc]) >> _3, np.uint64(folded_offsets[doc + 1]) >> _3
-        start, is_open = np.int64(0), _0
-        # Where tokens begin and end is known for 64 bytes before the first of them is hashed, so
-        # that the processor need not wait for the end of one token to begin with the next.
+        is_open = _0
         while first < stop:
             filled = _filled_bytes(folded_words, first, min(_8, stop - first))
-            before = (filled << _1) | is_open
-            begins, ends = filled & ~before, ~filled & before
-            base = np.int64(first << _3)
-            if is_open == _0:
-                start = base + np.int64(trailing_zeros(begins))
-                begins &= begins - _1
-            while ends != _0:
-                length = base + np.int64(trailing_zeros(ends)) - start
-                ends &= ends - _1
-                hashes[np.uint64(count)] = _hash_token(folded_words, start, length)
-                count += 1
-                # After the last token of these bytes this means nothing, and is not used.
-                start = base + np.int64(trailing_zeros(begins))
-                begins &= begins - _1
+            changes = filled ^ ((filled << _1) | is_open)
             is_open = filled >> _63
+            _list_edges(changes, first << _3, edges, n_edges)
+            n_edges += np.uint64(count_ones(changes))
             first += _8
-    token_offsets[folded_offsets.shape[0] - 1] = count
+            if n_edges >= np.uint64(_LISTED):
+                _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
+                count += np.int64(n_edges >> _1)
+                # A token that is not at its end yet.
+                edges[0] = edges[n_edges - _1]
+                n_edges &= _1
+    _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
+    token_offsets[folded_offsets.shape[0] - 1] = count + np.int64(n_edges >> _1)
 
 
 @kernel

@@ -54,10 +54,9 @@ class TableTokenizer(Tokenizer):
         room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
         words: Uint64s = np.empty(room // 8 + 1, np.uint64)
         folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-        folding.fold_texts(
-            texts.data, texts.offsets, ascii_table, table, words.view(np.uint8), folded_offsets
-        )
-        tokens.hash_tokens(words, folded_offsets, hashes, offsets)
+        folded = words.view(np.uint8)
+        folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
+        tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
         return TokenLists(hashes[: offsets[-1]], offsets)
 
     def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
