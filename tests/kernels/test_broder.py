@@ -49,7 +49,7 @@ def modulo(lists, moduli, lead=0):
         np.uint64(ALL // odd),
         shifts,
         np.zeros(longest, np.uint64),
-        np.zeros(longest + 2, np.int64),
+        np.zeros(2 * longest + 1, np.int64),
         values,
         value_offsets,
     )
@@ -251,7 +251,7 @@ def unite(rows, moduli, groups, limit):
         starts,
         limit,
         np.zeros(widest, np.uint64),
-        np.zeros(widest + 2, np.int64),
+        np.zeros(2 * widest + 1, np.int64),
         united,
         united_offsets,
         united_moduli,

@@ -25,7 +25,7 @@ def hash_lists(lists, ngram, lead=0):
 
 def sorting_room(offsets):
     longest = int(np.diff(offsets).max(initial=0))
-    return np.full(longest, JUNK, np.uint64), np.full(longest + 2, -7, np.int64)
+    return np.full(longest, JUNK, np.uint64), np.full(2 * longest + 1, -7, np.int64)
 
 
 def sort_lists(lists, lead=0):

@@ -22,25 +22,22 @@ def _sort_distinct(
 ) -> np.int64:
     """Sort a range of values that are uniform up to their largest, drop repeats, give the new end.
 
-    ``scratch`` is as long as the range, ``counts`` longer by two.
+    ``scratch`` and ``counts`` as for ``sort_hashes``.
     """
     if stop - start < 2:
         return np.int64(stop)
     largest = _0
-    for i in range(start, stop):
+    for i in range(np.uint64(start), np.uint64(stop)):
         largest = max(largest, values[i])
-    # Values below a bound have leading zeros; sorting by leading bits wants them gone.
-    shift = np.uint64(leading_zeros(largest | _1))
-    for i in range(start, stop):
-        values[i] <<= shift
-    sort_hashes(values, start, stop, scratch, counts)
-    last = start
-    for i in range(start, stop):
-        value = values[i] >> shift
-        if i > start and value != values[last]:
-            last += 1
+    # Values below a bound have leading zeros, by which they are not to be spread.
+    sort_hashes(values, start, stop, scratch, counts, np.int64(leading_zeros(largest | _1)))
+    last, previous = np.uint64(start), values[start]
+    for i in range(np.uint64(start) + _1, np.uint64(stop)):
+        value = values[i]
+        last += np.uint64(value != previous)
         values[last] = value
-    return np.int64(last + 1)
+        previous = value
+    return np.int64(last + _1)
 
 
 @kernel
@@ -63,7 +60,7 @@ def smallest_sketches(
     room = 2 * size + _CHUNK
     pool = np.empty(room, np.uint64)
     scratch = np.empty(room, np.uint64)
-    counts = np.empty(room + 2, np.int64)
+    counts = np.empty(2 * room + 1, np.int64)
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
         value_offsets[doc] = count
@@ -106,7 +103,7 @@ def modulo_sketches(
     The modulus of text d is an odd number times 2^shifts[d]; ``inverse`` is that of the odd number
     modulo 2^64, ``quota`` (2^64 - 1) divided by it. ``values`` has room for all shingles,
     ``value_offsets`` (n + 1) says whose they are. ``scratch`` and ``counts`` are as long as the
-    longest text's shingles, ``counts`` longer by two.
+    longest text's shingles, ``counts`` twice as long and one more.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -183,7 +180,7 @@ def unite_sketches(
 
     Group g has rows ``members[member_starts[g] : member_starts[g + 1]]``; of two different moduli
     of a group both are powers of two. ``united`` has room for all values of all members,
-    ``scratch`` and ``counts`` for those of a group, ``counts`` for two more. The modulus of no rows
+    ``scratch`` for those of a group, ``counts`` for twice as many and one. The modulus of no rows
     is 1.
     """
     count = np.int64(0)

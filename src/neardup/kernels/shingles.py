@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
+from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
 from neardup.kernels.hashing import GOLDEN, mix64
 from neardup.kernels.ordering import sort_range
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
@@ -13,8 +13,9 @@ from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64
 # bits but one.
 POWER = np.uint64(0xD6E8FEB86659FD93)
 
-# Ranges up to this length are sorted by insertion.
-_SHORT = 24
+# Ranges up to this length are sorted by insertion, and buckets up to that.
+_FEW, _SHORT = 8, 24
+_1 = np.uint64(1)
 
 
 @kernel
@@ -69,44 +70,76 @@ def _insertion_sort(values: Uint64s, start: Int, stop: Int) -> None:
 
 
 @inlined
-def sort_hashes(values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s) -> None:
-    """Sort a range of hashes: spread them by their leading bits, then finish each small bucket.
+def _spread(
+    values: Uint64s,
+    start: np.uint64,
+    size: np.uint64,
+    shift: np.uint64,
+    n_buckets: np.uint64,
+    scratch: Uint64s,
+    counts: Int64s,
+) -> np.int64:
+    """Spread values over buckets by what ``shift`` leaves of them; gives the most in one bucket.
 
-    Hashes are uniform, so about as many buckets as values leaves one or two in each: linear time.
-    Equal values share a bucket; a bucket that is long because of them goes to a general sort.
-    ``scratch`` is as long as the range, ``counts`` longer by two.
+    Afterwards ``counts[b]`` is the end of bucket b.
     """
-    size = stop - start
-    if size <= _SHORT:
-        _insertion_sort(values, start, stop)
-        return
-    bits = np.uint64(1)
-    while (np.int64(2) << np.int64(bits)) <= size:
-        bits += np.uint64(1)
-    shift = np.uint64(64) - bits
-    n_buckets = np.int64(1) << np.int64(bits)
-    for b in range(n_buckets + 1):
+    for b in range(n_buckets + _1):
         counts[b] = 0
     for i in range(size):
         value = values[start + i]
         scratch[i] = value
-        counts[np.int64(value >> shift) + 1] += 1
+        counts[(value >> shift) + _1] += 1
+    total, longest = np.int64(0), np.int64(0)
     for b in range(n_buckets):
-        counts[b + 1] += counts[b]
+        longest = max(longest, counts[b + _1])
+        total += counts[b]
+        counts[b] = total
     for i in range(size):
         value = scratch[i]
-        home = np.int64(value >> shift)
-        values[start + counts[home]] = value
+        home = value >> shift
+        values[start + np.uint64(counts[home])] = value
         counts[home] += 1
-    # Now counts[b] is where bucket b ends.
-    bucket_start = np.int64(0)
-    for b in range(n_buckets):
-        bucket_stop = counts[b]
-        if bucket_stop - bucket_start > _SHORT:
-            sort_range(values, start + bucket_start, start + bucket_stop)
-        elif bucket_stop - bucket_start > 1:
-            _insertion_sort(values, start + bucket_start, start + bucket_stop)
-        bucket_start = bucket_stop
+    return longest
+
+
+@inlined
+def _sort_nearly_sorted(values: Uint64s, start: np.uint64, size: np.uint64) -> None:
+    """Sort values that are few places from where they belong."""
+    # Most that are not in order are next to each other: one pass without branches exchanges them,
+    # so that afterwards the processor guesses right that a value is to stay where it is.
+    held = values[start]
+    for i in range(start + _1, start + size):
+        value = values[i]
+        values[i - _1] = min(held, value)
+        held = max(held, value)
+    values[start + size - _1] = held
+    _insertion_sort(values, np.int64(start), np.int64(start + size))
+
+
+@helper
+def sort_hashes(
+    values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s, n_zeros: Int
+) -> None:
+    """Sort a range of hashes whose highest ``n_zeros`` bits are zero.
+
+    Hashes are uniform, so that spread by their leading bits over more buckets than there are values
+    they are nearly in order: linear time. Equal values share a bucket; one that is long because of
+    them goes to a general sort. ``scratch`` is as long as the range, ``counts`` twice that and one.
+    """
+    if stop - start <= _FEW:
+        _insertion_sort(values, start, stop)
+        return
+    first, size = np.uint64(start), np.uint64(stop - start)
+    bits = np.int64(64) - np.int64(leading_zeros(size))
+    shift = np.uint64(max(64 - n_zeros - bits, 0))
+    n_buckets = _1 << np.uint64(bits)
+    if _spread(values, first, size, shift, n_buckets, scratch, counts) > _SHORT:
+        bucket_start = np.int64(0)
+        for b in range(n_buckets):
+            if counts[b] - bucket_start > _SHORT:
+                sort_range(values, start + bucket_start, start + counts[b])
+            bucket_start = counts[b]
+    _sort_nearly_sorted(values, first, size)
 
 
 @kernel
@@ -120,11 +153,11 @@ def number_occurrences(
 
     The x-th copy of shingle h becomes mix64(h ^ mix64(x)) for x > 1, the first stays h; so the
     intersection of two such sets is the multiset intersection. ``scratch`` and ``counts`` are as
-    long as the longest text's shingles, ``counts`` longer by two.
+    long as the longest text's shingles, ``counts`` twice as long and one more.
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
         i = start
         while i < stop:
             value = shingles[i]
@@ -151,7 +184,7 @@ def sort_sets(
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
         last = start - 1
         for i in range(start, stop):
             if i == start or shingles[i] != shingles[last]:
@@ -175,7 +208,7 @@ def sort_bags(
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
-        sort_hashes(shingles, start, stop, scratch, counts)
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
         last = start - 1
         for i in range(start, stop):
             if i == start or shingles[i] != shingles[last]:

@@ -93,7 +93,7 @@ class ModuloScheme(SetScheme):
             np.uint64(_ALL_ONES // odd),
             shifts,
             scratch,
-            np.empty(longest + 2, np.int64),
+            np.empty(2 * longest + 1, np.int64),
             values,
             offsets,
         )

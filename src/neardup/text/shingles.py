@@ -188,4 +188,4 @@ def digest_sets(sets: ShingleSets) -> Uint64s:
 def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
     """Make the scratch that the sorting kernels ask for."""
     longest = int(np.diff(offsets).max(initial=0))
-    return np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)
+    return np.empty(longest, np.uint64), np.empty(2 * longest + 1, np.int64)

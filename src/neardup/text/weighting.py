@@ -17,6 +17,7 @@ from neardup.kernels import logarithm, shingles, weights
 from neardup.options import table
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.tables import Floats, Int64s, TokenLists, Uint64s
+from neardup.text.shingles import sorting_room
 
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
 INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
@@ -176,9 +177,7 @@ def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
     offsets = block.offsets - block.offsets[0]
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
-    longest = int(np.diff(offsets).max(initial=0))
-    room = np.empty(longest, np.uint64), np.empty(longest + 2, np.int64)
-    shingles.sort_sets(values, offsets, *room, sizes)
+    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes)
     set_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
     shingles.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])

@@ -75,7 +75,7 @@ def unite_sketches(
         starts - starts[0],
         limit,
         np.empty(widest, np.uint64),
-        np.empty(widest + 2, np.int64),
+        np.empty(2 * widest + 1, np.int64),
         values,
         offsets,
         moduli,
