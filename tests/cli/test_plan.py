@@ -18,13 +18,34 @@ def test_plan__without_input(run):
     lines = outcome.out.splitlines()
     assert lines[0] == "16 bands of 6 rows, 96 hash functions"
     assert lines[1] == "a pair at jaccard 0.8 is compared with probability 0.9923"
-    assert lines[2:4] == ["", "Jaccard  probability that a pair is compared"]
-    curve = [line.split() for line in lines[4:]]
+    assert lines[2] == "the curve is steepest at 0.612; half of the pairs are compared at 0.591"
+    assert lines[3:5] == ["", "Jaccard  probability that a pair is compared"]
+    end = lines.index("", 5)
+    curve = [line.split() for line in lines[5:end]]
     assert [float(words[0]) for words in curve] == [i / 20 for i in range(2, 21)]
     [marked] = [line for line in lines if line.endswith("<- threshold")]
     assert marked.startswith("  0.800  ")
     assert "0.9923" in marked
     assert max(len(line) for line in lines) <= 80
+    choices = [line.split() for line in lines[end + 2 :]]
+    assert [int(words[0]) for words in choices] == [16, 32, 64, 128, 256, 512, 1024]
+    [planned] = [words for words in choices if words[-1] == "<-"]
+    assert planned == ["128", "16", "x", "6", "0.9923", "0.612", "0.5344", "0.0354", "<-"]
+
+
+def test_plan__numbers_of_functions(run):
+    """Each is what it would be if asked for; those too few for the recall are not there."""
+    options = ("plan", "--json", "--threshold", "0.4")
+    facts = json.loads(run(*options, "--num-perm", 200).out)
+    numbers = [choice["num_perm"] for choice in facts["num_perms"]]
+    assert numbers == [16, 32, 64, 128, 200, 256, 512, 1024]
+    for choice in facts["num_perms"]:
+        own = json.loads(run(*options, "--num-perm", choice["num_perm"]).out)
+        for name in ("bands", "rows", "predicted_recall", "steepest"):
+            assert choice[name] == own[name]
+        assert choice["standard_error"] == pytest.approx((0.24 / choice["num_perm"]) ** 0.5)
+    low = json.loads(run("plan", "--json", "--threshold", "0.1").out)["num_perms"]
+    assert [choice["num_perm"] for choice in low] == [64, 128, 256, 512, 1024]
 
 
 def test_plan__json(run):
@@ -38,6 +59,10 @@ def test_plan__json(run):
     for point in facts["curve"]:
         assert point["probability"] == pytest.approx(1 - (1 - point["jaccard"] ** 5) ** 20)
     assert "estimate" not in facts
+    assert facts["steepest"] == pytest.approx((4 / 99) ** 0.2)
+    assert facts["midpoint"] == pytest.approx((1 - 0.5**0.05) ** 0.2)
+    # Where bands are given there is nothing to choose.
+    assert facts["num_perms"] == []
 
 
 @pytest.mark.parametrize(
@@ -217,6 +242,21 @@ def test_plan__hardly_any_input(run, write_file, content):
     assert outcome.code == 0
     estimate = json.loads(outcome.out)["estimate"]
     assert (estimate["documents"], estimate["pairs_similar"]) == (content.count("\n"), 0)
+
+
+def test_plan__shingle_lengths(run, texts, write_texts):
+    write_texts("a.jsonl", texts)
+    estimate = json.loads(run("plan", "a.jsonl", "--json", "--ngram", 7).out)["estimate"]
+    lengths = estimate["shingle_lengths"]
+    assert [each["ngram"] for each in lengths] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 13, 16]
+    chances = [each["chance"] for each in lengths]
+    assert chances[0] > 4 * chances[-1] > 0
+    [marked] = [
+        line
+        for line in run("plan", "a.jsonl", "--ngram", 7).out.splitlines()
+        if line.endswith("<- planned")
+    ]
+    assert marked.split()[:2] == ["7", f"{chances[6]:.4f}"]
 
 
 def test_plan__quiet(run, texts, write_texts):

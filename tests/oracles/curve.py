@@ -16,3 +16,8 @@ def least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> in
         if candidate_probability(jaccard, bands, rows) >= recall:
             return bands
     return None
+
+
+def slope(jaccard: Fraction, bands: int, rows: int) -> Fraction:
+    """Slope of the curve, by the chain rule: b (1 - s^r)^(b - 1) r s^(r - 1)."""
+    return bands * (1 - jaccard**rows) ** (bands - 1) * rows * jaccard ** (rows - 1)

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
+from neardup.matching.band_choices import NUM_PERMS, list_choices
 from neardup.matching.bands import Banding, check_banding, choose_banding
 from tests.oracles import curve
 
@@ -176,3 +177,45 @@ def test_check_banding__out_of_range(bands, rows):
 
 def test_check_banding__the_whole_budget():
     assert check_banding(2, 64, 128) == Banding(2, 64)
+
+
+@given(st.integers(1, 60), st.integers(1, 40))
+@example(1, 1)
+@example(20, 5)
+def test_steepest__no_slope_beside_it_is_greater(bands, rows):
+    steepest = Fraction(Banding(bands, rows).steepest)
+    assert 0 <= steepest <= 1
+    beside = (steepest + Fraction(step, 1000) for step in (-20, -5, 5, 20))
+    slopes = [curve.slope(s, bands, rows) for s in beside if 0 <= s <= 1]
+    assert curve.slope(steepest, bands, rows) >= max(slopes) - ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("bands", "rows", "steepest", "midpoint"),
+    [(20, 5, 0.526, 0.509), (16, 8, 0.696, 0.674), (25, 10, 0.717, 0.698), (9, 13, 0.840, 0.819)],
+)
+def test_steepest__points_that_are_known(bands, rows, steepest, midpoint):
+    banding = Banding(bands, rows)
+    assert banding.steepest == pytest.approx(steepest, abs=6e-4)
+    assert banding.midpoint == pytest.approx(midpoint, abs=6e-4)
+
+
+@given(st.integers(1, 500), st.integers(1, 40))
+def test_midpoint__half_of_the_pairs_are_candidates(bands, rows):
+    banding = Banding(bands, rows)
+    assert banding.candidate_probability(banding.midpoint) == pytest.approx(0.5)
+
+
+@given(hundredths, st.sampled_from([Fraction(1, 2), Fraction(99, 100)]))
+def test_list_choices__is_what_each_number_of_functions_gives(least_jaccard, recall):
+    found = {choice.num_perm: choice for choice in list_choices(least_jaccard, recall, NUM_PERMS)}
+    for num_perm in NUM_PERMS:
+        banding = choose_or_none(least_jaccard, recall, num_perm)
+        assert (num_perm in found) == (banding is not None)
+        if banding is not None:
+            choice = found[num_perm]
+            assert choice.banding == banding
+            reached = curve.candidate_probability(least_jaccard, banding.bands, banding.rows)
+            assert choice.predicted_recall == pytest.approx(float(reached))
+            variance = least_jaccard * (1 - least_jaccard) / num_perm
+            assert choice.standard_error**2 == pytest.approx(float(variance))

@@ -21,8 +21,8 @@ _CONTENTS = {
 }
 
 
-def describe_forecast(estimate: JobForecast) -> str:
-    """Return the forecast as lines of text."""
+def describe_forecast(estimate: JobForecast, ngram: int) -> str:
+    """Return the forecast of a job with so many tokens in a shingle as lines of text."""
     return "\n".join(
         [
             "",
@@ -44,6 +44,7 @@ def describe_forecast(estimate: JobForecast) -> str:
             *_stages(estimate),
             "",
             *_others(estimate.other_jobs),
+            *_shingle_lengths(estimate.shingle_lengths, ngram),
             *list_passed_over(estimate.passed_over),
         ]
     )
@@ -112,6 +113,22 @@ def _stages(estimate: JobForecast) -> list[str]:
         + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3))
         + f"  {row[4]}"
         for row in rows
+    ]
+
+
+def _shingle_lengths(compared: list[dict[str, Any]], ngram: int) -> list[str]:
+    """Say what other lengths of shingles would make of the documents, and mark the planned one."""
+    if not compared:
+        return []
+    return [
+        "",
+        "  --ngram  in another document  similarity with 1 %, 5 % of the tokens changed",
+        *(
+            f"  {each['ngram']:7}  {each['chance']:19.4f}"
+            f"  {each['similarity_at_1_percent']:.3f}, {each['similarity_at_5_percent']:.3f}"
+            f"{'  <- planned' if each['ngram'] == ngram else ''}"
+            for each in compared
+        ),
     ]
 
 

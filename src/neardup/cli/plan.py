@@ -19,6 +19,7 @@ from neardup.cli.wording import counted
 if TYPE_CHECKING:
     from neardup.jobs.dedup.forecast import JobForecast
     from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.matching.band_choices import BandChoice
 
 _EPILOG = """\b
 Examples:
@@ -50,8 +51,10 @@ def command(
     """Show what `neardup dedup` would do with the same options.
 
     Prints the bands and rows chosen and the S-curve: the probability that two documents of a given
-    Jaccard similarity are compared. With INPUT also what its documents, judged by a sample, would
-    take in comparisons, memory, disk and time, also where they are a sample of a larger collection.
+    Jaccard similarity are compared, where it is steepest, and what other numbers of hash functions
+    would give. With INPUT also what its documents, judged by a sample, would take in comparisons,
+    memory, disk and time, also where they are a sample of a larger collection, and what other
+    lengths of shingles would make of them.
     """
     announce_compilation(quiet=quiet)
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
@@ -82,7 +85,7 @@ def command(
     elif not quiet:
         say(_chart(plan))
         if estimate is not None:
-            say(describe_forecast(estimate))
+            say(describe_forecast(estimate, plan.reading.shingles.ngram))
 
 
 def _check_no_documents() -> None:
@@ -122,9 +125,37 @@ def _facts(plan: DedupPlan, estimate: JobForecast | None) -> dict[str, Any]:
         "predicted_recall": plan.predicted_recall,
         "bands": plan.banding.bands,
         "rows": plan.banding.rows,
+        "steepest": plan.banding.steepest,
+        "midpoint": plan.banding.midpoint,
+        "num_perms": [_choice_facts(choice) for choice in _choices(plan)],
         "curve": [{"jaccard": s, "probability": p} for s, p in _curve(plan)],
     }
     return facts if estimate is None else {**facts, "estimate": vars(estimate)}
+
+
+def _choices(plan: DedupPlan) -> list[BandChoice]:
+    """Return the bands that other numbers of hash functions would give; none if they are given."""
+    from neardup.matching.band_choices import NUM_PERMS, list_choices
+
+    if plan.options.bands is not None:
+        return []
+    numbers = sorted({*NUM_PERMS, _most_functions(plan)})
+    return list_choices(plan.measure.least_jaccard, plan.recall, numbers)
+
+
+def _most_functions(plan: DedupPlan) -> int:
+    return plan.options.num_perm or 128
+
+
+def _choice_facts(choice: BandChoice) -> dict[str, Any]:
+    return {
+        "num_perm": choice.num_perm,
+        "bands": choice.banding.bands,
+        "rows": choice.banding.rows,
+        "predicted_recall": choice.predicted_recall,
+        "steepest": choice.banding.steepest,
+        "standard_error": choice.standard_error,
+    }
 
 
 def _chart(plan: DedupPlan) -> str:
@@ -141,13 +172,36 @@ def _chart(plan: DedupPlan) -> str:
     if plan.measure.size_ratio is not None:
         ratio = "twice" if plan.measure.size_ratio == 2 else f"{plan.measure.size_ratio} times"
         lines.append(f"if one document is at most {ratio} as large as the other")
+    lines.append(
+        f"the curve is steepest at {plan.banding.steepest:.3f}; half of the pairs are compared at "
+        f"{plan.banding.midpoint:.3f}"
+    )
     block = "█" if _can_print("█") else "#"
     lines += ["", "Jaccard  probability that a pair is compared"]
     for similarity, probability in _curve(plan):
         bar = block * round(_BAR * probability)
         mark = "  <- threshold" if similarity == least else ""
         lines.append(f"{similarity:7.3f}  {bar:<{_BAR}}  {probability:.4f}{mark}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_table_of_choices(plan)])
+
+
+def _table_of_choices(plan: DedupPlan) -> list[str]:
+    """Lay out what other numbers of hash functions would give, and mark the planned one."""
+    choices = _choices(plan)
+    if not choices:
+        return []
+    lower = 0.75 * float(plan.measure.least_jaccard)
+    header = f"--num-perm  bands x rows  recall  steepest  compared at {lower:.3f}  std. error"
+    lines = ["", header]
+    for choice in choices:
+        banding = choice.banding
+        lines.append(
+            f"{choice.num_perm:10}  {f'{banding.bands} x {banding.rows}':>12}"
+            f"  {choice.predicted_recall:.4f}  {banding.steepest:8.3f}"
+            f"  {banding.candidate_probability(lower):17.4f}  {choice.standard_error:10.4f}"
+            f"{'  <-' if choice.num_perm == _most_functions(plan) else ''}"
+        )
+    return lines
 
 
 def _can_print(text: str) -> bool:

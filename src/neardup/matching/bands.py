@@ -36,6 +36,22 @@ class Banding:
             return 1.0
         return -math.expm1(self.bands * math.log1p(-(jaccard**self.rows)))
 
+    @property
+    def steepest(self) -> float:
+        """Jaccard similarity at which the S-curve is steepest: ((r - 1) / (b r - 1))^(1 / r).
+
+        Its second derivative is 0 there: (r - 1)(1 - s^r) = (b - 1) r s^r. With rows of one the
+        curve is steepest at 0. For many bands and rows it is near (1 / b)^(1 / r).
+        """
+        if self.rows == 1:
+            return 0.0
+        return float(((self.rows - 1) / (self.bands * self.rows - 1)) ** (1 / self.rows))
+
+    @property
+    def midpoint(self) -> float:
+        """Jaccard similarity of pairs half of which become candidates: (1 - 2^(-1/b))^(1/r)."""
+        return float((-math.expm1(-math.log(2) / self.bands)) ** (1 / self.rows))
+
     def area_below(self, jaccard: float) -> float:
         """Area under the curve from 0 to ``jaccard``: how readily dissimilar pairs come up."""
         step = jaccard / _STEPS

@@ -55,7 +55,8 @@ class JobForecast:
     has a near-duplicate; ``memory_limit_bytes`` is the budget beyond the process, and
     ``memory_needed_bytes`` the least with which nothing goes to files. ``temporary_bytes`` are
     these files, ``disk_bytes`` the output. ``other_jobs`` is the memory of jobs that keep
-    everything in it. ``passed_over`` counts files of folders that were not read, by ending.
+    everything in it. ``shingle_lengths`` compares numbers of tokens in a shingle on a few hundred
+    documents. ``passed_over`` counts files of folders that were not read, by ending.
     """
 
     documents: int
@@ -79,6 +80,7 @@ class JobForecast:
     on_executors: dict[str, Any] | None
     cheaper_bands: dict[str, Any] | None
     other_jobs: dict[str, int]
+    shingle_lengths: list[dict[str, Any]]
     passed_over: dict[str, int]
 
 
@@ -202,6 +204,7 @@ def _forecast(
         on_executors=_on_executors(load, rates, resources),
         cheaper_bands=_cheaper(band_cost, cheaper),
         other_jobs=_other_jobs(load, sample),
+        shingle_lengths=[asdict(each) for each in sample.shingle_lengths],
         passed_over=passed,
     )
 

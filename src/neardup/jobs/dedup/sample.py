@@ -14,6 +14,12 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.company import Company, find_company
 from neardup.jobs.dedup.plan import DedupPlan
+from neardup.jobs.dedup.shingle_lengths import (
+    LENGTH_DOCUMENTS,
+    ShingleLength,
+    compare_lengths,
+    cut_documents,
+)
 from neardup.jobs.dedup.similarities import SAMPLE_FUNCTIONS, Similarities
 from neardup.reading.frequencies import block_frequencies, with_frequencies
 from neardup.reading.plan import ReadingPlan
@@ -22,7 +28,7 @@ from neardup.reading.signed_batches import to_batch
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Texts, Uint32s
+from neardup.tables import Texts, TokenLists, Uint32s
 from neardup.text.shingles import shingle_lists
 from neardup.text.weighted_sets import weighted_sets
 from neardup.text.weighting import count_documents
@@ -60,6 +66,7 @@ class Sample:
     candidates: Company
     live: Company
     similarities: Similarities
+    shingle_lengths: list[ShingleLength]
 
 
 def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> Sample:
@@ -72,6 +79,7 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
     n_sampled = sum(map(len, blocks))
     signed: list[SignedBlock] = []
     signatures: list[Uint32s] = []
+    tokens: list[TokenLists] = []
     signing, batch_bytes, filter_bytes, order_bytes, table_bytes = 0.0, 0, 0, 0, 0
     whole, packed = 0, 0
     for source, block in drawn:
@@ -84,8 +92,9 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
         order_bytes += _nbytes(batch, "order")
         table_bytes += _table_bytes(source, block, signed[-1])
         share = max(1, SAMPLE_DOCUMENTS * len(block) // max(1, n_sampled))
-        texts, sampled = _sample_documents(block, weighed, share)
+        texts, own, sampled = _sample_documents(block, weighed, share)
         signatures.append(sampled)
+        tokens.append(cut_documents(own, max(1, share * LENGTH_DOCUMENTS // SAMPLE_DOCUMENTS)))
         whole, packed = whole + len(texts), packed + len(pa.compress(texts, "lz4", asbytes=True))
     n_tokens = np.concatenate([np.empty(0, np.int64), *(each.n_tokens for each in signed)])
     candidates, live = find_company(signed, plan)
@@ -107,6 +116,7 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
         candidates=candidates,
         live=live,
         similarities=Similarities.of(sample),
+        shingle_lengths=compare_lengths(tokens, plan.reading.shingles),
     )
 
 
@@ -137,8 +147,10 @@ def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan
     return with_frequencies(plan, counted)
 
 
-def _sample_documents(block: RowBlock, plan: ReadingPlan, count: int) -> tuple[bytes, Uint32s]:
-    """Return texts of documents of a block, drawn at random, and signatures but of empty ones."""
+def _sample_documents(
+    block: RowBlock, plan: ReadingPlan, count: int
+) -> tuple[bytes, TokenLists, Uint32s]:
+    """Return texts and tokens of documents of a block, drawn at random; signatures if not empty."""
     select = np.zeros(len(block), np.bool_)
     # At random, because copies often stand side by side, where even steps would pass them over.
     generator = np.random.default_rng(len(block))
@@ -150,10 +162,10 @@ def _sample_documents(block: RowBlock, plan: ReadingPlan, count: int) -> tuple[b
     if plan.weighted:
         sets = weighted_sets(tokens, plan.shingles, plan.weighted)
         signed = weighted_signatures(sets, WeightedMinHashScheme(SAMPLE_FUNCTIONS))
-        return data, signed[sets.totals > 0]
+        return data, tokens, signed[sets.totals > 0]
     lists = shingle_lists(tokens, plan.shingles)
     signed = minhash_signatures(lists, MinHashScheme(SAMPLE_FUNCTIONS))
-    return data, signed[np.diff(lists.offsets) > 0]
+    return data, tokens, signed[np.diff(lists.offsets) > 0]
 
 
 def _nbytes(batch: pa.RecordBatch, name: str) -> int:

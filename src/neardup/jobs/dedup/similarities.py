@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.costs import Load
 from neardup.jobs.dedup.method import SIGN_SECONDS, SORT_SECONDS
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.matching.bands import Banding, choose_banding
+from neardup.matching.band_choices import list_choices
+from neardup.matching.bands import Banding
 from neardup.tables import Int64s, Uint32s
 
 SAMPLE_FUNCTIONS = 256
@@ -111,21 +110,10 @@ def compare_bands(
     planned = cost_of_bands(plan.banding, most, similarities, load, float(least))
     if plan.options.bands is not None or plan.reading.banding is None:
         return planned, None
+    larger = [num_perm for num_perm in _NUM_PERMS if num_perm > most]
     others = [
-        cost_of_bands(banding, num_perm, similarities, load, float(least))
-        for num_perm, banding in _larger(plan, most)
+        cost_of_bands(choice.banding, choice.num_perm, similarities, load, float(least))
+        for choice in list_choices(least, plan.recall, larger)
     ]
     best = min(others, key=lambda cost: cost.work_seconds, default=planned)
     return planned, best if best.work_seconds < _WORTHWHILE * planned.work_seconds else None
-
-
-def _larger(plan: DedupPlan, most: int) -> Sequence[tuple[int, Banding]]:
-    found = []
-    for num_perm in _NUM_PERMS:
-        if num_perm > most:
-            try:
-                banding = choose_banding(plan.measure.least_jaccard, plan.recall, num_perm)
-            except InvalidParameterError:
-                continue
-            found.append((num_perm, banding))
-    return found
