@@ -120,3 +120,15 @@ def test_score_pairs__as_oracle(measure, sets):
         oracle.value(measure, oracle.rank_of_sets(measure, x, y)) for x in sets for y in sets
     ]
     assert found.tolist() == pytest.approx(expected, rel=4 * 2.0**-53, abs=0)
+
+
+@given(small_sets, small_sets, small_sets)
+def test_jaccard__its_complement_is_a_metric(first, second, third):
+    """The way over a third set is no shorter, as Broder states; rounding apart."""
+    sets = make_sets([first, second, third])
+    left, right = np.array([0, 0, 1, 0]), np.array([1, 2, 2, 0])
+    similarities = score_pairs(sets, left, right, make_measure("jaccard", "0.5"))
+    one, two, between, own = (1 - similarities).tolist()
+    assert own == 0
+    assert (one == 0) == (first == second)
+    assert one <= two + between + 1e-15

@@ -1,1 +1,1 @@
-"""Sketches after Broder (1997), bands of min-hashes, super-shingles: docs/papers/broder.md."""
+"""Sketches after Broder (1997), and super-shingles: docs/papers/broder.md."""

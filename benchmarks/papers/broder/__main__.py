@@ -1,4 +1,4 @@
-"""Experiments about Broder's sketches (1997), bands of min-hashes and super-shingles, repeated.
+"""Experiments about Broder's sketches (1997) and super-shingles, repeated.
 
 ``python -m benchmarks.papers.broder --revisions DIR --edits DIR --licences DIR`` takes some five
 minutes and writes results, tables and plots to docs/papers. It needs neardup and matplotlib.
@@ -18,7 +18,15 @@ from benchmarks.measuring.results import (
     read_results,
     write_results,
 )
-from benchmarks.papers.broder import bands, estimates, fingerprints, greedy, real, tables, texts
+from benchmarks.papers.broder import (
+    estimates,
+    fingerprints,
+    greedy,
+    real,
+    super_shingles,
+    tables,
+    texts,
+)
 from benchmarks.papers.broder.plots import draw
 from benchmarks.papers.experiments import DOCUMENTS, make_parser, write_page
 
@@ -39,8 +47,7 @@ def measure(options: argparse.Namespace) -> tables.Results:
         "tolerance": estimates.run_tolerance(resemblance),
         "naive": _run("naive", estimates.run_naive, trials, seed),
         "containment": _run("containment", estimates.run_containment, trials, seed),
-        "bands": _run("bands", bands.run_bands, pairs, seed),
-        "super_shingles": _run("super_shingles", bands.run_super_shingles, pairs, seed),
+        "super_shingles": _run("super_shingles", super_shingles.run_super_shingles, pairs, seed),
         "order": _run("order", fingerprints.run_order, trials // 5 * 2),
         "real": [],
     }

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.papers.broder.bands import candidate_probability
 from benchmarks.papers.plots import write_plots
 
 if TYPE_CHECKING:
@@ -16,15 +14,13 @@ if TYPE_CHECKING:
     from benchmarks.papers.broder.tables import Results
 
 SIZE = {"figsize": (7.2, 2.8), "layout": "constrained"}
-COLOURS = ("#9aa5b1", "#d99a2b", "#2b6cb3", "#b3432b", "#3a8f5c", "#555555")
 KINDS = {"smallest": ("#2b6cb3", "o"), "modulo": ("#d99a2b", "s"), "minhash": ("#9aa5b1", "^")}
 SHARE = 90
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Write ``broder-errors.svg`` and ``broder-bands.svg``."""
-    plots = {"errors": lambda: _errors(results), "bands": lambda: _bands(results)}
-    write_plots("broder", folder, plots)
+    """Write ``broder-errors.svg``."""
+    write_plots("broder", folder, {"errors": lambda: _errors(results)})
 
 
 def _errors(results: Results) -> Figure:
@@ -50,25 +46,4 @@ def _errors(results: Results) -> Figure:
         axes.set_xlabel("samples")
         axes.spines[["top", "right"]].set_visible(False)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
-
-
-def _bands(results: Results) -> Figure:
-    """Draw the S-curves and what was measured on them."""
-    figure = Figure(**SIZE)
-    axes = figure.add_subplot(1, 1, 1, title="candidates by bands x rows")
-    curve = np.linspace(0, 1, 201)
-    for row, colour in zip(results["bands"], COLOURS, strict=True):
-        bands, rows = row["bands"], row["rows"]
-        axes.plot(
-            curve,
-            [candidate_probability(float(s), bands, rows) for s in curve],
-            color=colour,
-            linewidth=0.8,
-            label=f"{bands} x {rows}",
-        )
-        axes.plot(row["similarities"], row["measured"], "o", color=colour, markersize=2.5)
-    axes.set_xlabel("similarity")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right")
     return figure

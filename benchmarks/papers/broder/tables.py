@@ -24,7 +24,6 @@ def lay_out(results: Results) -> dict[str, str]:
         "containment": errors_table([{"kind": "modulo", **row} for row in results["containment"]]),
         "naive": naive_table(results),
         "tolerance": tolerance_table(results["tolerance"]),
-        "bands": bands_table(results["bands"]),
         "super-shingles": super_shingles_table(results["super_shingles"]),
         "speed": speed_table(results["speed"]),
         "order": order_table(results["order"]),
@@ -111,28 +110,6 @@ def real_table(rows: list[Row]) -> str:
                 f"{row['error']:.4f}",
                 f"{row['theory']:.4f}",
                 f"{row['held']:.3f}",
-            )
-            for row in rows
-        ),
-    )
-
-
-def bands_table(rows: list[Row]) -> str:
-    """Lay out the points of each S-curve."""
-    header = ("bands x rows", "p*", "f(p*)", "measured", "q = (1/b)^(1/r)", "f(q)", "f = 1/2 at")
-    return table(
-        (*header, "found at 0.8", "largest error, in standard errors"),
-        (
-            (
-                f"{row['bands']} x {row['rows']}",
-                f"{row['steepest']:.3f}",
-                f"{row['at_steepest']:.2f}",
-                f"{row['measured_at_steepest']:.3f} at {row['near_steepest']:.4f}",
-                f"{row['approximate']:.3f}",
-                f"{row['at_approximate']:.2f}",
-                f"{row['half']:.3f}",
-                f"{dict(zip(row['similarities'], row['measured'], strict=True))[0.8]:.3f}",
-                f"{max(row['scores'], key=abs):+.1f} of {len(row['scores'])}",
             )
             for row in rows
         ),
