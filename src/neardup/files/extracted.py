@@ -6,8 +6,9 @@ written back as the whole file, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -16,9 +17,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.input_options import InputOptions
 from neardup.files.problems import Problems
-from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, cut_nothing
-from neardup.files.rawsource import RawSource, WholeFileWriter
+from neardup.files.rawrows import BLOCK_BYTES, Cut, Cutter, RawBlock, RawRows, cut_nothing
+from neardup.files.rawsource import MAX_ROW_BYTES, RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.streams import read_blocks
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
@@ -93,6 +95,8 @@ class ExtractedFileSource(RawSource):
         What the file is, in words, such as ``an HTML page``.
     used
         Names of those options that ``extract`` looks at, beside ``input_format``.
+    max_bytes
+        A longer file is a bad row; no more of it is read. As for all rows at most.
     """
 
     def __init__(
@@ -104,12 +108,14 @@ class ExtractedFileSource(RawSource):
         options: InputOptions,
         kind: str,
         used: frozenset[str] = frozenset(),
+        max_bytes: int = MAX_ROW_BYTES,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         # The bytes are no text, so they are not decoded before they are extracted from.
         super().__init__(location, name, encoding=None, block_bytes=block_bytes)
         self.input_options = used | {"input_format"}
         self._extract, self._options, self._kind = extract, options, kind
+        self._max_bytes = min(max_bytes, MAX_ROW_BYTES)
 
     def column_names(self) -> list[str]:
         """Return the name of the column."""
@@ -119,18 +125,49 @@ class ExtractedFileSource(RawSource):
         """Return an error: such files are written back as they are."""
         return uncuttable(self._kind, self.location)
 
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the file, but no more of one that is too long than shows it."""
+        return islice(super().blocks(), 1)
+
     def _start(self, _: InputStream) -> bytes:
         return b""
 
     def _cutter(self) -> Cutter:
-        return cut_nothing
+        def cut(data: bytes | memoryview, final: bool) -> Cut:
+            return cut_nothing(data, final or len(data) > self._max_bytes)
+
+        return cut
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return ExtractedBlock(self.location, raw, self._extract, self._options, self._kind)
+        return ExtractedBlock(self.location, raw, self._read_row, self._options, self._kind)
+
+    def _read_row(self, row: bytes, options: InputOptions) -> str:
+        if len(row) > self._max_bytes:
+            message = f"the file is longer than {self._max_bytes >> 20} MB; leave it out"
+            raise UnreadableFileError(message)
+        return self._extract(row, options)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that copies the file if its row is selected."""
-        return WholeFileWriter(self, folder)
+        return _CopyingWriter(self, folder)
+
+
+class _CopyingWriter(RowWriter):
+    """Copies a file that is one document, of which a block may have the beginning only."""
+
+    def __init__(self, source: RawSource, folder: Destination) -> None:
+        self._source, self._folder = source, folder
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Write the file if its row is selected."""
+        if not select.any():
+            return
+        with self._source.open() as stream, self._source.output(self._folder) as output:
+            for piece in read_blocks(stream, BLOCK_BYTES):
+                output.write(piece)
+
+    def close(self) -> None:
+        """Do nothing; the file was complete when it was written."""
 
 
 class ExtractedBlock(RawBlock):

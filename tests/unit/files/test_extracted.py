@@ -22,7 +22,7 @@ def upper(data: bytes, options: InputOptions) -> str:
     return data.decode(options.encoding or "utf-8").upper()
 
 
-def source_of(path, encoding: str | None = None) -> ExtractedFileSource:
+def source_of(path, encoding: str | None = None, **settings: int) -> ExtractedFileSource:
     return ExtractedFileSource(
         str(path),
         path.name,
@@ -30,6 +30,7 @@ def source_of(path, encoding: str | None = None) -> ExtractedFileSource:
         options=InputOptions(encoding=encoding),
         kind="a shout",
         used=frozenset({"encoding"}),
+        **settings,
     )
 
 
@@ -77,6 +78,25 @@ def test_extracted_file__too_long_a_text_is_a_bad_row(make_file, monkeypatch):
     [block] = source_of(make_file("a.shout", b"12345")).blocks()
     with pytest.raises(InvalidInputError, match="longer than"):
         block.parse(ColumnNames())
+
+
+@pytest.mark.parametrize("name", ["a.shout", "a.shout.gz"])
+def test_extracted_file__too_long_a_file_is_a_bad_row_copied_whole(
+    make_file, write_rows, read_back, name
+):
+    data = b"a" * 100_000
+    source = source_of(make_file(name, data), max_bytes=1000, block_bytes=500)
+    [block] = source.blocks()
+    assert len(block.raw.data) <= 2000
+    with pytest.raises(InvalidInputError, match="the file is longer than"):
+        block.parse(ColumnNames())
+    assert read_back(write_rows(source, lambda _: True)) == data
+
+
+def test_extracted_file__as_long_as_it_may_be(make_file):
+    source = source_of(make_file("a.shout", b"a" * 1000), max_bytes=1000, block_bytes=500)
+    [block] = source.blocks()
+    assert block.parse(ColumnNames()).text.to_pylist() == ["A" * 1000]
 
 
 def test_extracted_file__cut_refuses_before_it_reads(make_file, monkeypatch):
