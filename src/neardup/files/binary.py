@@ -14,8 +14,8 @@ _BEGINNINGS = (
     (b"%PDF-", f"a PDF document, {_CONVERT} pdftotext"),
     (
         b"PK\x03\x04",
-        "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, "
-        f"{_CONVERT} pandoc, or unpack it",
+        "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, not text; let its name end in "
+        "what it is, such as .zip, or convert it to text first",
     ),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a Microsoft Office document, {_CONVERT} LibreOffice"),
     (b"{\\rtf", f"an RTF document, {_CONVERT} pandoc"),
@@ -44,7 +44,7 @@ def foreign_kind(head: bytes) -> str | None:
         if head.startswith(beginning):
             return f"this is {kind}"
     if head[_TAR] == b"ustar":
-        return "this is a tar archive, not text; unpack it first"
+        return "this is a tar archive, not text; let its name end in .tar, or unpack it first"
     if b"\0" in head:
         return "this is binary data, not text; leave it out, or convert it to text first"
     return None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
+from neardup.files.archives import is_archive, unpack
 from neardup.files.datasets import saved_rows
 from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.input_options import InputOptions
@@ -31,7 +32,8 @@ class Found:
 
     def take(self, location: str, options: InputOptions) -> None:
         """Put a file of a folder where its name says that it belongs."""
-        is_input = format_of(path_of(location), options) is not None
+        name = path_of(location)
+        is_input = is_archive(name, options) or format_of(name, options) is not None
         (self.files if is_input else self.passed_over).append(location)
 
     def sorted_if_any(self, what: str) -> Found:
@@ -52,6 +54,53 @@ class Found:
                 )
             raise InvalidInputError(message)
         return Found(sorted(set(self.files)), sorted(set(self.passed_over)))
+
+
+class Archives:
+    """The archives among some inputs, each of which is opened once.
+
+    Parameters
+    ----------
+    options
+        What files hold.
+    """
+
+    def __init__(self, options: InputOptions) -> None:
+        self._options = options
+        self._opened: dict[str, Found] = {}
+
+    def opened_in(self, found: Found, path: str) -> Found:
+        """Return the files that an argument names, and members of archives in the place of these.
+
+        Raises
+        ------
+        InvalidInputError
+            If no file is left, or an archive is larger than limits allow.
+        ReadError, WriteError
+            If an archive is damaged, or cannot be read or unpacked.
+        """
+        opened = Found(passed_over=list(found.passed_over))
+        for location in found.files:
+            if is_archive(path_of(location), self._options):
+                members = self._members(location)
+                opened.files += members.files
+                opened.passed_over += members.passed_over
+            else:
+                opened.files.append(location)
+        if not opened.files:
+            opened.sorted_if_any(f"the archive {path!r}" if path in found.files else f"{path!r}")
+        return opened
+
+    def _members(self, location: str) -> Found:
+        if location not in self._opened:
+
+            def is_input(name: str) -> bool:
+                return format_of(name, self._options) is not None
+
+            unpacked = unpack(location, is_input)
+            files: list[str] = sorted(unpacked.files)
+            self._opened[location] = Found(files, sorted(unpacked.passed_over))
+        return self._opened[location]
 
 
 def files_named(path: str, options: InputOptions) -> Found:
@@ -195,7 +244,8 @@ def _is_remote_folder(filesystem: Any, path: str, url: str) -> bool:
     A table in parts is a folder with the suffix of a file. One request says what such a name is;
     over HTTP, where to look into a folder is to read a file, it is always a file.
     """
-    if format_of(path_of(url)) is not None:
+    name = path_of(url)
+    if format_of(name) is not None or is_archive(name, InputOptions()):
         return bool(filesystem.info(path)["type"] == "directory")
     if filesystem.isdir(path):
         return True

@@ -15,7 +15,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source, first_suffix
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs
-from neardup.files.locations import Found, files_named, path_of
+from neardup.files.locations import Archives, Found, files_named, path_of
 from neardup.files.memory import (
     DatasetSource,
     arrow_source,
@@ -24,7 +24,7 @@ from neardup.files.memory import (
     refusal,
     rows_source,
 )
-from neardup.files.streams import StandardInput, is_remote, reading
+from neardup.files.streams import StandardInput, is_url, reading
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -42,7 +42,8 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     paths
         Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. A file
         whose ending means no format is text. Of a folder, all files of known formats at any depth
-        are taken, others are passed over; nothing hidden and no output of neardup is looked at.
+        are taken, others are passed over; nothing hidden and no output of neardup is looked at. An
+        archive is a folder with its members.
     options
         What files hold. Standard input is JSON lines, or with ``lines`` a text, unless they
         choose a format.
@@ -62,8 +63,12 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
         raise InvalidInputError(message)
+    archives = Archives(options)
     found = [
-        Found([path]) if path == STANDARD_INPUT else files_named(path, options) for path in paths
+        Found([path])
+        if path == STANDARD_INPUT
+        else archives.opened_in(files_named(path, options), path)
+        for path in paths
     ]
     unique = _unique(location for one in found for location in one.files)
     locations = list(unique.values())
@@ -124,7 +129,7 @@ def _unique(locations: Iterable[str]) -> dict[str, str]:
     """
     unique: dict[str, str] = {}
     for location in locations:
-        unique.setdefault(location if is_remote(location) else _absolute(location), location)
+        unique.setdefault(location if is_url(location) else _absolute(location), location)
     return unique
 
 
@@ -163,7 +168,7 @@ def _names(locations: list[str], standard_input: str) -> list[str]:
 
 def _parts(location: str) -> tuple[str, ...]:
     """Split a path or a URL into folders and a file name that are safe in an output path."""
-    if is_remote(location):
+    if is_url(location):
         protocol, _, path = path_of(location).partition("://")
         return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
     local = Path(_absolute(location))

@@ -10,7 +10,7 @@ import contextlib
 import io
 import lzma
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -22,32 +22,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def is_remote(location: str) -> bool:
-    """Return whether a location is a URL, which fsspec opens, and no local path."""
+def is_url(location: str) -> bool:
+    """Return whether a location is spelled as a URL."""
     return "://" in location
 
 
-class StandardInput(str):
-    """The location of standard input: shown by that name, opened where its copy is.
+def is_remote(location: str) -> bool:
+    """Return whether a location is a URL, which fsspec opens, and no local file."""
+    return is_url(location) and not isinstance(location, Copied)
+
+
+class Copied(str):
+    """A location that is shown by its name, and opened where a copy of it is.
 
     Parameters
     ----------
+    name
+        What errors call it.
     copy
-        The file that has what was read from it.
+        The local file that has the copy.
     """
 
     copy: Path
 
-    def __new__(cls, copy: Path) -> StandardInput:
+    def __new__(cls, name: str, copy: Path) -> Self:
         """Return the name, whatever file has the copy."""
-        location = super().__new__(cls, "standard input")
+        location = super().__new__(cls, name)
         location.copy = copy
         return location
 
 
+class StandardInput(Copied):
+    """The location of standard input."""
+
+    def __new__(cls, copy: Path) -> Self:
+        """Return the name, whatever file has the copy."""
+        return super().__new__(cls, "standard input", copy)
+
+
 def _place_of(location: str) -> str:
     """Return where a local file is."""
-    return str(location.copy) if isinstance(location, StandardInput) else location
+    return str(location.copy) if isinstance(location, Copied) else location
 
 
 class InputStream:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.files.archives import ArchiveMember
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.options import table
 from neardup.outputs.targets import Target
@@ -112,9 +113,11 @@ def _state(source: Source) -> dict[str, object] | None:
     location = source.origin
     if location is None or isinstance(location, StandardInput):
         return None
-    if is_remote(location):
-        return {"path": location, "state": state_of_url(location)}
-    found = Path(location).stat()
+    # A member of an archive changes when that does.
+    file = location.archive if isinstance(location, ArchiveMember) else location
+    if is_remote(file):
+        return {"path": location, "state": state_of_url(file)}
+    found = Path(file).stat()
     return {
         "path": os.path.realpath(location),
         "name": source.name,

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.streams import StandardInput, is_remote
+from neardup.files.archives import ArchiveMember
+from neardup.files.streams import Copied, is_remote
 
 if TYPE_CHECKING:
     from neardup.files.rows import RowBlock, Source
@@ -100,8 +101,12 @@ def _for_others(source: Source) -> Source:
         If they cannot.
     """
     location = source.origin
-    if location is None or isinstance(location, StandardInput):
-        what = "data in memory" if location is None else "standard input"
+    if location is None or isinstance(location, Copied):
+        what = "data in memory"
+        if isinstance(location, ArchiveMember):
+            what = f"members of the archive {location.archive}"
+        elif location is not None:
+            what = "standard input"
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
         raise InvalidInputError(message)
     if is_remote(location):

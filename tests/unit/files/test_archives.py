@@ -1,0 +1,462 @@
+"""Archives as folders: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import re
+import stat
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
+from neardup.files import archivelimits, archives, tararchive
+from neardup.files.archives import ARCHIVE_ENDINGS, ArchiveMember
+from neardup.files.destinations import LocalDestination
+from neardup.files.input_options import InputOptions
+from neardup.files.parquet import ParquetSource
+from neardup.files.resolve import resolve_paths
+from neardup.files.rows import ColumnNames
+from tests.archives import ENDINGS, archive_of, tar_of, zip_of
+from tests.files import compress
+
+LINE = b'{"text": "a"}\n'
+ITEMS = [("b.jsonl", LINE), ("x/y/a.txt", b"one\ntwo"), ("x/c.jsonl.gz", compress("c.gz", LINE))]
+every_kind = pytest.mark.parametrize("ending", ENDINGS)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch) -> Path:
+    """Work in an empty folder, and keep what is copied in another."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return folder
+
+
+def put(name: str, content: bytes) -> str:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return name
+
+
+def names(*paths: str, **options) -> list[str]:
+    return [source.name for source in resolve_paths(paths, InputOptions(**options))]
+
+
+def texts(*paths: str) -> list[str]:
+    return [
+        text
+        for source in resolve_paths(paths)
+        for block in source.blocks()
+        for text in block.parse(ColumnNames()).text.to_pylist()
+    ]
+
+
+def test_endings__are_all_tried():
+    assert set(ENDINGS) == set(ARCHIVE_ENDINGS)
+
+
+@every_kind
+def test_archive__is_a_folder(ending):
+    name = put(f"A{ending}", archive_of(ending, ITEMS))
+    found = resolve_paths([name])
+    assert [source.name for source in found] == ["b.jsonl", "x/c.jsonl.gz", "x/y/a.txt"]
+    assert [source.origin for source in found] == [f"{name}/{source.name}" for source in found]
+    # More than one pass.
+    assert texts(name) == texts(name) == ["a", "a", "one\ntwo"]
+    assert [source.size for source in found][::2] == [len(LINE), 7]
+
+
+@every_kind
+def test_archive__among_other_files(ending):
+    put(f"in/A{ending}", archive_of(ending, ITEMS))
+    put("in/b.jsonl", LINE)
+    put("in/z.txt", b"")
+    members = ["b.jsonl", "x/c.jsonl.gz", "x/y/a.txt"]
+    expected = [*(f"A{ending}/{name}" for name in members), "b.jsonl", "z.txt"]
+    assert names("in") == names("in/A*", "in") == expected
+    assert names(f"in/A{ending}", "in") == expected
+    assert names("in/*.txt", f"in/A{ending}") == ["z.txt", *expected[:3]]
+
+
+@every_kind
+def test_members__are_written_as_files_of_a_folder(ending, tmp_path):
+    put(f"in/A{ending}", archive_of(ending, ITEMS))
+    put("in/b.jsonl", LINE)
+    for source in resolve_paths(["in"]):
+        with source.writer(LocalDestination(tmp_path / "out")) as writer:
+            for block in source.blocks():
+                writer.write(block, block.numbers > 0)
+    assert (tmp_path / "out" / f"A{ending}" / "x/y/a.txt").read_bytes() == b"one\ntwo"
+    assert (tmp_path / "out" / f"A{ending}" / "b.jsonl").read_bytes() == LINE
+
+
+@every_kind
+def test_members__of_formats_that_are_read_from_the_end(ending):
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["p", "q"]}), sink)
+    put(f"A{ending}", archive_of(ending, [("t.parquet", sink.getvalue().to_pybytes())]))
+    [source] = resolve_paths([f"A{ending}"])
+    assert type(source) is ParquetSource
+    assert texts(f"A{ending}") == ["p", "q"]
+
+
+@every_kind
+def test_members__that_are_no_inputs(ending):
+    items = [*ITEMS, ("r.md", b"x"), ("in.zip", b"PK"), ("in.tar.gz", b""), ("no", b"")]
+    items += [(".hidden/a.jsonl", LINE), ("x/.a.jsonl", LINE), ("__MACOSX/._b.jsonl", LINE)]
+    put(f"A{ending}", archive_of(ending, items))
+    found = resolve_paths([f"A{ending}"])
+    assert len(found) == 3
+    assert found.passed_over == {".md": 1, ".zip": 1, ".tar.gz": 1, "": 1}
+    found = resolve_paths([f"A{ending}"], InputOptions(input_format="text"))
+    assert [source.name for source in found] == [
+        *("b.jsonl", "in.tar.gz", "in.zip", "no", "r.md", "x/c.jsonl.gz", "x/y/a.txt")
+    ]
+
+
+@every_kind
+def test_members__nothing_of_a_known_format(ending):
+    put(f"A{ending}", archive_of(ending, [("r.md", b"x")]))
+    message = (
+        rf"^no file of a known format in the archive 'A{ending}'; .*; 1 file passed over: \.md"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        resolve_paths([f"A{ending}"])
+    put("in/a.txt", b"x")
+    os.rename(f"A{ending}", f"in/A{ending}")
+    assert resolve_paths(["in"]).passed_over == {".md": 1}
+
+
+@every_kind
+def test_names__lead_nowhere_else(ending, tmp_path):
+    """A member never gets outside of the folder of its archive, when read nor when written."""
+    items = [("../../up.txt", b"1"), ("/etc/root.txt", b"2"), ("a/../../b/./c.txt", b"3")]
+    put(f"in/A{ending}", archive_of(ending, [*items, ("..", b""), ("/", b"")]))
+    put("in/z.txt", b"")
+    assert names("in") == [
+        f"A{ending}/{name}" for name in ("a/b/c.txt", "etc/root.txt", "up.txt")
+    ] + ["z.txt"]
+    for source in resolve_paths(["in"]):
+        with source.writer(LocalDestination(tmp_path / "out")) as writer:
+            for block in source.blocks():
+                writer.write(block, block.numbers > 0)
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "work", "temporary"}
+    assert list(Path().rglob("*.txt")) == [Path("in/z.txt")]
+
+
+@every_kind
+def test_names__that_come_twice(ending):
+    """The last stands, as if all were unpacked."""
+    items = [("a.txt", b"old"), ("./a.txt", b""), ("a.txt", b"new")]
+    with pytest.warns() if ending == ".zip" else contextlib.nullcontext():
+        put(f"A{ending}", archive_of(ending, items))
+    assert texts(f"A{ending}") == ["new"]
+
+
+@every_kind
+@pytest.mark.parametrize("items", [[("a.txt", b""), ("a.txt/b.txt", b"")]], ids=["file"])
+def test_names__of_a_file_and_of_a_folder(ending, items):
+    put(f"A{ending}", archive_of(ending, items))
+    message = rf"^A{ending}: 'a\.txt' is a file, and the folder of 'a\.txt/b\.txt'; unpack it and"
+    with pytest.raises(InvalidInputError, match=message):
+        resolve_paths([f"A{ending}"])
+
+
+def test_names__that_are_not_unicode():
+    put("a.tar", tar_of([("a\udcff.txt", b"")]))
+    with pytest.raises(InvalidInputError, match=r"^the file name is not valid UTF-8, rename it: a"):
+        resolve_paths(["a.tar"])
+
+
+def test_names__with_a_null():
+    about = tarfile.TarInfo("a.txt")
+    about.pax_headers = {"path": "a\0.txt"}
+    with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
+        file.addfile(about)
+    with pytest.raises(InvalidInputError, match=r"^a\.tar: the name 'a\\x00\.txt' of a member has"):
+        resolve_paths(["a.tar"])
+
+
+def test_tar__links_and_devices_are_no_files():
+    kinds = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE)
+    others = []
+    for number, kind in enumerate(kinds):
+        about = tarfile.TarInfo(f"{number}.txt")
+        about.type, about.linkname = kind, "/etc/passwd"
+        others.append(about)
+    put("a.tar", tar_of([("a.txt", b"x")], others))
+    found = resolve_paths(["a.tar"])
+    assert [source.name for source in found] == ["a.txt"]
+    assert found.passed_over == {".txt": 4}
+
+
+def test_zip__links_are_no_files():
+    link = zipfile.ZipInfo("l.txt")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile("a.zip", "w") as file:
+        file.writestr(link, "/etc/passwd")
+        file.writestr("a.txt", "x")
+    assert names("a.zip") == ["a.txt"]
+    assert resolve_paths(["a.zip"]).passed_over == {".txt": 1}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_zip__other_compressions(method):
+    put("a.zip", zip_of(ITEMS, method))
+    assert texts("a.zip") == ["a", "a", "one\ntwo"]
+
+
+def test_zip__encrypted_and_unknown_compression():
+    whole = bytearray(zip_of([("a.txt", b"text"), ("b.md", b"")]))
+    places = [found.start() for found in re.finditer(rb"PK\x03\x04|PK\x01\x02", whole)]
+    encrypted, unknown = bytearray(whole), bytearray(whole)
+    for place in (places[0], places[2]):
+        is_local = whole[place + 2] == 3
+        encrypted[place + (6 if is_local else 8)] |= 1
+        unknown[place + (8 if is_local else 10)] = 9
+    put("a.zip", bytes(encrypted))
+    message = r"^a\.zip/a\.txt: this member is encrypted; unpack a\.zip with its password and name"
+    with pytest.raises(InvalidInputError, match=message):
+        resolve_paths(["a.zip"])
+    put("a.zip", bytes(unknown))
+    with pytest.raises(
+        InvalidInputError, match=r"^a\.zip/a\.txt: this member is compressed in a w"
+    ):
+        resolve_paths(["a.zip"])
+    # Nobody asks for those that are not read.
+    for place in (places[1], places[3]):
+        whole[place + (6 if whole[place + 2] == 3 else 8)] |= 1
+    put("a.zip", bytes(whole))
+    assert texts("a.zip") == ["text"]
+
+
+def test_bytes__of_the_archive_itself():
+    put("in/a.zip", zip_of(ITEMS))
+    assert names("in", input_format="bytes") == ["a.zip"]
+
+
+@every_kind
+def test_url(ending):
+    import fsspec
+
+    url = f"memory://archives{ending}/in/A{ending}"
+    with fsspec.open(url, "wb") as file:
+        file.write(archive_of(ending, ITEMS))
+    assert names(url) == ["b.jsonl", "x/c.jsonl.gz", "x/y/a.txt"]
+    assert texts(url) == texts(f"memory://archives{ending}/in") == ["a", "a", "one\ntwo"]
+    put("c.txt", b"")
+    mixed = names(url, "c.txt")
+    assert mixed[0] == f"memory/archives{ending}/in/A{ending}/b.jsonl"
+    with pytest.raises(ReadError, match=f"^{url}x{ending}: no such file$"):
+        resolve_paths([f"{url}x{ending}"])
+
+
+@every_kind
+def test_copies__go_with_the_sources(ending, temporary):
+    put(f"A{ending}", archive_of(ending, ITEMS))
+    found = resolve_paths([f"A{ending}"])
+    [folder] = temporary.iterdir()
+    assert sorted(os.listdir(folder)) == ["0", "1", "2"]
+    one = found[0]
+    assert isinstance(one.origin, ArchiveMember)
+    del found
+    gc.collect()
+    assert folder.exists()
+    assert [len(block) for block in one.blocks()] == [1]
+    del one
+    gc.collect()
+    assert not folder.exists()
+
+
+@every_kind
+def test_copies__go_when_there_is_an_error(ending, temporary, monkeypatch):
+    put(f"A{ending}", archive_of(ending, ITEMS))
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 1)
+    for _ in range(2):
+        with pytest.raises(InvalidInputError):
+            resolve_paths([f"A{ending}"])
+    gc.collect()
+    assert list(temporary.iterdir()) == []
+
+
+@every_kind
+def test_copies__on_a_full_disk(ending, monkeypatch):
+    put(f"A{ending}", archive_of(ending, ITEMS))
+    opened = Path.open
+
+    def open_full(path, mode="r", *rest):
+        return opened(Path("/dev/full") if mode == "wb" else path, mode, *rest)
+
+    monkeypatch.setattr(Path, "open", open_full)
+    message = rf"cannot be written: No space left on device; members of A{ending} are copied there"
+    with pytest.raises(WriteError, match=message):
+        resolve_paths([f"A{ending}"])
+
+
+@every_kind
+def test_limits__of_members(ending, monkeypatch):
+    put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
+    for module in (archives, archivelimits):
+        monkeypatch.setattr(module, "MOST_MEMBERS", 13)
+    with pytest.raises(
+        InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
+    ):
+        resolve_paths([f"A{ending}"])
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 14)
+    assert len(resolve_paths([f"A{ending}"])) == 3
+
+
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".tar"])
+def test_limits__of_size(ending, monkeypatch):
+    """A bomb is noticed when so much has been unpacked, also of what is passed over in a tar."""
+    monkeypatch.setattr(archivelimits, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(archivelimits, "MOST_TIMES", 10)
+    for size, name in ((3_000_000, "a.txt"), (3_000_000, "a.md"), (80_000, "a.txt")):
+        put(f"A{ending}", archive_of(ending, [("0.txt", b"x"), (name, bytes(size))]))
+        if size < 100_000 or (ending == ".zip" and name == "a.md"):
+            assert resolve_paths([f"A{ending}"])
+            continue
+        message = (
+            rf"^A{ending}: the archive unpacks to more than [\d,]+ bytes, the larger of 100,000"
+        )
+        with pytest.raises(InvalidInputError, match=message):
+            resolve_paths([f"A{ending}"])
+
+
+def test_limits__are_ten_members_that_share_their_data(monkeypatch):
+    """Entries of a zip may all point at the same bytes."""
+    monkeypatch.setattr(archivelimits, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(archivelimits, "MOST_TIMES", 1)
+    whole = zip_of([(f"{i}.txt", os.urandom(20_000)) for i in range(9)], zipfile.ZIP_STORED)
+    put("a.zip", whole)
+    assert len(resolve_paths(["a.zip"])) == 9
+    directory = whole.index(b"PK\x01\x02")
+    first = whole[:20_035]
+    entry = whole[directory : directory + 46 + 5]
+    end = bytearray(whole[whole.index(b"PK\x05\x06") :])
+    end[8:20] = (
+        (9).to_bytes(2, "little") * 2
+        + (9 * len(entry)).to_bytes(4, "little")
+        + len(first).to_bytes(4, "little")
+    )
+    put("a.zip", first + entry * 9 + bytes(end))
+    with pytest.raises(NeardupError):
+        resolve_paths(["a.zip"])
+
+
+def test_limits__of_a_description(monkeypatch):
+    """What says the name of a member is read into memory."""
+    about = tarfile.TarInfo("a.txt")
+    about.pax_headers = {"comment": "x" * 3_000_000}
+    with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
+        file.addfile(about)
+    assert names("a.tar") == ["a.txt"]
+    monkeypatch.setattr(tararchive, "_MOST_HEADER_BYTES", 2_000_000)
+    with pytest.raises(
+        ReadError, match=r"^a\.tar: not a valid tar archive: a member's description"
+    ):
+        resolve_paths(["a.tar"])
+
+
+def test_limits__of_a_sparse_file(monkeypatch):
+    """Holes need no bytes in the archive; what is copied is counted."""
+    if not hasattr(os, "SEEK_HOLE") or os.system("tar --version > /dev/null") != 0:
+        pytest.skip("needs tar and sparse files")
+    with open("a.txt", "wb") as file:
+        file.truncate(200_000_000)
+        file.write(b"end")
+    assert os.system("tar --sparse -cf a.tar a.txt") == 0
+    assert os.path.getsize("a.tar") < 100_000
+    monkeypatch.setattr(archivelimits, "MOST_BYTES", 20_000_000)
+    with pytest.raises(
+        InvalidInputError, match=r"^a\.tar: the archive unpacks to more than 20,000,"
+    ):
+        resolve_paths(["a.tar"])
+
+
+@every_kind
+def test_damage__that_ends_too_early(ending):
+    whole = archive_of(ending, ITEMS)
+    if ending == ".tar":
+        # What follows the mark of the end fills a record.
+        whole = whole.rstrip(b"\0")
+    for size in range(0, len(whole), max(1, len(whole) // 60)):
+        put(f"A{ending}", whole[:size])
+        with pytest.raises(ReadError) as caught:
+            resolve_paths([f"A{ending}"])
+        assert str(caught.value).startswith(f"A{ending}")
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(2))
+def test_damage__of_any_byte(ending, seed):
+    """Either all can be read, or the error is one for users."""
+    import random
+
+    rng = random.Random(seed)
+    whole = archive_of(ending, ITEMS)
+    n_refused = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        for place in rng.sample(range(len(whole)), rng.choice((1, 1, 5))):
+            content[place] = rng.randrange(256)
+        put(f"A{ending}", bytes(content))
+        try:
+            resolve_paths([f"A{ending}"])
+        except NeardupError:
+            n_refused += 1
+    assert n_refused
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", b"PK\x05\x06", bytes(5000), b"\xff" * 3000]
+)
+@every_kind
+def test_damage__no_archive_at_all(ending, content):
+    put(f"A{ending}", content)
+    with pytest.raises(NeardupError, match=rf"^(A{ending}: |no file of a known format)"):
+        resolve_paths([f"A{ending}"])
+
+
+def test_tar__more_behind_its_end():
+    put("a.tar", tar_of(ITEMS) + tar_of([("more.txt", b"lost")]))
+    with pytest.raises(
+        ReadError, match=r"^a\.tar: there is more behind its end, as in archives put"
+    ):
+        resolve_paths(["a.tar"])
+    put("a.tar", tar_of(ITEMS) + bytes(1 << 20))
+    assert len(resolve_paths(["a.tar"])) == 3
+
+
+def test_tar__header_that_is_damaged_is_no_end():
+    whole = bytearray(tar_of(ITEMS))
+    place = whole.index(b"x/y/a.txt")
+    whole[place] ^= 1
+    put("a.tar", bytes(whole))
+    with pytest.raises(
+        ReadError, match=r"^a\.tar: not a valid tar archive: bad checksum; get a ful"
+    ):
+        resolve_paths(["a.tar"])
+
+
+def test_tar__descriptions_one_in_another():
+    part = tar_of([("a.txt", b"")])[:512]
+    long = bytearray(part)
+    long[156:157] = b"L"
+    long[148:156] = b" " * 8
+    long[148:156] = f"{sum(long):06o}\0 ".encode()
+    put("a.tar", bytes(long) * 5_000 + part + bytes(1024))
+    with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: "):
+        resolve_paths(["a.tar"])
