@@ -58,6 +58,7 @@ def test_command_line__keys_of_pairs():
         {"method": "minhash", "ngram": 1},
         {"max_distance": 5},
         {"top": 1},
+        {"measure": "weighted-jaccard", "idf": "unary"},
     )
     rows = [{"text": text} for text in texts]
     summaries = [

@@ -9,14 +9,22 @@ import pytest
 
 from neardup.errors import ResultLimitError
 from neardup.kernels import bucket_join as kernels
-from neardup.kernels.overlap import Matches, Sets
+from neardup.kernels.comparisons import MeasuredSets
+from neardup.kernels.overlap import WideMatches
 from neardup.kernels.types import sealed
 from neardup.matching import bucket_join, pieces
 from neardup.matching.measures import MEASURES, Dice
 from neardup.runtime.runner import Runner
-from tests.arrays import make_buckets, make_sets, random_labels, random_sets
+from tests.arrays import (
+    make_buckets,
+    make_sets,
+    make_weighted_sets,
+    random_labels,
+    random_sets,
+    random_weighted_sets,
+)
 from tests.oracles import joins
-from tests.oracles.measures import JOIN_MEASURES
+from tests.oracles.measures import JOIN_MEASURES, WEIGHTED
 
 THRESHOLDS = [Fraction(t) for t in ("0.3", "0.5", "0.6", "0.75", "1")]
 
@@ -61,25 +69,31 @@ def probed(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
 
 def probed_in_calls(sets, bands, measure, threshold, *, sides=None, room=100, steps=()):
     """As ``probed``, and in how many calls."""
-    buckets, table, exact = make_buckets(bands), make_sets(sets), MEASURES[measure](threshold)
+    buckets, table, exact = make_buckets(bands), made(sets), MEASURES[measure](threshold)
     starts, members = members_of(buckets)
     n = len(sets)
     last_seen = np.full(n, -1, np.int32)
     counts = np.zeros(kernels.N_COUNTS, np.int64)
+    weights, parities = np.empty(0, np.int64), np.empty(0, np.uint64)
+    totals = table.sizes
+    if measure == WEIGHTED:
+        weights, totals = table.weights, table.totals
     found, n_calls = [], 0
     for start, stop in steps or [(0, n)]:
         while start < stop:
-            columns = [np.full(room, -9, np.int32) for _ in range(3)]
+            columns = [np.full(room, -9, dtype) for dtype in (np.int32, np.int32, np.int64)]
             reached, n_pairs = kernels.probe_buckets(
                 start,
                 stop,
                 sealed(kernels.BucketLists(buckets.numbers, starts, members)),
-                sealed(Sets(table.values, table.starts, table.sizes)),
+                sealed(
+                    MeasuredSets(table.values, table.starts, table.sizes, weights, totals, parities)
+                ),
                 exact.in_kernels,
                 int(exact.is_directed),
                 np.array([] if sides is None else sides, np.uint8),
                 last_seen,
-                Matches(*columns),
+                WideMatches(*columns),
                 counts,
             )
             n_calls += 1
@@ -91,11 +105,21 @@ def probed_in_calls(sets, bands, measure, threshold, *, sides=None, room=100, st
     return found, int(counts[kernels.CANDIDATES]), n_calls
 
 
+def made(sets):
+    """Sets, or weighted sets, as tables."""
+    is_weighted = any(isinstance(chosen, dict) for chosen in sets)
+    return make_weighted_sets(sets) if is_weighted else make_sets(sets)
+
+
 def random_joins(measure, n=12):
     generator = random.Random(f"buckets {measure}")
     for k in range(n):
         n_sets = generator.randint(1, 12)
-        sets = random_sets(generator, n_sets, generator.choice((3, 8)))
+        largest = generator.choice((3, 8))
+        if measure == WEIGHTED:
+            sets = random_weighted_sets(generator, n_sets, largest, generator.choice((3, 2**45)))
+        else:
+            sets = random_sets(generator, n_sets, largest)
         bands = random_labels(generator, n_sets, generator.randint(1, 4))
         threshold = generator.choice(THRESHOLDS)
         if measure == "overlap":
@@ -119,7 +143,7 @@ def test_list_members__no_buckets():
     assert members_of(make_buckets([[0, 1, 2]]))[1].tolist() == []
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__as_oracle(measure):
     for _, arguments, sides in random_joins(measure, 20):
         expected, n_compared = by_definition(*arguments, sides)
@@ -130,7 +154,7 @@ def test_probe_buckets__as_oracle(measure):
         assert [max(a, b) for a, b, _ in found] == sorted(max(a, b) for a, b, _ in found)
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__full_output(measure):
     """However little fits, the same pairs and counts."""
     for _, arguments, sides in random_joins(measure, 6):
@@ -156,7 +180,7 @@ def test_probe_buckets__output_that_just_fits(room, n_calls):
     assert probed_in_calls(*arguments, room=room)[1:] == (6, n_calls)
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__in_any_order_by_one_worker(measure):
     """Pieces need not come in their order, and marks of an earlier one do no harm."""
     for generator, arguments, sides in random_joins(measure, 6):
@@ -180,7 +204,7 @@ def test_probe_buckets__contained_on_the_left(first, second, sides):
     assert n_candidates == (sides not in ((1, 1), (2, 2)))
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
 @pytest.mark.parametrize(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
 def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
     monkeypatch.setattr(pieces, "_PIECE", piece)
@@ -190,7 +214,7 @@ def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
         seen = []
         pairs, counts = bucket_join.join_buckets(
             make_buckets(bands),
-            make_sets(sets),
+            made(sets),
             MEASURES[measured[0]](measured[1]),
             sides=None if sides is None else np.array(sides, np.uint8),
             runner=Runner(2, lambda *report, seen=seen: seen.append(report)),

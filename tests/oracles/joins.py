@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from fractions import Fraction
 
-from tests.oracles.measures import sets_reach
+from tests.oracles.measures import Elements, common, sets_reach
 
 Pair = tuple[int, int, int]
 
 
 def join(
-    sets: Sequence[Set[object]],
+    sets: Sequence[Elements],
     measure: str,
     threshold: Fraction,
     sides: Sequence[int] | None = None,
 ) -> list[Pair]:
-    """Give (left, right, overlap) of all pairs that reach the threshold, in ascending order.
+    """Give (left, right, what is common) of all pairs that reach the threshold, ascending.
 
     ``sides``: 1 for a set of the left collection, 2 of the right one, 3 of both. Containment is
     directed, left in right; the other measures give left < right.
     """
     is_directed = measure == "containment"
     return [
-        (a, b, len(x & y))
+        (a, b, common(x, y))
         for a, x in enumerate(sets)
         for b, y in enumerate(sets)
         if a != b and (is_directed or a < b) and x and y

@@ -16,9 +16,21 @@ WEIGHTED = "weighted-jaccard"
 Elements = Set[object] | Mapping[object, int]
 
 
+def size(x: Elements) -> int:
+    """Count the elements, or add up what they weigh."""
+    return sum(x.values()) if isinstance(x, Mapping) else len(x)
+
+
+def common(x: Elements, y: Elements) -> int:
+    """Count the common elements, or add up the lesser weights of each."""
+    if isinstance(x, Mapping):
+        return sum(min(x[element], y[element]) for element in x.keys() & y.keys())
+    return len(x & y)
+
+
 def rank(measure: str, overlap: int, x: int, y: int) -> Fraction:
     """Give a number that orders pairs as the measure does: its value, its square for cosine."""
-    if measure == "jaccard":
+    if measure in ("jaccard", WEIGHTED):
         return Fraction(overlap, x + y - overlap)
     if measure == "cosine":
         return Fraction(overlap * overlap, x * y)

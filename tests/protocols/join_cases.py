@@ -11,12 +11,20 @@ from neardup.matching.bucket_join import BucketJoin
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.join import Join
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import MEASURES
 from neardup.matching.set_join import ALGORITHMS, SetJoin
+from neardup.matching.weighted_join import WeightedJoin
 from neardup.tables import TokenLists
-from tests.arrays import make_buckets, make_sets, ragged, random_sets
+from tests.arrays import (
+    make_buckets,
+    make_sets,
+    make_weighted_sets,
+    ragged,
+    random_sets,
+    random_weighted_sets,
+)
 from tests.oracles import edits, joins
-from tests.oracles.measures import JOIN_MEASURES, rank, value
+from tests.oracles.measures import JOIN_MEASURES, WEIGHTED, rank, size, value
 
 Pair = tuple[int, int, int]
 
@@ -41,6 +49,13 @@ def distinct_sets(generator: random.Random, n: int) -> list[frozenset[int]]:
     return list(dict.fromkeys(map(frozenset, random_sets(generator, n, 9))))
 
 
+def distinct_weighted_sets(generator: random.Random, n: int) -> list[dict[int, int]]:
+    """Give sets of few weights, of very different ones, or of those that floats cannot hold."""
+    heaviest = generator.choice((3, 1000, 2**45))
+    sets = [chosen for chosen in random_weighted_sets(generator, n, 9, heaviest) if chosen]
+    return list({tuple(sorted(chosen.items())): chosen for chosen in sets}.values())
+
+
 def distinct_strings(generator: random.Random, n: int) -> list[str]:
     strings = ["abcdabcd"]
     for _ in range(n):
@@ -56,14 +71,14 @@ def token_lists(strings: Sequence[str]) -> TokenLists:
 
 
 def set_case(name: str, measure: str, threshold: str, make: Callable[..., Join]) -> Case:
-    exact = make_join_measure(measure, threshold)
+    exact = MEASURES[measure].parse(threshold)
 
     def rank_of(x, y, overlap):
-        return rank(measure, overlap, len(x), len(y))
+        return rank(measure, overlap, size(x), size(y))
 
     return Case(
         f"{name} {measure} {threshold}",
-        distinct_sets,
+        distinct_weighted_sets if measure == WEIGHTED else distinct_sets,
         lambda records: make(records, exact),
         lambda records, sides: joins.join(records, measure, Fraction(threshold), sides),
         rank_of,
@@ -90,6 +105,10 @@ def set_joins(algorithm: str) -> Callable[..., Join]:
     return lambda records, measure: SetJoin(make_sets(records), measure, algorithm)
 
 
+def weighted_join(records, measure) -> Join:
+    return WeightedJoin(make_weighted_sets(records), measure)
+
+
 def bucket_join(records, measure) -> Join:
     """All sets share a bucket, so that none is missed."""
     return BucketJoin(make_sets(records), measure, make_buckets([[0] * len(records)]))
@@ -110,6 +129,10 @@ CASES = [
         set_case("buckets", measure, threshold, bucket_join)
         for measure in JOIN_MEASURES
         for threshold in thresholds(measure)
+    ),
+    *(
+        set_case("prefixes", WEIGHTED, threshold, weighted_join)
+        for threshold in ("0.000000001", "0.25", "0.6", "0.75", "1")
     ),
     *(edit_case(EditThreshold(most), most, qgram) for most in (0, 1, 3) for qgram in (None, 2)),
     *(

@@ -55,7 +55,8 @@ def test_run__same_in_any_order_of_records(case):
     found = []
     for order in (records, shuffled):
         join = case.make(order)
-        pairs = ((order[a], order[b], score) for a, b, score in run(join)[0])
+        numbers = [records.index(record) for record in order]
+        pairs = ((numbers[a], numbers[b], score) for a, b, score in run(join)[0])
         as_pair = tuple if join.is_directed else frozenset
         found.append({(as_pair((x, y)), score) for x, y, score in pairs})
     assert found[0] == found[1]

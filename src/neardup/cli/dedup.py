@@ -18,6 +18,7 @@ from neardup.cli.options import options_of
 from neardup.cli.wording import (
     counted,
     describe_bands,
+    describe_weights,
     list_passed_over,
     plural,
     say_ids,
@@ -192,7 +193,7 @@ def _report(
         f"{summary['documents_removed']:,} removed "
         f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams{_weights(scheme)}; {_how_found(summary)}",
+        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {_how_found(summary)}",
         *warn_of_recall(summary),
     ]
     if is_against:
@@ -235,12 +236,6 @@ def _against(summary: dict[str, Any]) -> str:
         f"{summary['removed_for_against']:,} removed for one of these, "
         f"{summary['removed_within']:,} for another of INPUT"
     )
-
-
-def _weights(scheme: dict[str, Any]) -> str:
-    if "tf" not in scheme:
-        return ""
-    return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
 
 
 def _how_found(summary: dict[str, Any]) -> str:

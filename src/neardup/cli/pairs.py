@@ -18,6 +18,7 @@ from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import (
     counted,
     describe_bands,
+    describe_weights,
     list_passed_over,
     say_ids,
     took,
@@ -34,6 +35,7 @@ Examples:
   neardup pairs records.csv --text-column title --tokenizer characters --ngram 3 -o pairs.csv
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
+  neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
 """
 
 
@@ -65,9 +67,9 @@ def command(
     the same, or the folder of an index of documents, in which what is similar is looked up.
 
     Writes id_a, id_b, similarity and overlap, the number of common shingles, or distance, that of
-    edits; in the order of the input, a before b within one collection, with --top the most similar
-    first. For containment a is the document that lies in b. No pair is missed unless --method
-    minhash is chosen.
+    edits, or neither for weighted-jaccard; in the order of the input, a before b within one
+    collection, with --top the most similar first. For containment a is the document that lies in b.
+    No pair is missed unless --method minhash is chosen.
     """
     announce_compilation(quiet=quiet)
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
@@ -156,6 +158,7 @@ def _condition(summary: dict[str, Any]) -> str:
         condition = f" by {summary['measure']}"
     else:
         condition = f" with {summary['measure']} >= {summary['threshold']:g}"
+    condition += describe_weights(summary["scheme"])
     if "top" in summary:
         each = " of each document" if summary["per_document"] else ""
         best = "nearest" if summary.get("max_distance") is not None else "most similar"
@@ -168,6 +171,7 @@ def _statistics(summary: dict[str, Any]) -> str:
     labels = {
         "hits": "postings met",
         "after_size": "left by size and order",
+        "after_weight": "left by weight and order",
         "after_length": "left by length and order",
         "after_position": "left by position",
         "after_parity": "left by parity",

@@ -58,6 +58,13 @@ def describe_bands(summary: dict[str, Any]) -> str:
     )
 
 
+def describe_weights(scheme: Mapping[str, Any]) -> str:
+    """Say what shingles weigh, if they do."""
+    if "tf" not in scheme:
+        return ""
+    return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
+
+
 def warn_of_recall(summary: dict[str, Any]) -> list[str]:
     """Give a line where bands that the user chose give less than the recall asked for."""
     if summary.get("predicted_recall", 1) >= summary.get("recall", 1):

@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.overlap import Matches, Sets, Threshold, overlap_at_least, required_overlap
+from neardup.kernels.common_weight import common_weight
+from neardup.kernels.comparisons import MeasuredSets
+from neardup.kernels.overlap import (
+    WEIGHTED_JACCARD,
+    Threshold,
+    WideMatches,
+    overlap_at_least,
+    required_overlap,
+)
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32Rows,
@@ -60,20 +68,20 @@ def probe_buckets(
     start: int,
     stop: int,
     buckets: BucketLists,
-    sets: Sets,
+    sets: MeasuredSets,
     threshold: Threshold,
     is_directed: int,
     sides: ConstBytes,
     last_seen: Int32s,
-    matches: Matches,
+    matches: WideMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
     """Compare sets ``start`` to ``stop`` with the earlier ones that share a bucket with each.
 
-    ``sides`` tells where two collections are joined (1 left, 2 right, 3 both), it is empty for a
-    self-join. ``last_seen`` (n, all -1 at first) is this worker's own. Where the measure
-    ``is_directed``, both directions are tried; the left one is then the contained set, else the
-    earlier one.
+    Of weighted sets overlaps are common weights. ``sides`` tells where two collections are joined
+    (1 left, 2 right, 3 both), it is empty for a self-join. ``last_seen`` (n, all -1 at first) is
+    this worker's own. Where the measure ``is_directed``, both directions are tried; the left one is
+    then the contained set, else the earlier one.
 
     Returns the first set not probed, which is below ``stop`` if the next one's pairs might not fit
     into the output, and the number of pairs.
@@ -107,12 +115,28 @@ def probe_buckets(
                     forth = forth or is_directed == 0
                 n_candidates += 1
                 x_size, y_size = sets.sizes[x], sets.sizes[y]
-                y_required = required_overlap(measure, y_size, x_size, p, q)
-                x_required = required_overlap(measure, x_size, y_size, p, q)
-                required = min(x_required, y_required)
-                overlap = overlap_at_least(
-                    sets.values, sets.starts[x], x_size, sets.starts[y], y_size, required
-                )
+                y_required: Int = 0
+                x_required: Int = 0
+                if measure == WEIGHTED_JACCARD:
+                    overlap = common_weight(
+                        sets.values,
+                        sets.weights,
+                        sets.starts[x],
+                        x_size,
+                        sets.totals[x],
+                        sets.starts[y],
+                        y_size,
+                        sets.totals[y],
+                        p,
+                        q,
+                    )
+                else:
+                    y_required = required_overlap(measure, y_size, x_size, p, q)
+                    x_required = required_overlap(measure, x_size, y_size, p, q)
+                    required = min(x_required, y_required)
+                    overlap = overlap_at_least(
+                        sets.values, sets.starts[x], x_size, sets.starts[y], y_size, required
+                    )
                 if forth and overlap >= y_required:
                     if n_pairs < room:
                         left[n_pairs], right[n_pairs], overlaps[n_pairs] = y, x, overlap

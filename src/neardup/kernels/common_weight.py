@@ -9,10 +9,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int
-from neardup.kernels.wide import compare_products
-
-# Floating point of such sums is off by far less; what is within it is decided exactly at the end.
-_MARGIN = np.float64(1.0 - 1e-9)
+from neardup.kernels.wide import MARGIN, compare_products
 
 # Steps of the merge between two looks whether the threshold is out of reach.
 _STEPS = 16
@@ -36,7 +33,7 @@ def common_weight(
     Sets without weight are similar to nothing.
     """
     # c / (x + y - c) >= p / q  <=>  c * (p + q) >= p * (x + y)
-    needed = np.float64(x_total + y_total) * np.float64(p) / np.float64(p + q) * _MARGIN
+    needed = np.float64(x_total + y_total) * np.float64(p) / np.float64(p + q) * MARGIN
     if np.float64(min(x_total, y_total)) < needed:
         return np.int64(-1)
     i, j = np.int64(0), np.int64(0)

@@ -47,6 +47,14 @@ class Matches(NamedTuple):
     overlaps: Int32s
 
 
+class WideMatches(NamedTuple):
+    """Room for pairs and their overlaps, which may be common weights."""
+
+    left: Int32s
+    right: Int32s
+    overlaps: Int64s
+
+
 @inlined
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Full product of two 64-bit numbers, as upper and lower 64 bits."""

@@ -7,6 +7,10 @@ import numpy as np
 from neardup.kernels._compile import inlined
 from neardup.kernels.types import Int
 
+# Factor of a bound from below that is compared with sums in floating point, which are off by far
+# less; what is within it is compared exactly.
+MARGIN = 1.0 - 1e-9
+
 _HALF = np.uint64(32)
 _LOWER = np.uint64(2**32 - 1)
 _NARROW = np.int64(2**31)

@@ -9,14 +9,15 @@ from functools import partial
 import numpy as np
 
 from neardup.kernels import bucket_join
-from neardup.kernels.overlap import Matches, Sets
+from neardup.kernels.comparisons import MeasuredSets
+from neardup.kernels.overlap import WideMatches
 from neardup.kernels.types import sealed
 from neardup.matching.join import FilterCounts
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.set_join import OfSets
 from neardup.runtime.runner import Runner
-from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets
+from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets, WeightedSets
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class BucketJoin(OfSets):
 
 def join_buckets(
     buckets: Buckets,
-    sets: ShingleSets,
+    sets: ShingleSets | WeightedSets,
     measure: Measure,
     *,
     sides: Bytes | None = None,
@@ -55,7 +56,8 @@ def join_buckets(
     """Find the pairs of sets that share a bucket and reach the threshold.
 
     Parameters, results and errors as those of ``join_sets``, to which this is what sketches are to
-    sets: every pair found is right, but pairs that share no bucket are missed. Sets are not empty.
+    sets: every pair found is right, but pairs that share no bucket are missed. Plain sets are not
+    empty; scores of weighted ones are common weights.
     ``report`` is called with the number of sets that were probed; None reports them as a stage.
 
     Notes
@@ -65,7 +67,7 @@ def join_buckets(
     """
     n = len(sets)
     lists = list_members(buckets)
-    table = sealed(Sets(sets.values, sets.starts, sets.sizes))
+    table = _in_kernels(sets)
     own_sides: Bytes = np.empty(0, np.uint8) if sides is None else sides
     tally = Tally(bucket_join.N_COUNTS)
 
@@ -80,13 +82,13 @@ def join_buckets(
             int(measure.is_directed),
             own_sides,
             last_seen,
-            Matches(*columns),
+            WideMatches(*columns),
             counts,
         )
         tally.add(counts)
         return int(reached), int(n_pairs)
 
-    pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner)
+    pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner, np.int64)
     if report is None:
         report = partial(_report, runner, n)
     found = collect_pieces(pieces, n, 3, limit, report)
@@ -94,6 +96,15 @@ def join_buckets(
     order = np.lexsort((right, left))
     pairs = ScoredPairs(left[order], right[order], overlaps[order])
     return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
+
+
+def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:
+    """Return the sets without what only other kernels ask for."""
+    weights, totals = np.empty(0, np.int64), sets.sizes
+    if isinstance(sets, WeightedSets):
+        weights, totals = sets.weights, sets.totals
+    parities = np.empty(0, np.uint64)
+    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, parities))
 
 
 def _report(runner: Runner, n: int, done: int) -> None:

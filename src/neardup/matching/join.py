@@ -32,10 +32,10 @@ class FilterCounts:
 class Scored(ABC):
     """Records that are all different, and how similar pairs of them are.
 
-    ``score_name`` says what a score is: the column's name in the output.
+    ``score_name`` says what a score is: the column's name in the output; None for none.
     """
 
-    score_name: ClassVar[str]
+    score_name: ClassVar[str | None]
 
     @property
     @abstractmethod

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.errors import ResultLimitError
 from neardup.runtime.runner import Runner
-from neardup.tables import Int32s, Int64s
+from neardup.tables import Int64s
 
 S = TypeVar("S")
-Columns = tuple[Int32s, ...]
+Columns = tuple[npt.NDArray[Any], ...]
 
 # Records in one piece of work: enough pieces that no core waits long for the last one.
 _PIECE = 2048
@@ -40,6 +41,7 @@ def probe_pieces(
     make_scratch: Callable[[], S],
     probe: Callable[[int, int, S, Columns], tuple[int, int]],
     runner: Runner,
+    score_type: type[np.signedinteger] = np.int32,
 ) -> Iterator[tuple[int, Columns]]:
     """Probe all records piece by piece; yield for each piece where it stops and what it found.
 
@@ -48,7 +50,7 @@ def probe_pieces(
     n_records
         Their number.
     n_columns
-        Of the output, each an int32 array.
+        Of the output, each an int32 array but for the last one.
     make_scratch
         Makes what one thread needs for itself; ``probe`` leaves it as it was.
     probe
@@ -56,7 +58,10 @@ def probe_pieces(
         below stop where the next one's output might not fit, and the number of rows written.
     runner
         A piece is a block of its work.
+    score_type
+        Of the last column.
     """
+    types = (*(np.int32,) * (n_columns - 1), score_type)
     idle: SimpleQueue[S] = SimpleQueue()
 
     def work(start: int) -> tuple[int, Columns]:
@@ -68,7 +73,7 @@ def probe_pieces(
         parts: list[Columns] = []
         room = _FIRST_ROOM
         while start < stop:
-            columns = tuple(np.empty(room, np.int32) for _ in range(n_columns))
+            columns = tuple(np.empty(room, dtype) for dtype in types)
             reached, n_rows = probe(start, stop, scratch, columns)
             parts.append(tuple(column[:n_rows].copy() for column in columns))
             # A single record may find more than fits: then make more room.

@@ -68,9 +68,7 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
     del values
     lengths: Int64s = np.empty(len(sizes), np.int64)
     n_left = postings.leave_out_unique(numbers, frequencies, starts, sizes, lengths)
-    return _rank_numbers(
-        numbers[:n_left].copy(), frequencies, np.cumsum(lengths) - lengths, lengths
-    )
+    return rank_numbers(numbers[:n_left].copy(), frequencies, np.cumsum(lengths) - lengths, lengths)
 
 
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> RankedRecords:
@@ -79,10 +77,10 @@ def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> RankedRecord
     No value is left out, and a record may have one several times. Record r's values are at
     ``starts[r]``, ``sizes[r]`` of them, one record after another.
     """
-    return _rank_numbers(*number_values(values), starts, sizes)
+    return rank_numbers(*number_values(values), starts, sizes)
 
 
-def _rank_numbers(
+def rank_numbers(
     numbers: Int32s, frequencies: Int64s, starts: Int64s, sizes: Int64s
 ) -> RankedRecords:
     """Replace numbers by ranks and sort every record's; numbers that do not occur get none."""

@@ -52,7 +52,7 @@ class ScoredBySize(Scored):
     """Sets of shingles, whose pairs a measure of sets judges by their overlap and their sizes."""
 
     measure: Measure
-    score_name: ClassVar[str] = "overlap"
+    score_name: ClassVar[str | None] = "overlap"
 
     @property
     @abstractmethod

@@ -86,10 +86,12 @@ _PAIRS = (
         usual="exact; minhash with an index",
     ),
     table.ALGORITHM,
+    table.TF,
+    table.IDF,
     *_BANDS,
     table.LIMIT,
     table.TOKENIZER.but(usual="words; characters for edit"),
-    table.NGRAM.but(usual="5; chosen for edit"),
+    table.NGRAM.but(usual="5; 1 for weighted-jaccard, chosen for edit"),
     *_SHINGLES[2:],
     *_READING,
 )

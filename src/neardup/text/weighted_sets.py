@@ -11,8 +11,13 @@ import numpy as np
 
 from neardup.kernels import shingles as shingle_kernels
 from neardup.kernels import weights as weight_kernels
-from neardup.tables import Int64s, ShingleLists, TokenLists, WeightedSets
-from neardup.text.shingles import ShingleScheme, shingle_lists, sorting_room
+from neardup.tables import Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
+from neardup.text.shingles import (
+    ShingleScheme,
+    digest_token_lists,
+    shingle_lists,
+    sorting_room,
+)
 from neardup.text.weighting import DocumentFrequencies, Weighting, term_frequencies
 
 
@@ -92,6 +97,17 @@ def weighted_sets(
         np.diff(kept).astype(np.int64),
         np.diff(sums[kept]).astype(np.int64),
     )
+
+
+def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
+    """Digest each set to 128 bits, shape (n, 2): equal for equal elements of equal weights."""
+    offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
+    both: Uint64s = np.empty((2, int(offsets[-1])), np.uint64)
+    for column, source in zip(both, (sets.values, sets.weights), strict=True):
+        shingle_kernels.copy_sets(
+            source.view(np.uint64), sets.starts, sets.sizes, column, offsets[:-1]
+        )
+    return digest_token_lists(TokenLists(both.T.ravel(), 2 * offsets))
 
 
 def frequency_lists(token_lists: TokenLists, shingles: ShingleScheme) -> TokenLists:

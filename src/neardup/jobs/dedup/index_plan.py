@@ -8,7 +8,7 @@ from neardup.clustering.keep import parse_keep
 from neardup.documents.alike import check_alike
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method, check_weights
+from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method
 
 
 def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
@@ -21,7 +21,7 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
     """
     options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
-    check_weights(options, scheme.measure)
+    options.weights_for(scheme.measure)
     check_alike(options, scheme)
     measure = scheme.measure_at(options.threshold)
     if options.add:

@@ -10,27 +10,19 @@ from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
+from neardup.jobs.weight_options import WeightOptions
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, WeightedJaccard, make_measure
-from neardup.options.choices import (
-    Clusters,
-    DocumentMeasure,
-    InverseFrequency,
-    Method,
-    Occurrences,
-    TermFrequency,
-)
+from neardup.options.choices import Clusters, DocumentMeasure, Method, Occurrences
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
 from neardup.reading.plan import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
-class DedupOptions(DocumentOptions, AgainstOptions, BandOptions):
+class DedupOptions(DocumentOptions, AgainstOptions, BandOptions, WeightOptions):
     """Everything that decides the result of ``deduplicate``; see there for the meanings."""
 
     known = FUNCTIONS["deduplicate"]
@@ -44,8 +36,6 @@ class DedupOptions(DocumentOptions, AgainstOptions, BandOptions):
     clusters: Clusters = "survivors"
     method: Method = "minhash"
     audit: int | None = None
-    tf: TermFrequency | None = None
-    idf: InverseFrequency | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +78,7 @@ def plan_deduplication(options: DedupOptions) -> DedupPlan:
     options = replace(options, measure=name, threshold=threshold, occurrences=occurrences)
     measure = make_measure(name, threshold)
     check_method(options)
-    weighted = check_weights(options, measure)
+    weighted = options.weights_for(measure)
     if weighted and options.ngram is None:
         options = replace(options, ngram=1)
     if options.method == "exact":
@@ -118,6 +108,8 @@ def check_method(options: DedupOptions) -> None:
     InvalidParameterError
         For the first of them.
     """
+    if options.measure == WeightedJaccard.name:
+        _check_weighted(options)
     if options.method != "exact":
         return
     where, remedy = "with method exact", "choose method minhash or auto"
@@ -126,30 +118,14 @@ def check_method(options: DedupOptions) -> None:
     options.check_unused(where, remedy, but=options.seeded)
 
 
-def check_weights(options: DedupOptions, measure: Measure) -> WeightedScheme | None:
-    """Give what shingles weigh, for a weighted measure.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an option that does not go with the measure.
-    """
-    if not measure.is_weighted:
-        for name in ("tf", "idf"):
-            if getattr(options, name) is not None:
-                where = f"with measure {measure.name}"
-                raise no_effect(name, where, f"choose measure {WeightedJaccard.name}", "measure")
-        return None
-    if options.occurrences not in (None, "set"):
-        where = f"with measure {measure.name}, where tf says what copies count"
-        raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
+def _check_weighted(options: DedupOptions) -> None:
+    name = WeightedJaccard.name
     if options.method != "minhash":
         message = (
-            f"measure {measure.name} goes with method minhash, got {options.method}; leave out "
-            "method, or choose another measure"
+            f"measure {name} goes with method minhash, got {options.method}; leave out method, or "
+            "choose another measure"
         )
         raise InvalidParameterError(message, "measure", "method")
     if options.audit is not None:
-        message = f"audit cannot be had with measure {measure.name} yet; leave it out"
+        message = f"audit cannot be had with measure {name} yet; leave it out"
         raise InvalidParameterError(message, "audit", "measure")
-    return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))

@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
-from neardup.matching.measures import Measure, WeightedJaccard, make_measure
-from neardup.options.choices import (
-    DocumentMeasure,
-    Fingerprint,
-    InverseFrequency,
-    Occurrences,
-    TermFrequency,
-    UnicodeForm,
-)
+from neardup.jobs.weight_options import WeightOptions
+from neardup.matching.measures import make_measure
+from neardup.options.choices import DocumentMeasure, Fingerprint, Occurrences, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
-from neardup.options.option import no_effect
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import make_shingle_scheme
-from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import Weighting
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -36,15 +27,13 @@ _OWN_COLUMNS = ("id", "text")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentIndexOptions(BandOptions):
+class DocumentIndexOptions(BandOptions, WeightOptions):
     """Everything that decides the answers of an index; see ``DocumentIndex.create``."""
 
     known = FUNCTIONS["DocumentIndex.create"]
 
     measure: DocumentMeasure = "jaccard"
     threshold: str | float | Decimal | Fraction = "0.8"
-    tf: TermFrequency | None = None
-    idf: InverseFrequency | None = None
     tokenizer: str | Path | TokenFunction = "words"
     ngram: int | None = None
     occurrences: Occurrences = "set"
@@ -67,7 +56,7 @@ def make_document_scheme(options: DocumentIndexOptions) -> DocumentScheme:
         For the first option that does not go with another.
     """
     measure = make_measure(options.measure, options.threshold)
-    weighted = _weights(options, measure)
+    weighted = options.weights_for(measure)
     banding, minhash = options.choose_bands(measure)
     if weighted:
         minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
@@ -101,17 +90,3 @@ def make_document_scheme(options: DocumentIndexOptions) -> DocumentScheme:
         options.with_text,
         columns,
     )
-
-
-def _weights(options: DocumentIndexOptions, measure: Measure) -> WeightedScheme | None:
-    """Return what shingles weigh, for a weighted measure."""
-    if not measure.is_weighted:
-        for name in ("tf", "idf"):
-            if getattr(options, name) is not None:
-                where = f"with measure {measure.name}"
-                raise no_effect(name, where, f"choose measure {WeightedJaccard.name}", "measure")
-        return None
-    if options.occurrences != "set":
-        where = f"with measure {measure.name}, where tf says what copies count"
-        raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
-    return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))

@@ -29,7 +29,7 @@ from neardup.runtime.runner import Runner
 from neardup.storage.arrays import AnyArray
 from neardup.storage.kept_arrays import kept_arrays
 from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Bytes, Int64s, ShingleSets
+from neardup.tables import Bytes, Int64s, ShingleSets, WeightedSets
 
 if TYPE_CHECKING:
     from neardup.storage.shuffle import Shuffle
@@ -55,7 +55,7 @@ class Bucketed:
     partitions: Partitions
     n_bands: int
     keys: Shuffle
-    sets: ShingleSets | None
+    sets: ShingleSets | WeightedSets | None
     texts: Shuffle | None
 
 
@@ -87,7 +87,7 @@ def meet_in_buckets(
     keys = exchange_keys(signed.batches, contents, partitions, workspace)
     sets, texts = None, None
     if len(partitions) <= 1:
-        sets = contents.read_sets(partitions.documents, plan.reading, runner)
+        sets = contents.read_comparable(partitions.documents, plan.reading, runner)
     else:
         is_live = np.ones(len(partitions.documents), np.bool_)
         texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)
@@ -145,15 +145,13 @@ def _join_partition(
     within = partitions.places(partition)
     n_tokens = found.contents.n_tokens_of(partitions.documents[within])
 
-    def read_some(places: Int64s) -> ShingleSets:
+    def read_some(places: Int64s) -> ShingleSets | WeightedSets:
         if found.texts is None:
             assert found.sets is not None
             return found.sets.take(places)
-        sets = read_sets(
+        return read_sets(
             found.texts, partition, within.start + places, n_tokens[places], reading, runner
         )
-        assert isinstance(sets, ShingleSets)
-        return sets
 
     join = RecordJoin(
         keys=read_candidates(found.keys, partition, found.n_bands).keys,

@@ -21,10 +21,12 @@ from neardup.options.choices import (
     Algorithm,
     Fingerprint,
     InputFormat,
+    InverseFrequency,
     Occurrences,
     OnError,
     PairMeasure,
     PairMethod,
+    TermFrequency,
     UnicodeForm,
 )
 from neardup.runtime.progress import Progress
@@ -48,6 +50,8 @@ def find_pairs(
     algorithm: Algorithm | None = None,
     top: int | None = None,
     per_document: bool = False,
+    tf: TermFrequency | None = None,
+    idf: InverseFrequency | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences = "set",
@@ -89,8 +93,9 @@ def find_pairs(
         Columns of ``right``; None: those of ``left``.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (how much of a lies in b),
-        ``max-containment``, ``overlap`` (the number of common shingles), or ``edit`` (insertions,
-        deletions and substitutions of tokens; the default with ``max_distance``).
+        ``max-containment``, ``overlap`` (the number of common shingles), ``weighted-jaccard`` (with
+        weights by ``tf`` and ``idf``), or ``edit`` (insertions, deletions and substitutions of
+        tokens; the default with ``max_distance``).
     threshold
         Least similarity, in (0, 1], taken as the exact decimal; for ``overlap`` a whole number,
         for ``edit`` that of 1 - distance / length of the longer text. None is 0.8, or any
@@ -103,13 +108,15 @@ def find_pairs(
         is found with the probability ``recall``.
     algorithm
         ``allpairs``, ``ppjoin`` (the default) or ``ppjoin+``: different filters of method
-        ``exact``, the same pairs; not for ``edit``.
+        ``exact``, the same pairs; not for ``edit`` and ``weighted-jaccard``.
     top
         Only so many pairs, the most similar ones, or those of least distance where
         ``max_distance`` is given; ties in input order.
     per_document
         Only the ``top`` most similar partners of each document of ``left``. In a self-join a pair
         may so come in both directions.
+    tf, idf
+        As for ``deduplicate``; documents of both collections are counted.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. For ``edit`` the tokenizer is
         ``characters`` unless given, and ``ngram`` the size of the q-grams that find candidates,
@@ -127,8 +134,8 @@ def find_pairs(
 
     Returns
     -------
-    ``pairs`` (Arrow table: id_a, id_b, similarity, and overlap or distance), ``counts`` (what the
-    filters did) and ``summary``.
+    ``pairs`` (Arrow table: id_a, id_b, similarity, and overlap or distance, but for
+    ``weighted-jaccard``), ``counts`` (what the filters did) and ``summary``.
 
     Raises
     ------
@@ -139,9 +146,9 @@ def find_pairs(
 
     Notes
     -----
-    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, or 50 a character
-    for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within ``memory``, but
-    for about 60 bytes a document and ``pairs``, the table.
+    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, 60 a weighted one,
+    or 50 a character for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within
+    ``memory``, but for about 60 bytes a document and ``pairs``, the table.
 
     References
     ----------
@@ -164,6 +171,8 @@ def find_pairs(
         algorithm=algorithm,
         top=top,
         per_document=per_document,
+        tf=tf,
+        idf=idf,
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,

@@ -35,7 +35,7 @@ class Matches:
     runs: Iterable[pa.RecordBatch]
     n_pairs: int
     n_records: int
-    score_name: str
+    score_name: str | None
     counts: FilterCounts
     n_steps: int
 
@@ -80,5 +80,5 @@ def find_matches_in_buckets(
         At more pairs than the options allow.
     """
     pairs = join_partitions(found, plan, workspace, runner)
-    score_name = SetSizes.score_name
+    score_name = None if plan.measure_of_sets.is_weighted else SetSizes.score_name
     return Matches(pairs.runs, pairs.n_pairs, pairs.n_records, score_name, pairs.counts, 1)

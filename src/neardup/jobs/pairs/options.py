@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
+from neardup.jobs.weight_options import WeightOptions
 from neardup.options.choices import Algorithm, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
 
@@ -18,7 +19,7 @@ _OF_ALL = (EDIT, "overlap")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions(DocumentOptions, AgainstOptions, BandOptions):
+class PairOptions(DocumentOptions, AgainstOptions, BandOptions, WeightOptions):
     """Everything that decides the result of ``find_pairs``; see there for the meanings."""
 
     known = FUNCTIONS["find_pairs"]

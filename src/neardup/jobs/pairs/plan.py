@@ -15,11 +15,13 @@ from neardup.options.choices import Algorithm
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.plan import ReadingPlan
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 
 _DEFAULT_THRESHOLD = "0.8"
 
 # Where many options have no effect, and the remedy.
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
+_ON_WEIGHTS = "on weighted sets, which are joined in one way"
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,15 @@ def plan_pairs(options: PairOptions) -> PairPlan:
             options, None, _edit_threshold(options), algorithm, None, _read_strings(options)
         )
     measure = _measure(options, kind)
-    reading = options.reading_plan()
+    weighted = options.weights_for(measure)
+    if weighted and options.ngram is None:
+        options = replace(options, ngram=1)
+    reading = replace(options.reading_plan(), weighted=weighted)
     banding = None
     if options.method == "minhash":
         banding, minhash = options.choose_bands(measure)
+        if weighted:
+            minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
         reading = replace(reading, banding=banding, minhash=minhash)
     return PairPlan(options, measure, None, algorithm, banding, reading)
 
@@ -188,6 +195,9 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
                 raise no_effect(name, _ON_EDITS, _OF_SETS)
         if options.algorithm is not None:
             raise no_effect("algorithm", _ON_EDITS, _OF_SETS)
+        options.check_no_weights(_ON_EDITS)
+    elif kind.is_weighted and options.algorithm is not None:
+        raise no_effect("algorithm", _ON_WEIGHTS, "choose another measure", "measure")
     if options.method == "exact":
         options.check_unused(*_without_bands(options, kind), but=options.seeded)
     elif options.algorithm is not None:

@@ -14,19 +14,32 @@ from neardup.matching.measures import Measure
 from neardup.matching.set_join import SetSizes
 from neardup.reading.copies import ContentTable
 from neardup.runtime.runner import Runner
-from neardup.tables import Buckets, Bytes, Digests, Int64s, ScoredPairs, ShingleSets, Uint64s
+from neardup.tables import (
+    Buckets,
+    Bytes,
+    Digests,
+    Int64s,
+    ScoredPairs,
+    ShingleSets,
+    Uint64s,
+    WeightedSets,
+)
 from neardup.text.shingles import digest_sets
+from neardup.text.weighted_sets import digest_weighted_sets
+
+# Second half of what stands for the digest of an empty set.
+_NO_DIGEST = np.uint64(2**64 - 1)
 
 # Returns the sets of contents at these places, which ascend.
-SetReader = Callable[[Int64s], ShingleSets]
+SetReader = Callable[[Int64s], ShingleSets | WeightedSets]
 
 
 @dataclass(frozen=True)
 class JoinedRecords:
     """Pairs of records, each of which is a set that differs from all others.
 
-    ``of_contents`` has the record of each content, ``sizes`` those of the records. ``n_verified``
-    pairs of records share a bucket and were compared.
+    ``of_contents`` has the record of each content, ``sizes`` those of the records, of weighted ones
+    their total weights. ``n_verified`` pairs of records share a bucket and were compared.
     """
 
     of_contents: Int64s
@@ -77,7 +90,7 @@ class RecordJoin:
         everything = np.arange(len(self.costs))
         if room is None or int(self.costs.sum()) <= room:
             sets = self.read_sets(everything)
-            firsts, of_contents = find_equal(digest_sets(sets))
+            firsts, of_contents = find_equal(digest_of(sets), sets.sizes)
             sets = sets.take(firsts)
             buckets, sides = self._meet(firsts, of_contents, runner)
             pairs, counts = join_buckets(
@@ -89,7 +102,7 @@ class RecordJoin:
                 runner=runner,
                 report=report,
             )
-            return JoinedRecords(of_contents, sets.sizes, pairs, counts.verified)
+            return JoinedRecords(of_contents, _sizes_of(sets), pairs, counts.verified)
         return self._run_in_blocks(room // 2, runner, report)
 
     def _run_in_blocks(
@@ -99,9 +112,10 @@ class RecordJoin:
         digests, sizes = [], []
         for start, stop in pairwise(_cut(self.costs, room)):
             sets = self.read_sets(np.arange(start, stop))
-            digests.append(digest_sets(sets))
-            sizes.append(sets.sizes)
-        firsts, of_contents = find_equal(np.concatenate(digests))
+            digests.append(digest_of(sets))
+            sizes.append(_sizes_of(sets))
+        own_sizes = np.concatenate(sizes)
+        firsts, of_contents = find_equal(np.concatenate(digests), own_sizes)
         buckets, sides = self._meet(firsts, of_contents, runner)
         found: list[ScoredPairs] = []
 
@@ -137,7 +151,7 @@ class RecordJoin:
         parts = ("left", "right", "scores")
         joined = ScoredPairs(*(np.concatenate([getattr(p, c) for p in found]) for c in parts))
         joined = joined.take(np.lexsort((joined.right, joined.left)))
-        return JoinedRecords(of_contents, np.concatenate(sizes)[firsts], joined, n_verified)
+        return JoinedRecords(of_contents, own_sizes[firsts], joined, n_verified)
 
     def _meet(
         self, firsts: Int64s, of_contents: Int64s, runner: Runner
@@ -150,8 +164,24 @@ class RecordJoin:
         return buckets, self.find_sides(of_contents, len(firsts))
 
 
-def find_equal(digests: Uint64s) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, and for each set the number of its first among those."""
+def digest_of(sets: ShingleSets | WeightedSets) -> Uint64s:
+    """Digest each set, as ``digest_sets``."""
+    if isinstance(sets, ShingleSets):
+        return digest_sets(sets)
+    return digest_weighted_sets(sets)
+
+
+def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
+    return sets.sizes if isinstance(sets, ShingleSets) else sets.totals
+
+
+def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
+    """Find the first of equal sets, and for each set the number of its first among those.
+
+    An empty set, of shingles that weigh nothing, equals no other.
+    """
+    empty = np.flatnonzero(sizes == 0)
+    digests[empty, 0], digests[empty, 1] = empty, _NO_DIGEST
     table = ContentTable()
     numbered = table.number(Digests(digests, np.ones(len(digests), np.bool_)))
     return np.flatnonzero(numbered.is_first), numbered.numbers

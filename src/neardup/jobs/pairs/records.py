@@ -12,15 +12,14 @@ import numpy as np
 
 from neardup.jobs.pairs.contents import sides_of
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.record_join import find_equal
+from neardup.jobs.pairs.record_join import digest_of, find_equal
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.join import Join
 from neardup.matching.set_join import SetJoin
 from neardup.reading.first_pass import FirstPass
-from neardup.reading.second_pass import read_sets, read_token_lists
+from neardup.reading.second_pass import read_comparable, read_token_lists
 from neardup.runtime.runner import Runner
-from neardup.tables import Bytes, Int64s, ScoredPairs
-from neardup.text.shingles import digest_sets
+from neardup.tables import Bytes, Int64s, ScoredPairs, ShingleSets, WeightedSets
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,20 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     if plan.edit:
         strings = read_token_lists(catalogues, wanted, plan.reading, runner)
         return Records(EditJoin(strings, plan.edit, plan.options.ngram), of_documents, n_left)
-    sets = read_sets(catalogues, wanted, plan.reading, runner)
-    firsts, own_set = find_equal(digest_sets(sets))
+    sets = read_comparable(catalogues, wanted, plan.reading, runner)
+    firsts, own_set = find_equal(digest_of(sets), sets.sizes)
     # And now by its set, of which several contents may have the same.
     of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)
-    return Records(SetJoin(sets, plan.measure_of_sets, plan.algorithm), of_documents, n_left)
+    return Records(_join_of(sets, plan), of_documents, n_left)
+
+
+def _join_of(sets: ShingleSets | WeightedSets, plan: PairPlan) -> Join:
+    if isinstance(sets, ShingleSets):
+        return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
+    # Its kernels are for few jobs.
+    from neardup.matching.weighted_join import WeightedJoin
+
+    return WeightedJoin(sets, plan.measure_of_sets)
 
 
 def _exchange(numbers: Int64s, others: Int64s) -> Int64s:

@@ -60,28 +60,27 @@ class PairRows:
     """Pairs of documents of some collections, which are numbered one behind the other.
 
     ``runs`` can be gone through several times. If there are several, each is in ascending order,
-    and a document is the left one of pairs in any of them. ``score_name`` is the column's,
-    ``metadata`` what the table says of itself.
+    and a document is the left one of pairs in any of them. ``score_name`` is the column's, None for
+    none; ``metadata`` is what the table says of itself.
     """
 
     runs: Iterable[pa.RecordBatch]
     catalogues: Sequence[Catalogue]
-    score_name: str
+    score_name: str | None
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the documents' ids, made some at a time when they are read."""
         import pyarrow as pa
 
-        schema = pa.schema(
-            {
-                "id_a": self.catalogues[0].id_type,
-                "id_b": self.catalogues[-1].id_type,
-                "similarity": pa.float64(),
-                self.score_name: pa.int64(),
-            },
-            metadata=dict(self.metadata),
-        )
+        columns = {
+            "id_a": self.catalogues[0].id_type,
+            "id_b": self.catalogues[-1].id_type,
+            "similarity": pa.float64(),
+        }
+        if self.score_name is not None:
+            columns[self.score_name] = pa.int64()
+        schema = pa.schema(columns, metadata=dict(self.metadata))
         return pa.RecordBatchReader.from_batches(schema, self._rows(schema))
 
     def _rows(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -96,7 +95,7 @@ class PairRows:
                 rows.column("similarity"),
                 rows.column("score"),
             ]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            yield pa.RecordBatch.from_arrays(columns[: len(schema)], schema=schema)
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows: those of the only run as they stand, else merged, some at a time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
@@ -17,6 +18,7 @@ from neardup.jobs.pairs.rows import PairRows
 from neardup.jobs.pairs.summary import summarise_pairs
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import read_collections
+from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign_pass import sign_collections
 from neardup.runtime.job_kernels import KERNELS_OF
@@ -43,6 +45,12 @@ def find_pairs_in_sources(
         collections.append((right, plan.reading.for_other(plan.options.other_columns)))
     check_effect(plan.options, *(sources for sources, _ in collections))
     runner.prepare(KERNELS_OF["pairs"])
+    if plan.reading.needs_frequencies:
+        with runner.stage("count"):
+            counted = [(sources, own.columns) for sources, own in collections]
+            frequencies = count_shingles(counted, plan.reading, runner)
+        collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
+        plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     find = _find_exactly if plan.banding is None else _find_in_buckets
     catalogues, matches = find(collections, plan, workspace, runner)
     _log.debug("join: filters %s", vars(matches.counts))

@@ -57,7 +57,7 @@ def _describe_method(plan: PairPlan) -> dict[str, Any]:
     if plan.edit:
         return {"max_distance": plan.edit.max_distance}
     if plan.banding is None or plan.measure is None:
-        return {"algorithm": plan.algorithm}
+        return {} if plan.reading.weighted else {"algorithm": plan.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
         "predicted_recall": plan.banding.candidate_probability(least),
@@ -71,6 +71,8 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
     if plan.edit:
         # Strings are compared token by token.
         del scheme["ngram"], scheme["occurrences"]
+    if plan.reading.weighted:
+        scheme |= plan.reading.weighted.weighting.describe()
     if plan.reading.minhash:
         scheme |= plan.reading.minhash.describe()
     return scheme

@@ -70,6 +70,8 @@ def parts_of(result):
         SMALL | {"measure": "max-containment"},
         LARGE | {"measure": "cosine"},
         SMALL | {"measure": "dice"},
+        LARGE | {"measure": "weighted-jaccard"},
+        SMALL | {"measure": "weighted-jaccard", "idf": "unary"},
     ],
 )
 def test_pairs__same_at_any_memory(texts, tmp_path, monkeypatch, options, memory):

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import accumulate, permutations
+
+import numpy as np
+import pytest
+
+from neardup.kernels import weighted_join
+from neardup.kernels.overlap import WideMatches
+from neardup.matching import weighted_join as joins
+from neardup.matching.measures import WeightedJaccard
+from neardup.matching.weighted_ranks import needed_weights, rank_weighted_sets
+from neardup.runtime.runner import Runner
+from tests.arrays import make_weighted_sets, random_weighted_sets
+from tests.oracles.joins import join as all_pairs
+from tests.oracles.measures import WEIGHTED, common
+from tests.oracles.weighted import weighted_jaccard
+
+THRESHOLDS = ("0.000000001", "0.3", "0.5", "0.75", "0.9", "1")
+HEAVIEST = (1, 3, 1000, 2**50)
+
+
+def runs_of(sets, order=None):
+    """Each set's run of ranks, with what its tokens weigh there."""
+    order = range(len(sets)) if order is None else order
+    runs = rank_weighted_sets(make_weighted_sets(sets), np.array(order, np.int64))
+    weights = np.diff(runs.sums).tolist()
+    return [
+        list(zip(runs.ranked.tokens[start:stop].tolist(), weights[start:stop], strict=True))
+        for start, stop in zip(
+            runs.ranked.starts, runs.ranked.starts + runs.ranked.sizes, strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize("heaviest", HEAVIEST)
+def test_cap_weights__what_two_sets_have_in_common_stays(heaviest):
+    generator = random.Random(heaviest)
+    for _ in range(30):
+        sets = random_weighted_sets(generator, 6, 5, heaviest)
+        order = generator.sample(range(6), 6)
+        runs = [dict(run) for run in runs_of(sets, order)]
+        for (a, x), (b, y) in permutations(zip(order, runs, strict=True), 2):
+            assert common(x, y) == common(sets[a], sets[b])
+        weights: dict[int, list[int]] = {}
+        for run in runs:
+            for token, weight in run.items():
+                weights.setdefault(token, []).append(weight)
+        # None weighs more than another one, and none is in one run alone.
+        assert all(sorted(each)[-1] == sorted(each)[-2] for each in weights.values())
+
+
+def test_rank_weighted_sets__rarest_first():
+    sets = [{5: 1, 6: 2, 7: 3}, {5: 4, 6: 5, 8: 6}, {5: 7}]
+    # 5 is in three sets, 6 in two; 7 and 8 are in one.
+    assert runs_of(sets) == [[(0, 2), (1, 1)], [(0, 2), (1, 4)], [(1, 4)]]
+
+
+@pytest.mark.parametrize("heaviest", HEAVIEST)
+def test_weight_prefixes__as_few_as_it_takes(heaviest):
+    generator = random.Random(heaviest)
+    for _ in range(40):
+        runs = [
+            [generator.randint(1, heaviest) for _ in range(generator.randrange(6))]
+            for _ in range(5)
+        ]
+        sizes = np.array([len(run) for run in runs], np.int64)
+        starts = np.cumsum(sizes) - sizes
+        sums = np.array(list(accumulate([w for run in runs for w in run], initial=0)), np.int64)
+        needed = [generator.uniform(0, 1.2) * sum(run) for run in runs]
+        found = np.empty(5, np.int64)
+        weighted_join.weight_prefixes(starts, sizes, sums, np.array(needed), found)
+        for run, n, least in zip(runs, found.tolist(), needed, strict=True):
+            assert sum(run[n:]) < least or n == len(run)
+            assert n == 0 or sum(run[n - 1 :]) >= least
+
+
+def test_weight_prefixes__sums_that_wrap_around():
+    sums = np.array([2**63 - 3, 2**63 - 1, -(2**63) + 1, -(2**63) + 6], np.int64)
+    found = np.empty(1, np.int64)
+    starts, lengths = np.array([0], np.int64), np.array([3], np.int64)
+    for needed, n in ((5.0, 3), (5.5, 2), (7.0, 2), (7.5, 1), (9.5, 0)):
+        weighted_join.weight_prefixes(starts, lengths, sums, np.array([needed]), found)
+        assert found.tolist() == [n]
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_needed_weights__no_more_than_similar_sets_have_in_common(threshold):
+    generator = random.Random(threshold)
+    measure = WeightedJaccard(Fraction(threshold))
+    n_reached = 0
+    for _ in range(300):
+        heaviest = generator.choice(HEAVIEST)
+        x, y = random_weighted_sets(generator, 2, 6, heaviest)
+        x, y = sorted((x, y), key=lambda each: sum(each.values()))
+        if not x or weighted_jaccard(x, y) < measure.threshold:
+            continue
+        n_reached += 1
+        totals = np.array([sum(x.values()), sum(y.values())], np.int64)
+        with_any, with_heavier = needed_weights(measure, totals)
+        assert max(*with_any, with_heavier[0]) <= common(x, y)
+    assert n_reached > 20
+
+
+def joined(sets, threshold, sides=None):
+    pairs, counts = joins.join_weighted_sets(
+        make_weighted_sets(sets),
+        WeightedJaccard(Fraction(threshold)),
+        sides=None if sides is None else np.array(sides, np.uint8),
+        runner=Runner(1),
+    )
+    rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
+    return list(rows), counts
+
+
+@pytest.mark.parametrize("heaviest", HEAVIEST)
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_probe_weighted__as_oracle(threshold, heaviest):
+    """Sets without weight among them, of one collection and of two."""
+    generator = random.Random(f"{threshold} {heaviest}")
+    for _ in range(8):
+        sets = random_weighted_sets(generator, 14, generator.choice((4, 12)), heaviest)
+        for sides in (None, [generator.randrange(4) for _ in sets]):
+            found, _ = joined(sets, threshold, sides)
+            assert found == all_pairs(sets, WEIGHTED, Fraction(threshold), sides)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
+def test_probe_weighted__exact_ties_of_heavy_sets(size):
+    """A pair reaches its own similarity, and not the next one above."""
+    heavy = {k: 2**49 + k for k in range(size)}
+    changed = heavy | {0: 1, size: 3}
+    value = weighted_jaccard(heavy, changed).limit_denominator(10**9)
+    below, above = (value + Fraction(k, 10**9) for k in (-1, 1))
+    for threshold in (below, value, above):
+        exact = weighted_jaccard(heavy, changed) >= threshold
+        if 0 < threshold <= 1:
+            assert len(joined([heavy, changed], threshold)[0]) == exact
+
+
+def test_probe_weighted__what_filters_leave():
+    sets = [
+        {1: 10, 2: 10},
+        # Too light for a partner, however much is common.
+        {1: 5},
+        # What weighs more than half of these no other has, so that they never look.
+        {3: 10, 2: 10},
+        {4: 10, 2: 10},
+        {1: 10, 2: 9},
+    ]
+    found, counts = joined(sets, "0.9")
+    assert found == [(0, 4, 19)]
+    # The three that have 1 look under it, where all three are.
+    assert counts == joins.WeightedJoinCounts(
+        hits=9, after_weight=1, after_position=1, verified=1, results=1
+    )
+
+
+@pytest.mark.parametrize("room", [0, 1, 2, 3])
+def test_probe_weighted__full_output(room):
+    """What does not fit is left to a call with more room, and scratch is as it was."""
+    sets = make_weighted_sets([{1: 4, 2: 5, 3: k} for k in range(1, 6)])
+    measure = WeightedJaccard(Fraction("0.5"))
+    order = np.argsort(sets.totals, kind="stable")
+    records, groups, index = joins.prepare_records(sets, order, measure, None)
+    next_places = [np.full(5, -9, np.int32) for _ in range(3)]
+    seen = weighted_join.SeenPartners(np.zeros(5, np.int64), *next_places)
+    found, start, rooms = [], 0, []
+    while start < 5:
+        columns = [np.full(room, -9, dtype) for dtype in (np.int32, np.int32, np.int64)]
+        counts = np.zeros(weighted_join.N_COUNTS, np.int64)
+        reached, n_pairs = weighted_join.probe_weighted(
+            start,
+            5,
+            measure.in_kernels,
+            records,
+            groups,
+            index,
+            seen,
+            WideMatches(*columns),
+            counts,
+        )
+        assert not seen.common.any()
+        found += zip(*(column[:n_pairs].tolist() for column in columns), strict=True)
+        rooms.append(room)
+        room += reached == start
+        start = reached
+    expected = all_pairs([{1: 4, 2: 5, 3: k} for k in range(1, 6)], WEIGHTED, Fraction("0.5"))
+    assert sorted(found) == expected
+    assert len(rooms) > 2
