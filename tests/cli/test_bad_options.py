@@ -93,18 +93,6 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "--occurrences has no effect with --measure weighted-jaccard, where --tf says what "
             "copies count; leave it out, or choose --tf raw",
         ),
-        *(
-            (
-                f"--measure weighted-jaccard --method {method}",
-                f"--measure weighted-jaccard goes with --method minhash, got {method}; "
-                "leave out --method, or choose another --measure",
-            )
-            for method in ("exact", "auto")
-        ),
-        (
-            "--measure weighted-jaccard --audit 5",
-            "--audit cannot be had with --measure weighted-jaccard yet; leave it out",
-        ),
         (
             "--keep max:score",
             "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'; name another "

@@ -6,17 +6,17 @@ import numpy as np
 
 from neardup.kernels import postings
 from neardup.matching.measures import Measure
-from neardup.matching.postings import rank_sets
-from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets
+from neardup.matching.postings import RankedRecords, rank_sets
+from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, WeightedSets
 
 
-def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
+def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
     """Give each set's rarest elements as keys, so many that no pair at the threshold lacks one.
 
     Parameters
     ----------
     sets
-        n sets, none empty.
+        n sets; of plain ones none is empty.
     measure
         For a directed one the set that looks is the first of a pair; looking under all keys, sets
         meet in either direction.
@@ -25,17 +25,16 @@ def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
     -----
     Of two sets at the threshold each has an element of the other among its prefix, the
     ``n - least overlap + 1`` rarest. Of containments only the contained set's size is bounded, so
-    all elements of the other are keys. Elements that no other set has are left out. Memory 8 bytes
-    an element while it works, and 4 bytes a key.
+    all elements of the other are keys. Weighted sets have prefixes behind which less weight is left
+    than is needed. Elements that no other set has are left out. Memory 20 bytes an element while it
+    works, 36 a weighted one, and 4 bytes a key.
 
     References
     ----------
     Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 3.
     """
     n = len(sets)
-    records = rank_sets(sets, np.arange(n))
-    prefixes = measure.prefixes(sets.sizes)
-    looks, found = (records.shorten(prefix, sets.sizes) for prefix in prefixes)
+    records, looks, found = _ranked_prefixes(sets, measure)
     frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)
     postings.count_postings(records.tokens, records.starts, found, frequencies)
     shared = np.diff(frequencies) > 1
@@ -48,3 +47,20 @@ def list_prefixes(sets: ShingleSets, measure: Measure) -> KeyLists:
         records.tokens, records.starts, found, looks, numbers, starts, keys, n_probed
     )
     return KeyLists(starts, keys, n_probed, n_keys)
+
+
+def _ranked_prefixes(
+    sets: ShingleSets | WeightedSets, measure: Measure
+) -> tuple[RankedRecords, Int64s, Int64s]:
+    """Rank the elements of all sets; return under how many each set looks, and is found."""
+    everything = np.arange(len(sets))
+    if isinstance(sets, ShingleSets):
+        records = rank_sets(sets, everything)
+        looks, found = measure.prefixes(sets.sizes)
+        return records, records.shorten(looks, sets.sizes), records.shorten(found, sets.sizes)
+    # Its kernels are for few jobs.
+    from neardup.matching.weighted_ranks import needed_weights, rank_weighted_sets
+
+    runs = rank_weighted_sets(sets, everything)
+    prefixes = runs.prefixes(needed_weights(measure, sets.totals)[0])
+    return runs.ranked, prefixes, prefixes

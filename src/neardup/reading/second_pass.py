@@ -133,13 +133,13 @@ def text_has_changed(name: str) -> ReadError:
     return ReadError(message, path=name)
 
 
-def read_sets(
+def read_comparable(
     catalogues: Sequence[Catalogue],
     wanted: Sequence[Int64s],
     plan: ReadingPlan,
     runner: Runner,
-) -> ShingleSets:
-    """Read some documents again and make their shingle sets.
+) -> ShingleSets | WeightedSets:
+    """Read some documents again and make what a plan compares of them: sets, or weighted sets.
 
     Parameters
     ----------
@@ -151,20 +151,9 @@ def read_sets(
 
     Notes
     -----
-    Memory 8 bytes a shingle of the wanted documents. Only files with a wanted document are read.
+    Memory 8 bytes a shingle of the wanted documents, 16 of weighted ones. Only files with a wanted
+    document are read.
     """
-    collector = SetCollector(_n_tokens(catalogues, wanted), plan)
-    _collect(catalogues, wanted, plan, collector, runner)
-    return collector.sets
-
-
-def read_comparable(
-    catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
-    plan: ReadingPlan,
-    runner: Runner,
-) -> ShingleSets | WeightedSets:
-    """Read some documents again and make what a plan compares of them, as ``read_sets``."""
     collector = collector_of(_n_tokens(catalogues, wanted), plan)
     _collect(catalogues, wanted, plan, collector, runner)
     return collector.sets
@@ -189,7 +178,7 @@ def read_token_lists(
 ) -> TokenLists:
     """Read some documents again and hash their tokens.
 
-    As ``read_sets``; memory 8 bytes a token.
+    As ``read_comparable``; memory 8 bytes a token.
     """
     lengths = _n_tokens(catalogues, wanted)
     offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

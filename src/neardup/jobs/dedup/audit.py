@@ -15,7 +15,7 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
-from neardup.tables import Bools, Int32s, Int64s, KeyLists, ShingleSets, Uint64s
+from neardup.tables import Bools, Int32s, Int64s, KeyLists, ShingleSets, Uint64s, WeightedSets
 
 CONFIDENCE = 0.95
 
@@ -72,13 +72,13 @@ def audit_contents(
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     stays = ~np.isin(documents, decision.documents)
     keys = np.concatenate([keys for _, keys, _ in batches.bands()], axis=1)[:, documents]
-    sets = contents.read_sets(documents, plan.reading, runner)
+    sets = contents.read_comparable(documents, plan.reading, runner)
     return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
 
 
 def audit_recall(
     drawn: Int64s,
-    sets: ShingleSets,
+    sets: ShingleSets | WeightedSets,
     measure: Measure,
     band_keys: Uint64s,
     stays: Bools,
@@ -91,7 +91,7 @@ def audit_recall(
     drawn
         Documents drawn at random, numbered like the sets.
     sets
-        Sets of all documents, in keep order, none empty.
+        Sets of all documents, in keep order; of plain ones none is empty.
     measure
         Of a pair the later document is the one that would go.
     band_keys

@@ -179,7 +179,7 @@ def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Decis
     """Decide all contents at once, by the elements that they share; no pair is missed."""
     documents = contents.in_keep_order()
     with runner.stage("compare"):
-        sets = contents.read_sets(documents, plan.reading, runner)
+        sets = contents.read_comparable(documents, plan.reading, runner)
         lists = list_prefixes(sets, plan.measure)
     with runner.stage("choose") as note:
         n_fixed = contents.count_fixed(documents)

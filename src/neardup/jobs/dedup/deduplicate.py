@@ -107,7 +107,7 @@ def deduplicate(
         Of an index its own, else Jaccard similarity where it is None:
         ``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that would go
         is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights by
-        ``tf`` and ``idf``; method ``minhash``, no audit).
+        ``tf`` and ``idf``).
     threshold
         Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar. None is
         0.8, or that of an index, which can be asked for this or a higher one.
@@ -206,8 +206,8 @@ def deduplicate(
     -----
     Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
     share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document; method ``exact``
-    and an audit take 30 bytes a shingle of all documents. The files are read twice, and once more
-    for writing.
+    and an audit take 30 bytes a shingle of all documents, 55 a weighted one. The files are read
+    twice, and once more for writing.
 
     Examples
     --------

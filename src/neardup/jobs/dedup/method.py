@@ -22,14 +22,17 @@ SAMPLE_TEXTS = 2000
 # Seconds of one core: an element ranked and listed; a record met under a prefix token; an element
 # signed by one hash function; a band key sorted. Rounded from the benchmarks of kernels and joins.
 _RANK, _MEET, SIGN_SECONDS, SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
+# Of weighted sets: an element is weighed again, no parities rule out what meets, and functions draw
+# numbers for each element.
+_RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED = 150e-9, 300e-9, 2e-9
 
 # Exact where that takes no more than so many times the work of sketches, or hardly any at all.
 _PATIENCE = 2.0
 _HARDLY_ANY = 1.0
 
-# Elements that an exact join holds in memory, so many bytes each.
+# Elements that an exact join holds in memory, so many bytes each, plain and weighted.
 _MOST_ELEMENTS = 50_000_000
-_BYTES_OF_ELEMENT = 30
+_BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 55
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option
     InvalidParameterError
         If it does not; ``option`` is what asks for it.
     """
-    needed = _BYTES_OF_ELEMENT * count_elements(contents, plan)
+    of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
+    needed = of_element * count_elements(contents, plan)
     if not workspace.fits(needed, 1.0):
         what = "audit" if option == "audit" else f"{option} exact"
         remedy = "leave it out" if option == "audit" else f"choose {option} minhash"
@@ -83,17 +87,18 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
     n_contents = len(documents)
     n_elements = count_elements(contents, plan)
     banding = plan.banding
-    minhash = (
-        n_elements * banding.num_perm * SIGN_SECONDS + n_contents * banding.bands * SORT_SECONDS
-    )
+    rank, meet, sign = _RANK, _MEET, SIGN_SECONDS
+    if plan.reading.weighted:
+        rank, meet, sign = _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED
+    minhash = n_elements * banding.num_perm * sign + n_contents * banding.bands * SORT_SECONDS
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
         return MethodChoice("minhash", None, minhash)
     n_sample = min(n_contents, SAMPLE_TEXTS)
     sample = documents[np.linspace(0, n_contents - 1, n_sample).astype(np.int64)]
-    sets = contents.read_sets(np.sort(sample), plan.reading, runner)
+    sets = contents.read_comparable(np.sort(sample), plan.reading, runner)
     lists = list_prefixes(sets, plan.measure)
     met = float((lists.sizes * (lists.sizes - 1) / 2).sum())
     scale = n_contents / n_sample if n_sample else 0.0
-    exact = n_elements * _RANK + met * scale * scale * _MEET
+    exact = n_elements * rank + met * scale * scale * meet
     is_cheap = exact <= max(_PATIENCE * minhash, _HARDLY_ANY)
     return MethodChoice("exact" if is_cheap else "minhash", exact, minhash)

@@ -12,7 +12,7 @@ from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
 from neardup.jobs.weight_options import WeightOptions
 from neardup.matching.bands import Banding
-from neardup.matching.measures import Measure, WeightedJaccard, make_measure
+from neardup.matching.measures import Measure, make_measure
 from neardup.options.choices import Clusters, DocumentMeasure, Method, Occurrences
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
@@ -108,24 +108,9 @@ def check_method(options: DedupOptions) -> None:
     InvalidParameterError
         For the first of them.
     """
-    if options.measure == WeightedJaccard.name:
-        _check_weighted(options)
     if options.method != "exact":
         return
     where, remedy = "with method exact", "choose method minhash or auto"
     if options.audit is not None:
         raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
     options.check_unused(where, remedy, but=options.seeded)
-
-
-def _check_weighted(options: DedupOptions) -> None:
-    name = WeightedJaccard.name
-    if options.method != "minhash":
-        message = (
-            f"measure {name} goes with method minhash, got {options.method}; leave out method, or "
-            "choose another measure"
-        )
-        raise InvalidParameterError(message, "measure", "method")
-    if options.audit is not None:
-        message = f"audit cannot be had with measure {name} yet; leave it out"
-        raise InvalidParameterError(message, "audit", "measure")

@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import ReadingPlan
-from neardup.reading.second_pass import read_comparable, read_sets
+from neardup.reading.second_pass import read_comparable
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, WeightedSets
 
@@ -64,11 +64,6 @@ class NumberedContents(ABC):
         return read_comparable(
             self.catalogues, self.places_by_catalogue(documents), reading, runner
         )
-
-    def read_sets(self, documents: Int64s, reading: ReadingPlan, runner: Runner) -> ShingleSets:
-        """Read the shingle sets of some documents."""
-        wanted = self.places_by_catalogue(documents)
-        return read_sets(self.catalogues, wanted, reading, runner)
 
     def places_of(self, documents: Int64s) -> Int64s:
         """Return each document's place among some, -1 for none."""
