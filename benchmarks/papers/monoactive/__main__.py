@@ -7,7 +7,7 @@ results, tables and plots of docs/papers. It needs neardup and matplotlib.
 from __future__ import annotations
 
 from benchmarks.papers.experiments import Paper
-from benchmarks.papers.monoactive import partitions, queries, tables
+from benchmarks.papers.monoactive import partitions, queries, query_tables, searches, tables, worst
 from benchmarks.papers.monoactive.plots import draw
 
 MONOACTIVE = Paper(
@@ -16,14 +16,22 @@ MONOACTIVE = Paper(
         "lengths": partitions.run_lengths,
         "frequencies": partitions.run_frequencies,
         "functions": partitions.run_functions,
+        "worst": worst.run_worst,
         "queries": queries.run_queries,
+        "query_frequencies": queries.run_query_frequencies,
+        "query_lengths": queries.run_query_lengths,
+        "searches": searches.run_searches,
     },
     tables={
         "lengths": tables.lengths_table,
         "methods": tables.methods_table,
         "frequencies": tables.frequencies_table,
         "functions": tables.functions_table,
-        "queries": tables.queries_table,
+        "worst": tables.worst_table,
+        "queries": query_tables.queries_table,
+        "query-frequencies": query_tables.frequencies_table,
+        "query-lengths": query_tables.lengths_table,
+        "searches": query_tables.searches_table,
     },
     draw=draw,
 )

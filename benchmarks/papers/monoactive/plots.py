@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from benchmarks.papers.monoactive.partitions import WEIGHTS
+from benchmarks.papers.monoactive.query_tables import frequency_of_queries
 from benchmarks.papers.monoactive.tables import frequency_means
 from benchmarks.papers.plots import tidy, write_plots
 
@@ -30,12 +31,13 @@ SIZE = {"figsize": (7.2, 2.6), "layout": "constrained"}
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Write ``monoactive-weights.svg``, ``-methods``, ``-frequencies`` and ``-queries``."""
+    """Write ``monoactive-weights.svg`` and its like, one for each entry of ``plots``."""
     plots = {
         "weights": lambda: _weights(results),
         "methods": lambda: _methods(results),
         "frequencies": lambda: _frequencies(results),
         "queries": lambda: _queries(results),
+        "latency": lambda: _latency(results),
     }
     write_plots("monoactive", folder, plots)
 
@@ -102,6 +104,29 @@ def _queries(results: Results) -> Figure:
         left.plot(words, [entry[name]["collided"] for entry in entries], **STYLES[name])
         right.plot(words, [entry[name]["mean_ms"] for entry in entries], **STYLES[name])
     return _finish(figure, "words of the text", is_log_x=True, is_log_y=(left, right))
+
+
+def _latency(results: Results) -> Figure:
+    """Draw Figures 6k and 7q, and time by the length of the query."""
+    figure = Figure(**SIZE)
+    left = figure.add_subplot(1, 2, 1, title="mean ms a query of 100 words")
+    entries = results["query_frequencies"]["figures"]
+    least = [entry["least_frequency"] for entry in entries]
+    means = [frequency_of_queries(entry) for entry in entries]
+    for name in (*WEIGHTS, "allalign"):
+        left.plot(least, [each[name]["mean_ms"] for each in means], **STYLES[name])
+    left.set_xlabel("least frequency of the group")
+    right = figure.add_subplot(1, 2, 2, title="mean ms a query", xscale="log")
+    entries = results["query_lengths"]["figures"]
+    words = [entry["words"] for entry in entries]
+    for name in ("binary", "raw"):
+        right.plot(words, [entry[name]["mean_ms"] for entry in entries], **STYLES[name])
+    right.set_xlabel("words of the query")
+    for axes in (left, right):
+        axes.set_ylim(bottom=0)
+        tidy(axes)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
 
 
 def _finish(

@@ -1,4 +1,4 @@
-"""Passages looked up in one text by windows with their min-hashes (Figures 6e, 7e)."""
+"""Passages looked up in one text by windows with their min-hashes (6e to 6l, 7e, 7f, 7q, 7r)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.papers.monoactive.partitions import WEIGHTS, seeds_of
-from benchmarks.papers.monoactive.texts import LONG, corpus_words
+from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.kernels import candidates, sweep
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 FUNCTIONS = 64
 QUERY_LENGTHS, QUERY_WORDS, N_QUERIES = (1_000, 10_000, 100_000), 100, 200
+# By frequency: queries of each text, half of them passages of it. By length of the query: words of
+# the text, lengths, and of how many words one is exchanged.
+N_OF_TEXT, TEXTS_OF_GROUP = 40, 2
+LONG_TEXT, LENGTHS, N_OF_LENGTH, EXCHANGED = 100_000, (50, 100, 200, 500, 1_000, 5_000), 60, 20
 THRESHOLD, RECALL = Fraction(8, 10), Fraction(99, 100)
 
 
@@ -92,11 +96,9 @@ def run_queries(*, quick: bool) -> list[dict[str, Any]]:
     """
     values = corpus_words(LONG).values
     rng = np.random.default_rng(1)
-    seeds = seeds_of(FUNCTIONS)
     hits = least_hits(FUNCTIONS, THRESHOLD, RECALL)
     entries = []
     for words in QUERY_LENGTHS[: 2 if quick else None]:
-        texts = one_text(values[:words])
         queries = []
         for number in range(20 if quick else N_QUERIES):
             low = 0 if number % 2 else max(QUERY_LENGTHS)
@@ -108,22 +110,88 @@ def run_queries(*, quick: bool) -> list[dict[str, Any]]:
         tokens = TokenLists(
             np.concatenate(queries), np.arange(len(queries) + 1, dtype=np.int64) * QUERY_WORDS
         )
-        lists = one_list(values[:words])
         entry: dict[str, Any] = {"words": words, "queries": len(queries)}
-        for tf in WEIGHTS:
-            scheme = make_passage_scheme(min_tokens=1, tf=tf)
-            _, list_windows = count_windows(lists, scheme, None)
-            index = _index([list_windows(seed) for seed in seeds])
-            keys = [query.keys for query in make_queries(tokens, scheme, None)]
-            entry[tf] = _time_queries(index, keys, hits, words)
-            if tf == "raw":
-                other = _index([_allalign_lists(texts, seed) for seed in seeds])
-                entry["allalign"] = _time_queries(other, keys, hits, words)
-                if entry["allalign"]["found"] != entry["raw"]["found"]:
-                    message = "two partitions of one text give different answers"
-                    raise RuntimeError(message)
-        entries.append(entry)
+        entries.append(entry | _by_weights(values[:words], tokens, (*WEIGHTS, "allalign"), hits))
     return entries
+
+
+def run_query_frequencies(*, quick: bool) -> list[dict[str, Any]]:
+    """Look passages up in texts of one length by the frequency of their commonest word.
+
+    Figures 6k, 6l, 7q and 7r. Half the queries of a text are passages of it with some words
+    exchanged, half are of the other texts.
+    """
+    rng = np.random.default_rng(2)
+    hits = least_hits(FUNCTIONS, THRESHOLD, RECALL)
+    groups = grouped_texts()
+    every = [text for group in groups.values() for text in group]
+    entries = []
+    for least, group in list(groups.items())[: 2 if quick else None]:
+        parts = []
+        for text in group[: 1 if quick else TEXTS_OF_GROUP]:
+            queries = []
+            for number in range(N_OF_TEXT):
+                other = text if number % 2 else every[int(rng.integers(len(every)))]
+                queries.append(_draw(other, QUERY_WORDS, rng))
+            found = _by_weights(text, _lists(queries), (*WEIGHTS, "allalign"), hits)
+            commonest = int(np.unique(text, return_counts=True)[1].max())
+            parts.append({"commonest": commonest, **found})
+        entries.append({"least_frequency": least, "texts": parts})
+    return entries
+
+
+def run_query_lengths(*, quick: bool) -> list[dict[str, Any]]:
+    """Look passages of more and more words up in one text."""
+    values = corpus_words(LONG).values
+    rng = np.random.default_rng(3)
+    hits = least_hits(FUNCTIONS, THRESHOLD, RECALL)
+    text = values[: LONG_TEXT // 10 if quick else LONG_TEXT]
+    entries = []
+    for words in LENGTHS[: 2 if quick else None]:
+        sources = (text, values[LONG_TEXT:])
+        drawn = [_draw(sources[number % 2], words, rng) for number in range(N_OF_LENGTH)]
+        found = _by_weights(text, _lists(drawn), ("binary", "raw"), hits)
+        entries.append({"words": words, "queries": len(drawn), **found})
+    return entries
+
+
+def _draw(values: Uint64s, words: int, rng: np.random.Generator) -> Uint64s:
+    """Take a passage of a text, and exchange some of its words for others of the text."""
+    start = int(rng.integers(0, len(values) - words))
+    query = values[start : start + words].copy()
+    places = rng.choice(words, max(1, words // EXCHANGED), replace=False)
+    query[places] = values[rng.integers(0, len(values), len(places))]
+    return query
+
+
+def _lists(queries: list[Uint64s]) -> TokenLists:
+    offsets = np.cumsum([0, *map(len, queries)]).astype(np.int64)
+    return TokenLists(np.concatenate(queries), offsets)
+
+
+def _by_weights(
+    values: Uint64s, tokens: TokenLists, partitions: tuple[str, ...], hits: int
+) -> dict[str, Any]:
+    """Time queries in the windows of a text, by weights, and by AllAlign's for raw counts."""
+    seeds, n_words = seeds_of(FUNCTIONS), len(values)
+    lists = one_list(values)
+    entry = {}
+    for tf in WEIGHTS:
+        if tf not in partitions:
+            continue
+        scheme = make_passage_scheme(min_tokens=1, tf=tf)
+        _, list_windows = count_windows(lists, scheme, None)
+        index = _index([list_windows(seed) for seed in seeds])
+        keys = [query.keys for query in make_queries(tokens, scheme, None)]
+        entry[tf] = _time_queries(index, keys, hits, n_words)
+        if tf == "raw" and "allalign" in partitions:
+            texts = one_text(values)
+            other = _index([_allalign_lists(texts, seed) for seed in seeds])
+            entry["allalign"] = _time_queries(other, keys, hits, n_words)
+            if entry["allalign"]["found"] != entry["raw"]["found"]:
+                message = "two partitions of one text give different answers"
+                raise RuntimeError(message)
+    return entry
 
 
 def _time_queries(

@@ -125,24 +125,19 @@ def functions_table(results: Results) -> str:
     return table(header, rows)
 
 
-def queries_table(results: Results) -> str:
-    """Lay out windows with a query's min-hashes, and times of sweeps over them."""
-    rows = []
-    for entry in results["queries"]["figures"]:
-        for name in (*WEIGHTS, "allalign"):
-            found = entry[name]
-            label = "raw, AllAlign" if name == "allalign" else name
-            ratio = found["mean_ms"] / entry["raw"]["mean_ms"] if name == "allalign" else None
-            rows.append(
-                (
-                    entry["words"],
-                    label,
-                    found["windows"] / PAPER_FUNCTIONS,
-                    found["collided"],
-                    found["mean_ms"],
-                    found["median_ms"],
-                    ratio,
-                )
-            )
-    header = ("words", "partition", "windows a function", "windows of a query", "mean ms")
-    return table((*header, "median ms", "of MonoActive's, times"), rows)
+def worst_table(results: Results) -> str:
+    """Lay out windows of texts of repeated words beside the lower bound."""
+    rows = [
+        (
+            entry["tokens"],
+            entry["frequency"],
+            entry["bound"],
+            entry["monoactive"],
+            entry["monoactive"] / entry["bound"],
+            entry["allalign"],
+            entry["allalign"] / entry["bound"],
+        )
+        for entry in results["worst"]["figures"]
+    ]
+    header = ("tokens", "each word, times", "lower bound", "MonoActive", "of it", "AllAlign")
+    return table((*header, "of it"), rows)
