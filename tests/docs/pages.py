@@ -13,6 +13,7 @@ from tests.oracles import hashing as oracle
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAPERS = sorted((ROOT / "docs/papers").glob("*.md"))
 
 # Set to 1, it makes tests write what help texts and commands print into the pages instead.
 UPDATE = "NEARDUP_UPDATE_DOCS"

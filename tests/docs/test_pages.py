@@ -7,10 +7,10 @@ import re
 import pytest
 
 import neardup
-from tests.docs.pages import DOCS, ROOT, page
+from tests.docs.pages import DOCS, PAPERS, ROOT, page
 
 OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
-PAGES = [*(ROOT / name for name in OTHERS), *DOCS]
+PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS]
 
 # Pages that may not be there yet.
 MAY_BE_MISSING = {ROOT / "benchmarks/README.md"}
@@ -37,7 +37,7 @@ def test_links__lead_somewhere(path):
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
 def test_lines__at_most_100_characters(path):
     # What a command prints, and rows of tables, cannot be broken.
     text = re.sub(r"(?s)```text\n.*?```", "", path.read_text(encoding="utf-8"))

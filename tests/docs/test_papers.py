@@ -1,0 +1,85 @@
+"""What docs/papers names is there: modules, tests, commands and figures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from neardup.cli import run
+from tests.docs.pages import PAPERS, ROOT, page
+
+TABLE = "docs/papers/README.md"
+SECTIONS = ("Broder", "MinHash", "Coates", "PPJoin", "MonoActive")
+# A module, a folder of benchmarks, or a use of a command or of an option.
+PLACE = re.compile(r"[\w/]+\.py|neardup( \w+)+|--[\w-]+.*")
+NOTHING = "–"
+
+
+def rows() -> list[list[str]]:
+    """Give the cells of all rows of the tables, without the tables' heads."""
+    lines = [line for line in page(TABLE).splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+    return [row for row in cells if row[0] not in ("what", "---")]
+
+
+def spans(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_table__names_what_there_is(row):
+    """Each row has all cells, and says where it is, or why it is not."""
+    what, where, tests, figure = row
+    assert what
+    for span in spans(where):
+        assert PLACE.fullmatch(span), span
+        if span.endswith(".py"):
+            folder = ROOT if span.startswith("benchmarks/") else ROOT / "src/neardup"
+            assert (folder / span).is_file(), span
+    for span in spans(tests):
+        name, _, function = span.partition("::")
+        text = (ROOT / "tests" / name).read_text(encoding="utf-8")
+        if function:
+            assert f"\ndef {function}(" in text, span
+    # What is nowhere and untested has a reason, and so has what is said to be different.
+    if where == tests == NOTHING or figure.startswith("different"):
+        assert len(re.sub(r"\[.*?\]\(.*?\)", "", figure)) > 20
+    # What is only measured has its figure.
+    if "benchmarks/" in where:
+        assert re.search(r"\[.*?\]\(.*?\)", figure)
+
+
+def test_table__commands_exist(capsys):
+    used = {span for row in rows() for span in spans(row[1]) if span.startswith("neardup ")}
+    assert used
+    for command in sorted(used):
+        assert run([*command.split()[1:], "--help"]) == 0, command
+    capsys.readouterr()
+
+
+def test_table__has_every_paper():
+    headings = re.findall(r"(?m)^## (\w+)", page(TABLE))
+    assert headings == list(SECTIONS)
+    linked = set(re.findall(r"\]\((\w+\.md)\)", page(TABLE)))
+    assert {path.name for path in PAPERS} - {"README.md"} <= linked
+
+
+def test_figures__are_all_shown():
+    """Every plot is on the page of its paper, and every image that a page shows is there."""
+    shown = {
+        (path.parent / name).resolve()
+        for path in PAPERS
+        for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
+        if path.name != "README.md"
+    }
+    folder = ROOT / "docs/papers"
+    assert shown == {*folder.glob("*.svg"), *folder.glob("*.png")}
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.name)
+def test_tables__have_been_filled_in(path):
+    """No place for a table is empty."""
+    text = path.read_text(encoding="utf-8")
+    for name, content in re.findall(r"(?s)<!-- begin ([\w-]+) -->(.*?)<!-- end \1 -->", text):
+        assert content.strip(), name
