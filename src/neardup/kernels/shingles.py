@@ -131,7 +131,7 @@ def sort_hashes(
         return
     first, size = np.uint64(start), np.uint64(stop - start)
     bits = np.int64(64) - np.int64(leading_zeros(size))
-    shift = np.uint64(max(64 - n_zeros - bits, 0))
+    shift = np.uint64(max(np.int64(64 - n_zeros) - bits, np.int64(0)))
     n_buckets = _1 << np.uint64(bits)
     if _spread(values, first, size, shift, n_buckets, scratch, counts) > _SHORT:
         bucket_start = np.int64(0)

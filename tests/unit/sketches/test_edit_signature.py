@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
+from neardup.sketches.edit.distances import signature_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
@@ -122,3 +123,20 @@ def test_pack_letters__refuses_more_than_two():
 def test_unpack_letters__refuses_another_number_of_bytes():
     with pytest.raises(InvalidParameterError, match=r"packed must have the 2 bytes .* got 1"):
         unpack_letters(np.zeros(1, np.uint8), np.array([0, 9]))
+
+
+@pytest.mark.parametrize("limit", [None, 0, 12, 30])
+def test_signature_distances__of_many_pairs_as_of_few(limit):
+    """Some pairs are alike, some share a symbol or two, most nothing; symbols wrap at 20 bits."""
+    generator = np.random.default_rng(5)
+    symbols = generator.integers(0, 2**32, 40 * 90, dtype=np.uint32)
+    symbols[3000:] = np.roll(symbols[:600], 1)
+    symbols[:2400:100] = symbols[1]
+    symbols[90] = symbols[7] + np.uint32(0x110000 - 0x800)
+    signatures = EditSignatures(symbols, np.arange(41) * 90, np.full(40, 9000))
+    left, right = (places.ravel() for places in np.indices((40, 40)))
+    found = signature_distances(signatures, left, right, limit=limit)
+    for start in range(0, 1600, 400):
+        few = slice(start, start + 400)
+        expected = signature_distances(signatures, left[few], right[few], limit=limit)
+        assert found[few].tolist() == expected.tolist()

@@ -6,7 +6,11 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.sketches.edit.aligned import estimate_aligned
-from neardup.sketches.edit.distances import as_strings, levenshtein, unrelated_distances
+from neardup.sketches.edit.distances import (
+    as_strings,
+    signature_distances,
+    unrelated_distances,
+)
 from neardup.sketches.edit.lengths import KnownLengths
 from neardup.sketches.edit.runs import split_runs, spreads
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
@@ -98,7 +102,7 @@ def edit_estimates(
     rows = np.flatnonzero(is_usable)
     left, right = left[rows], right[rows]
     strings = as_strings(signatures)
-    of_signatures = levenshtein(strings[left], strings[right])
+    of_signatures = signature_distances(signatures, left, right)
     expected, deviations = unrelated_distances(sizes[left], sizes[right], scheme.letters)
     significances[rows] = (expected - of_signatures) / deviations
     is_related = significances[rows] > SIGNIFICANT

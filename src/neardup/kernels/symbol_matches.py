@@ -1,0 +1,128 @@
+"""Signatures with few symbols in common, compared by where these symbols stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
+from neardup.kernels.types import ConstInt64s, ConstUint32s, Int, Int32s, Int64s
+
+# Odd; the highest bits of a product with it are the place of a symbol in the table.
+_SPREAD = np.uint32(0x9E3779B1)
+# A table has so many places for each symbol that few of other symbols find one taken: 4 bits.
+_ROOM_BITS = np.int64(4)
+_32, _64 = np.int64(32), np.int64(64)
+
+# Distances are found from so many matches at most: their work grows with the square.
+MOST_MATCHES = 64
+# What becomes of the distance of a pair with more of them.
+UNKNOWN = -1
+
+
+@inlined
+def _place(symbol: np.uint32, shift: np.uint32) -> np.uint64:
+    return np.uint64(np.uint32(symbol * _SPREAD) >> shift)
+
+
+@helper
+def _list_matches(
+    symbols: ConstUint32s,
+    left_start: Int,
+    right_start: Int,
+    right_stop: Int,
+    shift: np.uint32,
+    heads: Int32s,
+    following: Int32s,
+    candidates: Int64s,
+    lefts: Int64s,
+    rights: Int64s,
+) -> np.int64:
+    """List where symbols of both signatures are equal; gives their number, or one too many.
+
+    In ascending order of the right places; of equal ones the left places descend.
+    """
+    n_candidates = np.int64(0)
+    for j in range(np.uint64(right_start), np.uint64(right_stop)):
+        # Written in any case, and kept or written over: no branch to be guessed wrong.
+        candidates[np.uint64(n_candidates)] = np.int64(j)
+        n_candidates += np.int64(heads[_place(symbols[j], shift)] != 0)
+    n = np.int64(0)
+    for c in range(n_candidates):
+        j = candidates[c]
+        # Places are counted from 1.
+        i = np.int64(heads[_place(symbols[j], shift)])
+        while i != 0:
+            if symbols[left_start + i - 1] == symbols[j]:
+                if n == MOST_MATCHES:
+                    return n + 1
+                lefts[n], rights[n] = i - 1, j - right_start
+                n += 1
+            i = np.int64(following[i])
+    return n
+
+
+@helper
+def _distance_by_matches(
+    lefts: Int64s, rights: Int64s, n: Int, left_size: Int, right_size: Int, costs: Int64s
+) -> np.int64:
+    """Find the fewest edits, given the n places where symbols are equal.
+
+    An alignment keeps some of them, ascending in both texts. Between two that follow each other
+    are a symbols of one and b of the other, which take max(a, b) edits.
+    """
+    least = np.int64(max(left_size, right_size))
+    for k in range(n):
+        i, j = lefts[k], rights[k]
+        cost = max(i, j)
+        for earlier in range(k):
+            a, b = i - lefts[earlier] - 1, j - rights[earlier] - 1
+            if a >= 0 and b >= 0:
+                cost = min(cost, costs[earlier] + max(a, b))
+        costs[k] = cost
+        least = min(least, cost + max(left_size - i - 1, right_size - j - 1))
+    return least
+
+
+@kernel
+def signature_distances(
+    symbols: ConstUint32s,
+    offsets: ConstInt64s,
+    left: ConstInt64s,
+    right: ConstInt64s,
+    distances: Int64s,
+) -> None:
+    """Count the edits between the signatures of pairs, or give UNKNOWN where many symbols match.
+
+    It takes least time where pairs of the same left signature follow each other.
+    """
+    longest = np.int64(0)
+    for row in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    most_bits = _64 - np.int64(leading_zeros(np.uint64(longest))) + _ROOM_BITS
+    heads = np.zeros(np.int64(1) << most_bits, np.int32)
+    following = np.empty(longest + 1, np.int32)
+    candidates = np.empty(longest + 1, np.int64)
+    lefts = np.empty(MOST_MATCHES, np.int64)
+    rights = np.empty(MOST_MATCHES, np.int64)
+    costs = np.empty(MOST_MATCHES, np.int64)
+    held, start, size = np.int64(-1), np.int64(0), np.int64(0)
+    shift = np.uint32(0)
+    for pair in range(left.shape[0]):
+        if left[pair] != held:
+            for i in range(start, start + size):
+                heads[_place(symbols[i], shift)] = 0
+            held = left[pair]
+            start, size = offsets[held], offsets[held + 1] - offsets[held]
+            bits = _64 - np.int64(leading_zeros(np.uint64(size))) + _ROOM_BITS
+            shift = np.uint32(_32 - bits)
+            for i in range(size):
+                place = _place(symbols[start + i], shift)
+                following[i + 1] = heads[place]
+                heads[place] = np.int32(i + 1)
+        first, stop = offsets[right[pair]], offsets[right[pair] + 1]
+        n = _list_matches(
+            symbols, start, first, stop, shift, heads, following, candidates, lefts, rights
+        )
+        distances[pair] = UNKNOWN
+        if n <= MOST_MATCHES:
+            distances[pair] = _distance_by_matches(lefts, rights, n, size, stop - first, costs)

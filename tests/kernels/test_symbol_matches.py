@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import random
+from itertools import accumulate, product
+
+import numpy as np
+import pytest
+
+from neardup.kernels import symbol_matches
+from tests.oracles.edits import distance
+
+MOST = symbol_matches.MOST_MATCHES
+SIZES = [0, 1, 2, 3, 7, 8, 20, 40]
+
+
+def lay_out(signatures, lead=3):
+    """Lay signatures out one after another, behind symbols that nothing should match."""
+    offsets = np.array(list(accumulate(map(len, signatures), initial=lead)), np.int64)
+    symbols = np.array([s for signature in [[5] * lead, *signatures] for s in signature], np.uint32)
+    return symbols, offsets
+
+
+def count_matches(left, right):
+    return sum(x == y for x, y in product(left, right))
+
+
+def check_distances(signatures, pairs):
+    left, right = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    found = np.full(len(pairs), -7, np.int64)
+    symbol_matches.signature_distances(*lay_out(signatures), left, right, found)
+    n_known = 0
+    for (a, b), edits in zip(pairs, found.tolist(), strict=True):
+        x, y = signatures[a], signatures[b]
+        if count_matches(x, y) > MOST:
+            assert edits == symbol_matches.UNKNOWN
+        else:
+            assert edits == distance(x, y), (x, y)
+            n_known += 1
+    return n_known
+
+
+@pytest.mark.parametrize("letters", [1, 2, 5, 20, 300, 2**32])
+def test_signature_distances__as_oracle(letters):
+    generator = random.Random(letters)
+    signatures = [[generator.randrange(letters) for _ in range(n)] for n in SIZES]
+    pairs = list(product(range(len(signatures)), repeat=2))
+    generator.shuffle(pairs)
+    assert check_distances(signatures, pairs) >= len(pairs) // 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_signature_distances__symbols_in_common_in_any_order(seed):
+    generator = random.Random(seed)
+    common = [generator.getrandbits(32) for _ in range(12)]
+    signatures = []
+    for n_common in range(12):
+        signature = [generator.getrandbits(32) for _ in range(generator.randrange(30))]
+        signature += generator.choices(common, k=n_common)
+        generator.shuffle(signature)
+        signatures.append(signature)
+    # Left signatures follow each other, and come again.
+    pairs = [*product(range(12), repeat=2), (0, 11), (11, 0)]
+    assert check_distances(signatures, pairs) == len(pairs)
+
+
+def test_signature_distances__as_many_matches_as_are_looked_at_and_one_more():
+    generator = random.Random(3)
+    first = [generator.getrandbits(32) for _ in range(MOST + 1)]
+    others = [first[:MOST], first, [first[0]] * MOST, [first[0]] * (MOST + 1), first[::-1][:MOST]]
+    assert check_distances([first, *others], [(0, k) for k in range(1, 6)]) == 3
+
+
+def test_signature_distances__of_very_different_lengths():
+    generator = random.Random(4)
+    long = [generator.getrandbits(32) for _ in range(2000)]
+    signatures = [long, long[1000:1010], [], long[::400], [long[-1], long[0]]]
+    pairs = [(a, b) for a, b in product(range(5), repeat=2) if (a, b) != (0, 0)]
+    assert check_distances(signatures, pairs) == len(pairs)
+
+
+def test_signature_distances__of_nothing():
+    found = np.full(1, -7, np.int64)
+    none = np.empty(0, np.int64)
+    symbol_matches.signature_distances(*lay_out([]), none, none, found[:0])
+    zero = np.zeros(1, np.int64)
+    symbol_matches.signature_distances(*lay_out([[]]), zero, zero, found)
+    assert found[0] == 0
