@@ -92,7 +92,7 @@ def estimate_aligned(
 def _disturbed(runs: Runs, known: KnownLengths, z: float) -> _Range:
     """Estimate how many windows of both texts are disturbed."""
     least, likely, most = (
-        2 * _disturbed_windows(runs.left, runs.right, known, target) + known.difference
+        2 * disturbed_windows(runs.left, runs.right, known, target) + known.difference
         for target in (z, 0.0, -z)
     )
     return _Range(least, likely, most)
@@ -183,7 +183,7 @@ def _scattered_edits(disturbed: Floats, room: Floats, neighbourhood: int) -> Flo
     return edits
 
 
-def _disturbed_windows(left: Floats, right: Floats, known: KnownLengths, target: float) -> Floats:
+def disturbed_windows(left: Floats, right: Floats, known: KnownLengths, target: float) -> Floats:
     """Find how many windows of the shorter text are disturbed.
 
     The longer one has as many and the known difference. Symbols left over are Poisson in both, so

@@ -11,6 +11,7 @@ from neardup.sketches.edit.distances import (
     signature_distances,
     unrelated_distances,
 )
+from neardup.sketches.edit.floor import UNRELATED
 from neardup.sketches.edit.lengths import KnownLengths
 from neardup.sketches.edit.runs import split_runs, spreads
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
@@ -31,7 +32,7 @@ def edit_estimates(
     *,
     align: bool = True,
     confidence: float = 0.95,
-    unrelated: float = 0.78,
+    unrelated: float = UNRELATED,
 ) -> EditEstimates:
     """Estimate the edit distances of pairs of texts from their signatures.
 
@@ -103,7 +104,7 @@ def edit_estimates(
     left, right = left[rows], right[rows]
     strings = as_strings(signatures)
     of_signatures = signature_distances(signatures, left, right)
-    expected, deviations = unrelated_distances(sizes[left], sizes[right], scheme.letters)
+    expected, deviations = expected_distances(sizes[left], sizes[right], scheme.letters)
     significances[rows] = (expected - of_signatures) / deviations
     is_related = significances[rows] > SIGNIFICANT
     # Sides by length: what the shorter text has is the less, and known the better.
@@ -130,6 +131,15 @@ def edit_estimates(
     distances[rows] = np.round(estimated[0], 3)
     low[rows], high[rows] = np.floor(estimated[1]), np.ceil(estimated[2])
     return EditEstimates(distances, low, high, significances, spread, is_usable)
+
+
+def expected_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the distance of unrelated signatures.
+
+    As of ``unrelated_distances``; a mean that was extrapolated is not above the longer signature.
+    """
+    expected, deviations = unrelated_distances(left, right, letters)
+    return np.minimum(expected, np.maximum(left, right)), deviations
 
 
 def _estimate_unaligned(

@@ -86,11 +86,19 @@ def spreads(runs: Runs) -> Floats:
     return np.where(is_known, np.clip(spreads, 0, 1), np.nan)
 
 
+def longest_isolated(size: Floats) -> Floats:
+    """Return the most symbols that one isolated edit leaves, but for once in thousands of times.
+
+    They are a Poisson number of mean ``size``. A long run has more.
+    """
+    longest: Floats = np.floor(size + 3.5 * np.sqrt(size) + 2)
+    return longest
+
+
 def _find_long_runs(pairs: Int64s, totals: Floats, matched: Floats, size: Floats) -> Bools:
     """Tell runs that are longer than any among as many scattered symbols would be by chance."""
     is_long: Bools = np.zeros(len(pairs), np.bool_)
-    # The most that one isolated edit leaves, a Poisson number, but for once in thousands of times.
-    isolated = np.floor(size + 3.5 * np.sqrt(size) + 2)
+    isolated = longest_isolated(size)
     # Symbols left over come in groups of this mean, where there are any.
     group = size / -np.expm1(-size)
     for _ in range(_ROUNDS):
