@@ -368,6 +368,11 @@ class Estimates:
         usable: Bools = (self.n_samples >= min_samples) | (self.low == self.high)
         return usable
 
+    def where(self, chosen: Bools, others: Estimates) -> Estimates:
+        """Return these estimates where they are chosen, and the others elsewhere."""
+        columns = zip(vars(self).values(), vars(others).values(), strict=True)
+        return Estimates(*(np.where(chosen, own, other) for own, other in columns))
+
 
 @dataclass(frozen=True)
 class GreedyClusters:

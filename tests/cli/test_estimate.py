@@ -23,7 +23,8 @@ COLUMNS = {
     "smallest": [*SHARES, "samples"],
     "modulo": [
         *SHARES,
-        *("containment_a", "containment_a_error", "containment_b", "containment_b_error"),
+        *("containment_a", "containment_a_error", "containment_a_low", "containment_a_high"),
+        *("containment_b", "containment_b_error", "containment_b_low", "containment_b_high"),
         "samples",
     ],
     "edit": [

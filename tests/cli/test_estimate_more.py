@@ -94,6 +94,10 @@ def test_estimate__places(run, here, sketched):
         ("minhash", "--clusters first", "--clusters need sketches of kind smallest or"),
         ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
         ("smallest", "--places", "--places need sketches of kind edit, got smallest"),
+        ("smallest", "--clusters first --measure jaccard", "--measure has no effect with clusters"),
+        ("smallest", "--measure containment --threshold 0.5", "--measure containment needs sket"),
+        ("modulo", "--measure containment", "--measure has no effect without --threshold; "),
+        ("modulo", "--min-significance 3", "--min-significance needs sketches of kind edit, got"),
         ("smallest", "--clusters first --threshold 2", "--threshold must lie in (0, 1], got 2"),
     ],
 )
@@ -102,6 +106,26 @@ def test_estimate__options_without_effect(run, sketched, kind, options, error):
     outcome = run("estimate", "s.parquet", "-o", "x.csv", *options.split())
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"error: {error}")
+
+
+def test_estimate__containment_and_significance(run, here, sketched):
+    generator = random.Random(3)
+    book = words(generator, 3000)
+    sketched([" ".join(book), " ".join(book[500:1500]), "other"], "--kind", "modulo", "--size", 300)
+    command = ("estimate", "s.parquet", "--measure", "containment", "--threshold", "0.8")
+    outcome = run(*command, "-o", "p.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1] == "1 pair with an estimated containment >= 0.8"
+    [row] = rows_of(here / "p.csv")
+    assert (row["id_a"], row["id_b"]) == ("d1", "d0")
+    sketched([" ".join(book), " ".join(book[500:1500]), "other"], "--kind", "edit")
+    command = ("estimate", "s.parquet", "--min-significance", "3", "--threshold", "0.1")
+    outcome = run(*command, "-o", "q.csv")
+    assert outcome.out.splitlines()[1] == (
+        "1 pair with an estimated similarity >= 0.1 and a significance >= 3"
+    )
+    [row] = rows_of(here / "q.csv")
+    assert (row["id_a"], row["id_b"]) == ("d0", "d1")
 
 
 def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import ResultLimitError
 from neardup.matching import pieces
+from neardup.matching.measures import Jaccard
 from neardup.runtime.runner import Runner
 from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.samples.join import join_modulo, join_smallest
@@ -155,8 +156,11 @@ def estimates_of(rows, scheme, n_left):
 
 
 def check_join(sketches, rows, scheme, threshold, n_left, workers):
-    join = join_smallest if isinstance(scheme, SmallestScheme) else join_modulo
-    left, right = join(sketches, threshold, n_left=n_left, runner=Runner(workers))
+    if isinstance(scheme, SmallestScheme):
+        left, right = join_smallest(sketches, threshold, n_left=n_left, runner=Runner(workers))
+    else:
+        measure = Jaccard(threshold)
+        left, right = join_modulo(sketches, measure, n_left=n_left, runner=Runner(workers))
     found = list(zip(left.tolist(), right.tolist(), strict=True))
     assert found == sorted(set(found))
     exact = estimates_of(rows, scheme, n_left)

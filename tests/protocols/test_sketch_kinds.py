@@ -19,6 +19,7 @@ from neardup.jobs.sketch.options import SketchOptions, make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import SketchKindName
 from neardup.runtime.runner import Runner
+from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.tables import Texts
@@ -151,8 +152,8 @@ def test_estimate__equal_texts(variant):
     rows = maker_of(variant).make(as_texts(texts * 2))
     first = np.arange(len(texts))
     found = kind.estimate(rows, first, first + len(texts))
-    assert found.is_usable.sum() > 5
-    assert (found.reaching(Fraction(1)) == found.is_usable).all()
+    assert found.of().is_usable.sum() > 5
+    assert (found.of().reaching(Fraction(1)) == found.of().is_usable).all()
     assert set(found.columns["similarity"].drop_null().to_pylist()) == {1.0}
 
 
@@ -162,7 +163,7 @@ def test_estimate__empty_texts_are_like_none(variant):
     found = maker.kind.estimate(
         maker.make(as_texts(texts)), np.zeros(len(texts), np.int64), np.arange(len(texts))
     )
-    assert not found.reaching(Fraction(1, 10**9)).any()
+    assert not found.of().reaching(Fraction(1, 10**9)).any()
 
 
 @variants
@@ -183,40 +184,81 @@ def test_estimate__each_pair_alone(variant):
 def test_estimate__nulls_where_it_is_not_usable(variant):
     maker, texts = maker_of(variant), some_texts(variant)
     found = maker.kind.estimate(maker.make(as_texts(texts)), *all_pairs(len(texts)))
-    assert found.columns["similarity"].is_valid().to_pylist() == found.is_usable.tolist()
+    assert found.columns["similarity"].is_valid().to_pylist() == found.of().is_usable.tolist()
     assert {len(column) for column in found.columns.values()} == {len(found)}
-    shares = found.hits[found.is_usable] / found.samples[found.is_usable]
+    own = found.of()
+    shares = own.hits[own.is_usable] / own.samples[own.is_usable]
     assert found.columns["similarity"].drop_null().to_pylist() == shares.tolist()
 
 
 # Candidates.
 
 
+def both_ways(pairs, n_left):
+    """All pairs of one collection in both orders; of two they have one."""
+    left, right = pairs
+    if n_left is not None:
+        return pairs
+    both = np.concatenate([left, right]), np.concatenate([right, left])
+    order = np.lexsort(both[::-1])
+    return both[0][order], both[1][order]
+
+
+def check_candidates(kind, rows, wanted, n_left, workers):
+    """Against the estimates of all pairs."""
+    pairs = all_pairs(len(rows), n_left)
+    if wanted.measure in kind.directed_measures:
+        pairs = both_ways(pairs, n_left)
+    left, right = pairs
+    chosen = kind.estimate(rows, left, right).meeting(wanted)
+    expected = set(zip(left[chosen].tolist(), right[chosen].tolist(), strict=True))
+    parts = list(kind.candidates(rows, wanted, n_left=n_left, limit=None, runner=Runner(workers)))
+    found = [pair for part in parts for pair in zip(*map(np.ndarray.tolist, part))]  # noqa: B905
+    assert found == sorted(set(found))
+    assert expected <= set(found) <= set(zip(left.tolist(), right.tolist(), strict=True))
+
+
+def ties_of(kind, rows, n_left, measure):
+    """Thresholds that pairs just reach."""
+    found = kind.estimate(rows, *both_ways(all_pairs(len(rows), n_left), n_left)).of(measure)
+    hits, samples = found.hits[found.is_usable], found.samples[found.is_usable]
+    shares = {
+        Fraction(h) / Fraction(s) for h, s in zip(hits.tolist(), samples.tolist(), strict=True)
+    }
+    return sorted(share for share in shares if 0 < share <= 1)
+
+
 @variants
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("workers", [1, 2])
 def test_candidates__miss_no_pair_that_reaches_the_threshold(variant, seed, workers):
-    """Against the estimates of all pairs, at ties and in between."""
+    """At ties and in between, for each measure."""
     maker, texts = maker_of(variant), some_texts(f"{variant} {seed}")
     kind, rows, n = maker.kind, maker.make(as_texts(texts)), len(texts)
     generator = random.Random(seed)
-    for n_left in (None, 0, n // 3, n):
-        left, right = all_pairs(n, n_left)
-        every = kind.estimate(rows, left, right)
-        hits, samples = every.hits[every.is_usable], every.samples[every.is_usable]
-        ties = {
-            Fraction(h) / Fraction(s) for h, s in zip(hits.tolist(), samples.tolist(), strict=True)
-        } - {0}
-        chosen = generator.sample(sorted(ties), min(len(ties), 6))
-        for least in (Fraction(1, 1000), Fraction(3, 10), Fraction(1), *chosen):
-            wanted = every.reaching(least)
-            expected = set(zip(left[wanted].tolist(), right[wanted].tolist(), strict=True))
-            parts = list(
-                kind.candidates(rows, least, n_left=n_left, limit=None, runner=Runner(workers))
-            )
-            found = [pair for part in parts for pair in zip(*map(np.ndarray.tolist, part))]  # noqa: B905
-            assert found == sorted(set(found))
-            assert expected <= set(found) <= set(zip(left.tolist(), right.tolist(), strict=True))
+    for measure in (None, *kind.measures):
+        for n_left in (None, 0, n // 3, n):
+            ties = ties_of(kind, rows, n_left, measure)
+            chosen = generator.sample(ties, min(len(ties), 4))
+            for least in (Fraction(1, 1000), Fraction(3, 10), Fraction(1), *chosen):
+                check_candidates(kind, rows, Wanted(least, measure), n_left, workers)
+
+
+@variants
+@pytest.mark.parametrize("seed", range(2))
+def test_candidates__miss_no_significant_pair(variant, seed):
+    maker, texts = maker_of(variant), some_texts(f"{variant} {seed}")
+    if not maker.kind.has_significance:
+        assert maker.kind.estimate(maker.make(as_texts(texts)), *all_pairs(2)).significances is None
+        return
+    rows, n = maker.make(as_texts(texts)), len(texts)
+    found = maker.kind.estimate(rows, *all_pairs(n)).significances
+    ties = sorted({value for value in found[~np.isnan(found)].tolist() if value > 0})
+    for least in (0.5, 3.0, *random.Random(seed).sample(ties, 6)):
+        for n_left in (None, n // 3):
+            for threshold in (None, Fraction(1, 2)):
+                wanted = Wanted(threshold, min_significance=least)
+                check_candidates(maker.kind, rows, wanted, n_left, 1)
 
 
 @variants
@@ -225,7 +267,7 @@ def test_candidates__of_few_rows(variant):
     for texts in ([], [""], ["", ""], [some_texts(variant)[-1]]):
         rows = maker.make(as_texts(texts))
         found = maker.kind.candidates(
-            rows, Fraction(1, 2), n_left=None, limit=None, runner=Runner(1)
+            rows, Wanted(Fraction(1, 2)), n_left=None, limit=None, runner=Runner(1)
         )
         assert sum(len(left) for left, _ in found) <= len(texts) // 2
 
@@ -390,7 +432,7 @@ def test_clusters__where_a_kind_has_them(variant):
     clusters = neardup.cluster_sketches(sketches, 1).clusters["cluster_id"].to_pylist()
     rows = np.arange(len(texts))
     first = np.array([texts.index(text) for text in texts])
-    is_alike = sketches.kind_object.estimate(sketches.rows, first, rows).reaching(Fraction(1))
+    is_alike = sketches.kind_object.estimate(sketches.rows, first, rows).of().reaching(Fraction(1))
     assert (is_alike & (first < rows)).any()
     for i in np.flatnonzero(is_alike):
         assert clusters[first[i]] == clusters[i]

@@ -14,12 +14,13 @@ from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, took
 
 if TYPE_CHECKING:
-    from neardup.options.choices import TableFormat
+    from neardup.options.choices import EstimatedMeasure, TableFormat
     from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
   neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
+  neardup estimate quotes.parquet books.parquet --measure containment --threshold 0.8 -o in.csv
   neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
   neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
 """
@@ -36,7 +37,9 @@ def command(
     other: Target | None,
     output: Target,
     table_format: TableFormat | None,
+    measure: EstimatedMeasure | None,
     threshold: str | None,
+    min_significance: float | None,
     places: bool,
     clusters: Any,
     limit: int | None,
@@ -49,9 +52,10 @@ def command(
 
     A and B are files that `neardup sketch` has made with the same options; without B all pairs
     within A are told. Writes id_a, id_b, similarity with its standard error and 95 % interval
-    (low, high), for modulo sketches both containments, for edit sketches the distance with its
-    interval, significance and spread. Estimates are empty where a sketch has less than 20 samples.
-    With --threshold no pair whose estimate reaches it is missed.
+    (low, high), for modulo sketches both containments likewise, for edit sketches the distance with
+    its interval, significance and spread. Estimates are empty where a sketch has less than 20
+    samples. With --threshold no pair whose estimate reaches it is missed. For --measure containment
+    a is the document that lies in b.
 
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
@@ -62,14 +66,23 @@ def command(
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     target.check_apart([str(path) for path in (sketches, other) if path is not None])
     if clusters is not None:
-        _check_alone(other=other, places=places or None, limit=limit, workers=workers)
+        _check_alone(
+            other=other,
+            measure=measure,
+            min_significance=min_significance,
+            places=places or None,
+            limit=limit,
+            workers=workers,
+        )
         _cluster(sketches, clusters, threshold, target, quiet=quiet, as_json=as_json)
         return
     with Display(quiet=quiet) as display:
         result = estimate(
             sketches,
             other,
+            measure=measure,
             threshold=threshold,
+            min_significance=min_significance,
             places=places,
             limit=limit,
             workers=workers,
@@ -115,9 +128,10 @@ def _cluster(
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
-    condition = ""
-    if summary["threshold"] is not None:
-        condition = f" with an estimated similarity >= {summary['threshold']:g}"
+    asked = [_say_threshold(summary)] if summary["threshold"] is not None else []
+    if summary["min_significance"] is not None:
+        asked.append(f"a significance >= {summary['min_significance']:g}")
+    condition = f" with {' and '.join(asked)}" if asked else ""
     lines = [f"{documents}, sketches of kind {summary['kind']}"]
     lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")
     if summary["unusable_pairs"]:
@@ -129,3 +143,10 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     if hint := hint_for_estimate(summary):
         lines.append(hint)
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+
+
+def _say_threshold(summary: dict[str, Any]) -> str:
+    """Say which estimates were asked for; the similarity of a kind has no other name here."""
+    measure = summary["measure"]
+    name = measure if "containment" in measure else "similarity"
+    return f"an estimated {name} >= {summary['threshold']:g}"

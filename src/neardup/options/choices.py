@@ -19,6 +19,7 @@ TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
 InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
 SketchKindName = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
+EstimatedMeasure = Literal["jaccard", "weighted-jaccard", "containment", "max-containment", "edit"]
 WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 

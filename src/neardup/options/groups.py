@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
-        *("method", "algorithm", "gap"),
+        *("min_significance", "method", "algorithm", "gap"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (

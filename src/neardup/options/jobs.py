@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from neardup.options import table
-from neardup.options.choices import IndexKind, PairMeasure, PairMethod, TextFormat
+from neardup.options.choices import (
+    EstimatedMeasure,
+    IndexKind,
+    PairMeasure,
+    PairMethod,
+    TextFormat,
+)
 from neardup.options.kinds import Choice, Documents, ShareOrCount, Whole
 from neardup.options.option import Option
 
@@ -318,11 +324,18 @@ _SKETCH = (
     *_READING,
 )
 _ESTIMATE = (
+    table.MEASURE.but(
+        kind=Choice(EstimatedMeasure),
+        default=None,
+        help="What --threshold is for; containments are estimated by modulo.",
+        usual="the similarity of the kind",
+    ),
     table.THRESHOLD.but(
         default=None,
-        help="Only pairs whose estimated similarity is at least T, in (0, 1]; an exact decimal.",
+        help="Only pairs whose estimate is at least T, in (0, 1]; an exact decimal.",
         usual="all pairs",
     ),
+    table.MIN_SIGNIFICANCE,
     table.PLACES,
 )
 

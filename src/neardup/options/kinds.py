@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from math import isfinite
 from operator import index
 from typing import Any, get_args
 
@@ -143,6 +144,24 @@ class Seconds(Kind):
             raise InvalidParameterError(message)
         if not self.least <= number <= _DAY:
             message = f"{name} must lie between {self.least:g} and {_DAY:,} seconds, got {value}"
+            raise InvalidParameterError(message)
+        return number
+
+
+class Positive(Kind):
+    """A number above 0; fractions count."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as a ``float``."""
+        try:
+            number = None if isinstance(value, bool | bytes) else float(value)
+        except (TypeError, ValueError):
+            number = None
+        if number is None or not isfinite(number):
+            message = f"{name} must be a number above 0, got {value!r}"
+            raise InvalidParameterError(message)
+        if number <= 0:
+            message = f"{name} must be above 0, got {value}"
             raise InvalidParameterError(message)
         return number
 

@@ -44,6 +44,7 @@ from neardup.options.kinds import (
     Location,
     OneOf,
     PathOrUrl,
+    Positive,
     Seconds,
     Share,
     Switch,
@@ -400,6 +401,12 @@ LETTERS = Option(
 )
 # Below the compression, whatever that is.
 RESIDUE = Option("residue", Whole(), "edit, sum: which rest a sum has that counts.", usual="0")
+MIN_SIGNIFICANCE = Option(
+    "min_significance",
+    Positive(),
+    "edit: only pairs that are nearer than unrelated texts by Z standard deviations.",
+    metavar="Z",
+)
 PLACES = Option(
     "places",
     Flag(),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Estimates that rest on fewer samples say too little.
 LEAST_SAMPLES = 20
+# Stands for no threshold: no two samples that share something have less in common.
+_LEAST_SHARE = Fraction(1, 10**9)
 
 
 class KindScheme(Protocol):
@@ -63,20 +65,44 @@ class TextScheme:
 
 
 @dataclass(frozen=True)
-class PairEstimates:
-    """Estimates of pairs of rows.
+class Wanted:
+    """Which pairs are wanted: those whose estimates reach all that is given.
 
-    ``columns`` are the columns to be reported, an Arrow array each. The similarity is ``hits /
-    samples``, in whole numbers for samples of sets; it means something where ``is_usable``.
+    Parameters
+    ----------
+    threshold
+        Least estimate of ``measure``, in (0, 1].
+    measure
+        One of the kind's ``measures``; None is the first of them.
+    min_significance
+        Least significance, above 0, for kinds that estimate it.
     """
 
-    columns: dict[str, pa.Array]
+    threshold: Fraction | None = None
+    measure: str | None = None
+    min_significance: float | None = None
+
+    @property
+    def least(self) -> Fraction:
+        """The threshold; without one a share that all reach that have anything in common."""
+        return _LEAST_SHARE if self.threshold is None else self.threshold
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether anything is asked of a pair."""
+        return self.threshold is not None or self.min_significance is not None
+
+
+@dataclass(frozen=True)
+class EstimatedShares:
+    """Estimates of one measure: ``hits / samples``, in whole numbers for samples of sets.
+
+    They mean something where ``is_usable``.
+    """
+
     hits: Int64s | Floats
     samples: Int64s | Floats
     is_usable: Bools
-
-    def __len__(self) -> int:
-        return len(self.is_usable)
 
     def reaching(self, threshold: Fraction) -> Bools:
         """Mark the usable estimates that reach a threshold."""
@@ -84,6 +110,36 @@ class PairEstimates:
         p, q = threshold.numerator, threshold.denominator
         reached: Bools = self.is_usable & (self.hits * q >= self.samples * p)
         return reached
+
+
+@dataclass(frozen=True)
+class PairEstimates:
+    """Estimates of pairs of rows.
+
+    ``columns`` are the columns to be reported, an Arrow array each. ``measures`` has the estimates
+    of each measure of the kind by its name, the similarity first; ``significances`` are NaN where
+    they are not known, and None for kinds without.
+    """
+
+    columns: dict[str, pa.Array]
+    measures: dict[str, EstimatedShares]
+    significances: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.of().is_usable)
+
+    def of(self, measure: str | None = None) -> EstimatedShares:
+        """Return the estimates of a measure, None for the similarity."""
+        return next(iter(self.measures.values())) if measure is None else self.measures[measure]
+
+    def meeting(self, wanted: Wanted) -> Bools:
+        """Mark the pairs that are wanted."""
+        meets: Bools = np.ones(len(self), np.bool_)
+        if wanted.threshold is not None:
+            meets &= self.of(wanted.measure).reaching(wanted.threshold)
+        if wanted.min_significance is not None and self.significances is not None:
+            meets &= self.significances >= wanted.min_significance
+        return meets
 
 
 class SketchKind(ABC, Generic[SchemeT, RowsT]):
@@ -104,6 +160,12 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     missing_options: ClassVar[tuple[str, ...]] = ()
     #: What options of documents are where they are not given.
     defaults: ClassVar[Mapping[str, Any]] = {}
+    #: What is estimated, by the names that measures have everywhere, the similarity first; of the
+    #: directed ones the first row of a pair is the one that lies in the other.
+    measures: ClassVar[tuple[str, ...]]
+    directed_measures: ClassVar[tuple[str, ...]] = ()
+    #: Whether pairs are estimated to be nearer than unrelated texts by some deviations.
+    has_significance: ClassVar[bool] = False
     #: Whether shingles are weighed, and documents may have to be counted before.
     is_weighted: ClassVar[bool] = False
     #: Whether ``places`` finds texts inside others, and greedy clustering takes the rows.
@@ -153,16 +215,16 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
 
     @abstractmethod
     def candidates(
-        self, rows: RowsT, least: Fraction, *, n_left: int | None, limit: int | None, runner: Runner
+        self, rows: RowsT, wanted: Wanted, *, n_left: int | None, limit: int | None, runner: Runner
     ) -> Iterator[Pairs]:
-        """Find pairs of rows; none is missed whose estimate reaches a threshold.
+        """Find pairs of rows; none is missed that is wanted.
 
         Parameters
         ----------
         rows
             n sketches.
-        least
-            The threshold, in (0, 1].
+        wanted
+            What is asked of pairs; something is.
         n_left
             So many rows at the start are the first of two collections, of which pairs have one
             each. None: one collection.
@@ -173,12 +235,13 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
 
         Returns
         -------
-        Some pairs at a time, the lesser row first, in ascending order.
+        Some pairs at a time, in ascending order, the lesser row first; of a directed measure the
+        one that lies in the other, so that a pair may come both ways round.
 
         Raises
         ------
         ResultLimitError
-            If more than ``limit`` pairs are sure to reach the threshold; others may be noticed
+            If more than ``limit`` pairs are sure to be wanted; others may be noticed
             later, by those who estimate.
         """
 

@@ -100,6 +100,7 @@ class MinHashKind(SignatureKind[MinHashScheme]):
     """Signatures of a fixed number of positions, for Jaccard similarity."""
 
     name = "minhash"
+    measures = ("jaccard",)
     scheme_type = MinHashScheme
     has_unions = True
 

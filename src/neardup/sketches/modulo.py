@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, estimate_shares
+from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs
 from neardup.sketches.samples.kind import SampleKind, read_samples
 from neardup.sketches.samples.resemblance import compare_samples, estimate_resemblance
@@ -155,6 +155,8 @@ class ModuloKind(SampleKind[ModuloScheme]):
     """Samples that grow with their sets, for containment too."""
 
     name = "modulo"
+    measures = ("jaccard", "containment", "max-containment")
+    directed_measures = ("containment",)
     scheme_type = ModuloScheme
 
     @classmethod
@@ -167,7 +169,7 @@ class ModuloKind(SampleKind[ModuloScheme]):
     def candidates(
         self,
         rows: SetSketches,
-        least: Fraction,
+        wanted: Wanted,
         *,
         n_left: int | None,
         limit: int | None,
@@ -175,9 +177,11 @@ class ModuloKind(SampleKind[ModuloScheme]):
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common at the larger modulus."""
         # Compiled when it is imported, and only samples need it.
+        from neardup.matching.measures import MEASURES
         from neardup.sketches.samples.join import join_modulo
 
-        yield from cut_pairs(*join_modulo(rows, least, n_left=n_left, runner=runner))
+        measure = MEASURES[wanted.measure or self.measures[0]](wanted.least)
+        yield from cut_pairs(*join_modulo(rows, measure, n_left=n_left, runner=runner))
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
         """Estimate resemblance, and containment both ways."""
@@ -186,6 +190,16 @@ class ModuloKind(SampleKind[ModuloScheme]):
             estimate_containment(rows, rows, left, right, self.scheme),
             estimate_containment(rows, rows, right, left, self.scheme),
         )
+
+    def by_measure(
+        self, shares: Shares, rows: SetSketches, left: Int64s, right: Int64s
+    ) -> tuple[Estimates, ...]:
+        """Return resemblance, containment of the left set, and that of the smaller one."""
+        if shares.a_in_b is None or shares.b_in_a is None:
+            message = "modulo sketches tell both containments"
+            raise TypeError(message)
+        is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
+        return shares.jaccard, shares.a_in_b, shares.a_in_b.where(is_left, shares.b_in_a)
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
         """Return sizes, null where they are not known, moduli and lists of values."""
@@ -209,6 +223,12 @@ class ModuloKind(SampleKind[ModuloScheme]):
         check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
         check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
         return replace(rows, moduli=moduli)
+
+
+def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
+    """Return the sizes of some sets, estimated where they are not known."""
+    n_values = rows.offsets[chosen + 1] - rows.offsets[chosen]
+    return np.where(rows.sizes[chosen] < 0, n_values * rows.moduli[chosen], rows.sizes[chosen])
 
 
 def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:

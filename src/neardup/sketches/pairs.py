@@ -15,14 +15,21 @@ Pairs = tuple[Int64s, Int64s]
 _PIECE = 1 << 16
 
 
-def count_pairs(n: int, n_left: int | None) -> int:
-    """Count the pairs of n rows; of two collections, if the first ``n_left`` are one of them."""
-    return n * (n - 1) // 2 if n_left is None else n_left * (n - n_left)
+def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
+    """Count the pairs of n rows; of two collections, if the first ``n_left`` are one of them.
+
+    Pairs of one collection come both ways round if they are directed.
+    """
+    if n_left is None:
+        return n * (n - 1) // (1 if is_directed else 2)
+    return n_left * (n - n_left)
 
 
-def count_pairs_up_to(row: int, n: int, n_left: int | None) -> int:
-    """Count the pairs of n rows whose lesser row is not behind ``row``."""
+def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool = False) -> int:
+    """Count the pairs of n rows whose first row is not behind ``row``."""
     n_before = row + 1
+    if n_left is None and is_directed:
+        return n_before * (n - 1)
     if n_left is None:
         return count_pairs(n, None) - count_pairs(n - n_before, None)
     return n_before * (n - n_left)

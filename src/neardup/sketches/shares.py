@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup.sketches.kind import (
     LEAST_SAMPLES,
+    EstimatedShares,
     PairEstimates,
     RowsT,
     SchemeT,
@@ -58,9 +59,20 @@ class ShareKind(SketchKind[SchemeT, RowsT]):
             **_containment("b", shares.b_in_a),
             "samples": pa.array(found.n_samples),
         }
-        samples = np.maximum(found.n_samples, 1)
-        hits = np.rint(np.nan_to_num(found.values) * samples).astype(np.int64)
-        return PairEstimates(columns, hits, samples, is_usable)
+        measures = zip(self.measures, self.by_measure(shares, rows, left, right), strict=True)
+        return PairEstimates(columns, {name: _counted(found) for name, found in measures})
+
+    def by_measure(
+        self, shares: Shares, rows: RowsT, left: Int64s, right: Int64s
+    ) -> tuple[Estimates, ...]:
+        """Return the estimates of each of the kind's measures, in their order."""
+        return (shares.jaccard,)
+
+
+def _counted(found: Estimates) -> EstimatedShares:
+    samples = np.maximum(found.n_samples, 1)
+    hits = np.rint(np.nan_to_num(found.values) * samples).astype(np.int64)
+    return EstimatedShares(hits, samples, found.is_usable(LEAST_SAMPLES))
 
 
 def _containment(name: str, found: Estimates | None) -> dict[str, pa.Array]:
@@ -70,4 +82,6 @@ def _containment(name: str, found: Estimates | None) -> dict[str, pa.Array]:
     return {
         f"containment_{name}": where_known(is_usable, found.values),
         f"containment_{name}_error": where_known(is_usable, found.errors),
+        f"containment_{name}_low": where_known(is_usable, found.low),
+        f"containment_{name}_high": where_known(is_usable, found.high),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from neardup.errors import SketchMismatchError
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
+from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs
 from neardup.sketches.samples.kind import SampleKind, read_samples
 from neardup.sketches.samples.scheme import SetScheme, SizeEstimates
@@ -111,12 +111,13 @@ class SmallestKind(SampleKind[SmallestScheme]):
     """Samples of a fixed size, for Jaccard similarity with less error than signatures."""
 
     name = "smallest"
+    measures = ("jaccard",)
     scheme_type = SmallestScheme
 
     def candidates(
         self,
         rows: SetSketches,
-        least: Fraction,
+        wanted: Wanted,
         *,
         n_left: int | None,
         limit: int | None,
@@ -126,7 +127,7 @@ class SmallestKind(SampleKind[SmallestScheme]):
         # Compiled when it is imported, and only samples need it.
         from neardup.sketches.samples.join import join_smallest
 
-        yield from cut_pairs(*join_smallest(rows, least, n_left=n_left, runner=runner))
+        yield from cut_pairs(*join_smallest(rows, wanted.least, n_left=n_left, runner=runner))
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""

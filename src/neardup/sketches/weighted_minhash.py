@@ -71,6 +71,7 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
     """Signatures of weighted sets, for weighted Jaccard similarity."""
 
     name = "weighted"
+    measures = ("weighted-jaccard",)
     scheme_type = WeightedMinHashScheme
     more_options = ("tf", "idf", "idf_from")
     missing_options = ("occurrences",)

@@ -21,6 +21,7 @@ from neardup.options.kinds import (
     FunctionOrFlag,
     Kind,
     Location,
+    Positive,
     Share,
     ShareOrCount,
     Text,
@@ -46,6 +47,8 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [5, True, [3], b"folder"]
         case Share():
             return ["abc", True, [0.5], 0, -0.5, "1.000000001", 80, float("nan"), b"0.5"]
+        case Positive():
+            return ["abc", True, [3], 0, -0.5, float("nan"), float("inf"), b"3"]
         case ShareOrCount():
             return ["abc", True, [0.5], 0, -0.5, 80]
         case Choice():

@@ -11,24 +11,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.errors import InvalidParameterError
+from neardup.jobs.sketch.collection import Collection
 from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
+from neardup.jobs.sketch.wanted import check_feature, make_wanted
 from neardup.matching.pieces import check_limit
+from neardup.options.choices import EstimatedMeasure
 from neardup.options.jobs import FUNCTIONS
-from neardup.options.kinds import exact_fraction
 from neardup.options.option import check_options
 from neardup.results import TableResult
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.sketches.kind import AnyKind, SketchRows
-from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, list_pairs
-from neardup.sketches.registry import kinds_with
+from neardup.sketches.kind import Wanted
+from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to
 from neardup.tables import Int64s
-
-# Without a threshold all pairs are estimated; more than these are hardly wanted.
-MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +52,9 @@ def estimate(
     sketches: Sketches | str | Path,
     other: Sketches | str | Path | None = None,
     *,
+    measure: EstimatedMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
+    min_significance: float | None = None,
     places: bool = False,
     limit: int | None = None,
     workers: int | None = None,
@@ -71,9 +69,16 @@ def estimate(
     other
         More, made by the same scheme: pairs are of one document of each. None: all pairs within
         ``sketches``.
+    measure
+        What the threshold is for. None is the similarity that sketches of a kind are for:
+        ``jaccard``, ``weighted-jaccard``, or ``edit``. Of ``modulo`` also ``containment``, how much
+        of a is in b, and ``max-containment``, how much of the smaller set is in the other one.
     threshold
-        Only pairs whose estimated similarity is at least this, in (0, 1], taken as the exact
-        decimal. None: all pairs.
+        Only pairs of which that estimate is at least this, in (0, 1], taken as the exact decimal.
+        None: all pairs.
+    min_significance
+        Of ``edit``: only pairs that are nearer than unrelated texts by so many standard deviations,
+        above 0; 3 leaves few pairs that share nothing.
     places
         Also report where the shorter text seems to lie in the longer one; for ``edit`` only.
     limit
@@ -85,13 +90,15 @@ def estimate(
 
     Returns
     -------
-    ``pairs``, an Arrow table in input order, and ``summary``. Columns besides the ids, by kind:
+    ``pairs``, an Arrow table in input order, and ``summary``. For ``containment`` a is the document
+    that lies in b, so that within one collection a pair may come twice, in both orders. Columns
+    besides the ids, by kind:
 
     - all but ``edit``: ``similarity``, its standard ``error``, and an interval from ``low`` to
       ``high`` that holds the truth in 95 of 100 cases. An error of 0 with low equal to high says
       that nothing was left to chance; ``samples`` are the elements that the estimate rests on.
     - ``modulo`` also: ``containment_a``, how much of a is in b, ``containment_b`` the other way,
-      each with its error.
+      each with its error and interval.
     - ``edit``: ``distance`` in characters with ``low`` and ``high``, ``similarity``, which is 1 -
       distance / characters of the longer text, ``significance``, by how many standard deviations
       the pair is nearer than unrelated texts, and ``spread``, from 0 for differences in one place
@@ -111,13 +118,16 @@ def estimate(
     ResultLimitError
         At more than ``limit`` pairs.
     InvalidParameterError
-        For an option out of range; without a threshold for more than 20,000,000 pairs.
+        For an option out of range, or that sketches of this kind do not have; for more than
+        20,000,000 pairs where nothing is asked of them.
 
     Notes
     -----
     Given a threshold, every pair whose estimate reaches it is found, through bands (minhash,
-    weighted), prefixes (smallest, modulo) or lengths (edit). Whether the true similarity reaches it
-    is another matter, which the interval answers.
+    weighted) or prefixes (smallest, modulo, edit); of ``edit`` sketches all pairs of fitting
+    lengths are looked at with a threshold below 0.36 or so, which unrelated texts may reach, or
+    with less than 65,536 letters. Whether the true similarity reaches the threshold is another
+    matter, which the interval answers.
 
     Examples
     --------
@@ -127,20 +137,32 @@ def estimate(
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
-    given = check_options(FUNCTIONS["estimate"], threshold=threshold, places=places, limit=limit)
+    given = check_options(
+        FUNCTIONS["estimate"],
+        measure=measure,
+        threshold=threshold,
+        min_significance=min_significance,
+        places=places,
+        limit=limit,
+    )
     limit = given["limit"]
     own = as_sketches(sketches)
     others = None if other is None else as_sketches(other)
     if others is not None:
         check_same_scheme(own, others)
     if places:
-        _check_places(own)
-    least = None if threshold is None else exact_fraction("threshold", threshold)
-    collection = _Collection.of(own, others)
+        check_feature(own, "has_places", "places", "need")
+    wanted = make_wanted(
+        own,
+        measure=measure,
+        threshold=threshold,
+        min_significance=given["min_significance"],
+    )
+    collection = Collection.of(own, others)
     with Runner(workers, progress) as runner, runner.stage("estimate") as note:
         # Pairs are estimated as they are found: all of them would fill the memory.
-        pairs = collection.pairs(least, limit, runner)
-        found = _estimate_pairs(collection, pairs, least, limit, runner)
+        pairs = collection.pairs(wanted, limit, runner)
+        found = _estimate_pairs(collection, pairs, wanted, limit, runner)
         table = found.table
         if places:
             table = _add_places(table, collection)
@@ -151,44 +173,14 @@ def estimate(
         "pairs": len(table),
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,
-        "threshold": None if least is None else float(least),
+        "measure": measure or own.kind_object.measures[0],
+        "threshold": None if wanted.threshold is None else float(wanted.threshold),
+        "min_significance": wanted.min_significance,
         "scheme": own.scheme,
         "workers": runner.workers,
         "seconds": runner.seconds,
     }
-    return EstimateResult(_name_pairs(table, collection), summary)
-
-
-@dataclass(frozen=True)
-class _Collection:
-    """All sketches in one table; the first ``n_left`` are one side, None where there is one."""
-
-    kind: AnyKind
-    left_ids: pa.Array
-    right_ids: pa.Array
-    rows: SketchRows
-    n_left: int | None
-
-    @classmethod
-    def of(cls, own: Sketches, others: Sketches | None) -> _Collection:
-        kind = own.kind_object
-        if others is None:
-            return cls(kind, own.ids, own.ids, own.rows, None)
-        rows = kind.join_rows([own.rows, others.rows])
-        return cls(kind, own.ids, others.ids, rows, len(own))
-
-    def pairs(self, least: Fraction | None, limit: int | None, runner: Runner) -> Iterator[Pairs]:
-        """Return all pairs to be estimated, in ascending order, some at a time."""
-        if least is not None:
-            return self.kind.candidates(
-                self.rows, least, n_left=self.n_left, limit=limit, runner=runner
-            )
-        n_pairs = count_pairs(len(self.rows), self.n_left)
-        check_limit(limit, n_pairs)
-        if n_pairs > MOST_PAIRS:
-            message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
-            raise InvalidParameterError(message, "threshold")
-        return list_pairs(len(self.rows), self.n_left)
+    return EstimateResult(collection.name_pairs(table), summary)
 
 
 @dataclass(frozen=True)
@@ -205,28 +197,32 @@ class _Found:
 
 
 def _estimate_pairs(
-    collection: _Collection,
+    collection: Collection,
     parts: Iterator[Pairs],
-    least: Fraction | None,
+    wanted: Wanted,
     limit: int | None,
     runner: Runner,
 ) -> _Found:
-    """Estimate pairs, and keep those that reach the threshold."""
+    """Estimate pairs, and keep those that are wanted."""
+    is_directed = collection.is_directed(wanted)
 
     def work(pairs: Pairs) -> _Found:
         left, right = pairs
         found = collection.kind.estimate(collection.rows, left, right)
         table = pa.table({"left": pa.array(left), "right": pa.array(right), **found.columns})
-        if least is not None:
-            table = table.filter(pa.array(found.reaching(least)))
+        if wanted.is_restricted:
+            table = table.filter(pa.array(found.meeting(wanted)))
         last = int(left[-1]) if len(left) else -1
-        n_passed = count_pairs_up_to(last, len(collection.rows), collection.n_left)
-        return _Found(table, len(found), int((~found.is_usable).sum()), n_passed)
+        n_passed = count_pairs_up_to(
+            last, len(collection.rows), collection.n_left, is_directed=is_directed
+        )
+        n_unusable = int((~found.of(wanted.measure).is_usable).sum())
+        return _Found(table, len(found), n_unusable, n_passed)
 
     nothing: Int64s = np.empty(0, np.int64)
     tables = [work((nothing, nothing)).table]
     n_found = n_unusable = n_pairs = 0
-    n_all = count_pairs(len(collection.rows), collection.n_left)
+    n_all = count_pairs(len(collection.rows), collection.n_left, is_directed=is_directed)
     for part in runner.map(work, parts):
         tables.append(part.table)
         n_found += len(part.table)
@@ -238,17 +234,7 @@ def _estimate_pairs(
     return _Found(pa.concat_tables(tables), n_pairs, n_unusable, n_all)
 
 
-def _check_places(sketches: Sketches) -> None:
-    if not sketches.kind_object.has_places:
-        kinds = kinds_with("has_places")
-        message = (
-            f"places need sketches of kind {kinds}, got {sketches.kind}; leave out places, "
-            "or make such sketches"
-        )
-        raise InvalidParameterError(message, "places")
-
-
-def _add_places(table: pa.Table, collection: _Collection) -> pa.Table:
+def _add_places(table: pa.Table, collection: Collection) -> pa.Table:
     """Add to pairs of rows where the shorter text may lie; null where there is no estimate."""
     is_known = table["similarity"].is_valid().to_numpy()
     left, right = (np.array(table[name].to_numpy(), np.int64) for name in ("left", "right"))
@@ -257,12 +243,3 @@ def _add_places(table: pa.Table, collection: _Collection) -> pa.Table:
     for name, column in found.items():
         table = table.append_column(name, column.take(numbers))
     return table
-
-
-def _name_pairs(table: pa.Table, collection: _Collection) -> pa.Table:
-    """Return a table with the ids of the pairs in place of their rows."""
-    first_right = pa.scalar(collection.n_left or 0, pa.int64())
-    left = collection.left_ids.take(table["left"]).combine_chunks()
-    right = collection.right_ids.take(pc.subtract(table["right"], first_right)).combine_chunks()
-    table = table.drop_columns(["left", "right"])
-    return table.add_column(0, "id_a", left).add_column(1, "id_b", right)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,16 @@ from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme, edit_signatures
-from neardup.sketches.kind import PairEstimates, SketchKind, TextScheme, where_known
+from neardup.sketches.kind import (
+    EstimatedShares,
+    PairEstimates,
+    SketchKind,
+    TextScheme,
+    Wanted,
+    where_known,
+)
 from neardup.sketches.lists import places_of_lists
-from neardup.sketches.pairs import Pairs, list_pairs
+from neardup.sketches.pairs import Pairs
 from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
 from neardup.text.characterwise import bytes_as_characters
 from neardup.text.normalise import Normalisation
@@ -37,6 +43,8 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     )
     # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
     defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
+    measures = ("edit",)
+    has_significance = True
     has_places = True
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
@@ -73,24 +81,17 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     def candidates(
         self,
         rows: EditSignatures,
-        least: Fraction,
+        wanted: Wanted,
         *,
         n_left: int | None,
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find the pairs of which the lengths alone do not say that they are too far apart."""
-        p, q = least.numerator, least.denominator
-        lengths = rows.lengths
+        """Find the pairs that have enough symbols in common, or lengths that allow it."""
+        # Compiled when it is imported, and only this needs it.
+        from neardup.sketches.edit.join import join_edits
 
-        def fitting(row: int, partners: Int64s) -> Int64s:
-            shorter = np.minimum(lengths[partners], lengths[row])
-            longer = np.maximum(lengths[partners], lengths[row])
-            # 1 - distance / longer >= p / q, the distance being the difference at least.
-            near: Int64s = partners[shorter * q >= longer * p]
-            return near
-
-        return list_pairs(len(rows), n_left, fitting)
+        return join_edits(rows, self.scheme, wanted, n_left=n_left, runner=runner)
 
     def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate edit distances; similarity is what they leave of the longer text."""
@@ -109,7 +110,8 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
             "significance": where_known(found.is_usable, found.significances),
             "spread": where_known(~np.isnan(found.spreads), found.spreads),
         }
-        return PairEstimates(columns, hits, longer, found.is_usable)
+        measures = {"edit": EstimatedShares(hits, longer, found.is_usable)}
+        return PairEstimates(columns, measures, found.significances)
 
     def places(self, rows: EditSignatures, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
         """Find where the shorter text of each pair lies in the longer one.

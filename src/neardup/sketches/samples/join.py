@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.matching.measures import Dice, Jaccard
+from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runtime.runner import Runner
 from neardup.sketches.pairs import Pairs
@@ -48,22 +48,41 @@ def join_smallest(
 
 
 def join_modulo(
-    sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
+    sketches: SetSketches,
+    measure: Measure,
+    *,
+    n_left: int | None = None,
+    runner: Runner,
 ) -> Pairs:
-    """Find all pairs of modulo sketches whose estimated resemblance may reach a threshold.
+    """Find all pairs of modulo sketches whose estimate of a measure may reach its threshold.
 
-    Parameters and results are those of ``join_smallest``.
+    Parameters
+    ----------
+    sketches
+        n sketches made by one scheme.
+    measure
+        Jaccard similarity, or a containment, with the threshold of the estimate.
+    n_left
+        So many rows at the start are the first of two collections, of which pairs have one each.
+    runner
+        Runs the join.
+
+    Returns
+    -------
+    As of ``join_smallest``. Where the measure is directed the first row is the one that lies in the
+    other.
 
     Notes
     -----
-    The estimate is the Jaccard similarity at the larger modulus: a join for each modulus, of all
-    rows up to it.
+    The estimate is that of the values at the larger modulus: a join for each modulus, of all rows
+    up to it. A sketch of a larger modulus may hold a whole set; compared with another whole set all
+    values count, of which the intersection is the same, so that estimates are no greater.
     """
     sides = None if n_left is None else _sides(len(sketches), n_left)
     found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for modulus, rows, sets in _levels(sketches):
         chosen = None if sides is None else sides[rows]
-        pairs, _ = join_sets(sets, Jaccard(threshold), sides=chosen, runner=runner)
+        pairs, _ = join_sets(sets, measure, sides=chosen, runner=runner)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
         found.append((left[at_level], right[at_level]))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from neardup.runtime.runner import Runner
-from neardup.sketches.kind import KindScheme
+from neardup.sketches.kind import KindScheme, Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs
 from neardup.sketches.shares import ShareKind, Shares
 from neardup.tables import Int64s, Signatures
@@ -53,7 +52,7 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
     def candidates(
         self,
         rows: Signatures,
-        least: Fraction,
+        wanted: Wanted,
         *,
         n_left: int | None,
         limit: int | None,
@@ -63,7 +62,7 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         # Compiled when they are imported, and only signatures need them.
         from neardup.sketches.signatures.join import join_signatures
 
-        found = join_signatures(rows, least, n_left=n_left, limit=limit, runner=runner)
+        found = join_signatures(rows, wanted.least, n_left=n_left, limit=limit, runner=runner)
         yield from cut_pairs(found.left, found.right)
 
     def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> Shares:

@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
-from neardup.jobs.sketch import estimate as pipeline
+from neardup.jobs.sketch import collection as pipeline
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_estimate__every_share_reaches_itself():
         first = np.full(num_perm + 1, num_perm)
         found = sketches.kind_object.estimate(sketches.rows, first, np.arange(num_perm + 1))
         for equal in range(1, num_perm + 1):
-            reaching = np.flatnonzero(found.reaching(Fraction(equal, num_perm))).tolist()
+            reaching = np.flatnonzero(found.of().reaching(Fraction(equal, num_perm))).tolist()
             assert reaching == list(range(equal, num_perm + 1))
 
 

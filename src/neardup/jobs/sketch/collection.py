@@ -1,0 +1,64 @@
+"""The sketches that are compared: one collection of them, or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidParameterError
+from neardup.jobs.sketch.sketches import Sketches
+from neardup.matching.pieces import check_limit
+from neardup.runtime.runner import Runner
+from neardup.sketches.kind import AnyKind, SketchRows, Wanted
+from neardup.sketches.pairs import Pairs, count_pairs, list_pairs
+
+# Where nothing is asked of pairs all are estimated; more than these are hardly wanted.
+MOST_PAIRS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All sketches in one table; the first ``n_left`` are one side, None where there is one."""
+
+    kind: AnyKind
+    left_ids: pa.Array
+    right_ids: pa.Array
+    rows: SketchRows
+    n_left: int | None
+
+    @classmethod
+    def of(cls, own: Sketches, others: Sketches | None) -> Collection:
+        """Put two collections into one, if there are two."""
+        kind = own.kind_object
+        if others is None:
+            return cls(kind, own.ids, own.ids, own.rows, None)
+        rows = kind.join_rows([own.rows, others.rows])
+        return cls(kind, own.ids, others.ids, rows, len(own))
+
+    def is_directed(self, wanted: Wanted) -> bool:
+        """Whether one row with another is another pair than the other way round."""
+        return self.n_left is None and wanted.measure in self.kind.directed_measures
+
+    def pairs(self, wanted: Wanted, limit: int | None, runner: Runner) -> Iterator[Pairs]:
+        """Return all pairs to be estimated, in ascending order, some at a time."""
+        if wanted.is_restricted:
+            return self.kind.candidates(
+                self.rows, wanted, n_left=self.n_left, limit=limit, runner=runner
+            )
+        n_pairs = count_pairs(len(self.rows), self.n_left)
+        check_limit(limit, n_pairs)
+        if n_pairs > MOST_PAIRS:
+            message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
+            raise InvalidParameterError(message, "threshold")
+        return list_pairs(len(self.rows), self.n_left)
+
+    def name_pairs(self, table: pa.Table) -> pa.Table:
+        """Return a table with the ids of the pairs in place of their rows."""
+        first_right = pa.scalar(self.n_left or 0, pa.int64())
+        left = self.left_ids.take(table["left"]).combine_chunks()
+        right = self.right_ids.take(pc.subtract(table["right"], first_right)).combine_chunks()
+        table = table.drop_columns(["left", "right"])
+        return table.add_column(0, "id_a", left).add_column(1, "id_b", right)

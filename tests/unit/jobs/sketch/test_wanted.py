@@ -1,0 +1,119 @@
+"""Which pairs `estimate` is asked for."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """A book, a chapter of it, a page of that chapter, and another book."""
+    generator = random.Random(5)
+    words = [f"w{generator.randrange(10**6)}" for _ in range(6000)]
+    other = [f"w{generator.randrange(10**6)}" for _ in range(3000)]
+    parts = {"book": words, "chapter": words[900:3000], "page": words[1500:1900], "other": other}
+    return [{"id": name, "text": " ".join(part)} for name, part in parts.items()]
+
+
+def pairs_of(result):
+    return [(row["id_a"], row["id_b"]) for row in result.pairs.to_pylist()]
+
+
+def test_estimate__containment_finds_parts(texts):
+    """Of 6,000 words the 400 of a page have a resemblance of 0.07."""
+    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    assert pairs_of(neardup.estimate(sketches, threshold=0.5)) == []
+    found = neardup.estimate(sketches, measure="containment", threshold=0.9)
+    assert pairs_of(found) == [("chapter", "book"), ("page", "book"), ("page", "chapter")]
+    assert found.summary["measure"] == "containment"
+    row = found.pairs.to_pylist()[0]
+    assert (row["containment_a"], row["containment_a_error"]) == (1, 0)
+    assert 0.9 < row["containment_a_low"] < row["containment_a_high"] == 1
+    assert row["containment_b_low"] < 0.35 < row["containment_b_high"]
+
+
+def test_estimate__containment_has_a_direction(texts):
+    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    loose = neardup.estimate(sketches, measure="containment", threshold="0.25")
+    assert pairs_of(loose) == [
+        ("book", "chapter"),
+        ("chapter", "book"),
+        ("page", "book"),
+        (
+            "page",
+            "chapter",
+        ),
+    ]
+    either = neardup.estimate(sketches, measure="max-containment", threshold=0.9)
+    assert pairs_of(either) == [("book", "chapter"), ("book", "page"), ("chapter", "page")]
+    books, parts = sketches.select(["book", "other"]), sketches.select(["page", "chapter"])
+    assert pairs_of(neardup.estimate(books, parts, measure="containment", threshold=0.9)) == []
+    found = neardup.estimate(parts, books, measure="containment", threshold=0.9)
+    assert pairs_of(found) == [("page", "book"), ("chapter", "book")]
+
+
+def test_estimate__a_kind_s_own_measure_by_its_name(texts):
+    for kind, measure in (
+        ("minhash", "jaccard"),
+        ("weighted", "weighted-jaccard"),
+        ("smallest", "jaccard"),
+        ("modulo", "jaccard"),
+        ("edit", "edit"),
+    ):
+        sketches = neardup.sketch(texts, kind=kind, id_column="id")
+        plain = neardup.estimate(sketches, threshold=0.2)
+        named = neardup.estimate(sketches, measure=measure, threshold=0.2)
+        assert named.pairs == plain.pairs
+        assert named.summary["measure"] == plain.summary["measure"] == measure
+
+
+def test_estimate__significant_pairs(texts):
+    sketches = neardup.sketch(texts, kind="edit", id_column="id")
+    every = neardup.estimate(sketches).pairs.to_pylist()
+    found = neardup.estimate(sketches, min_significance=3)
+    assert found.pairs.to_pylist() == [row for row in every if (row["significance"] or 0) >= 3]
+    assert ("book", "chapter") in pairs_of(found)
+    assert not any("other" in pair for pair in pairs_of(found))
+    assert found.summary["min_significance"] == 3.0
+    assert found.summary["threshold"] is None
+    both = neardup.estimate(sketches, threshold=Fraction(1, 2), min_significance=3)
+    assert pairs_of(both) == [
+        pair
+        for pair in pairs_of(found)
+        if pair in pairs_of(neardup.estimate(sketches, threshold=0.5))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        (
+            "smallest",
+            {"measure": "containment", "threshold": 0.5},
+            "^measure containment needs sketches of kind modulo, got smallest; choose jaccard, or "
+            "make such sketches$",
+        ),
+        (
+            "edit",
+            {"measure": "jaccard", "threshold": 0.5},
+            "^measure jaccard needs sketches of kind minhash or smallest or modulo, got edit; ",
+        ),
+        ("modulo", {"measure": "containment"}, "^measure has no effect without threshold; "),
+        (
+            "modulo",
+            {"min_significance": 3},
+            "^min_significance needs sketches of kind edit, got modulo; leave out min_significance",
+        ),
+        ("edit", {"min_significance": 0}, "^min_significance must be above 0, got 0$"),
+        ("edit", {"min_significance": "x"}, "^min_significance must be a number above 0, got 'x'$"),
+    ],
+)
+def test_estimate__refuses(kind, options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        neardup.estimate(neardup.sketch(["a"], kind=kind), **options)
