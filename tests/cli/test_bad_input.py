@@ -232,9 +232,14 @@ NOTHING = f"no file of a known format in the folder {{}}; a name ends in one of 
         # A folder with the name of a file is a folder.
         ("x.jsonl", NOTHING.format("'x.jsonl'")),
         (
+            "a.rtf",
+            "a.rtf, row 1: this is an RTF document, not text; convert it to text first, for "
+            "example with pandoc",
+        ),
+        (
             "a.pdf",
-            "a.pdf, row 1: this is a PDF document, not text; convert it to text first, for example "
-            "with pdftotext",
+            "a.pdf, row 1: not a PDF document that can be read: Failed to load document (PDFium: "
+            "Data format error).; get a full copy",
         ),
         (
             "pipe.jsonl",
@@ -251,6 +256,7 @@ def test_input__not_there(fails, here, write_file, argument, error, command):
     os.mkfifo("pipe.jsonl")
     os.symlink("nowhere.jsonl", "dangling.jsonl")
     (here / "a.pdf").write_bytes(b"%PDF-1.7")
+    (here / "a.rtf").write_bytes(b"{\\rtf1 \xff")
     if argument == "pipe.jsonl":
         # Only here, since listing a folder with a pipe in it would wait for a writer.
         os.rename("pipe.jsonl", "empty/pipe.jsonl")

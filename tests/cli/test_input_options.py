@@ -75,7 +75,7 @@ def mixed(index, write_file):
     """Make a folder of files of many kinds."""
     for name in ("a.txt", "b.md", "c.py", "d.log", "e", "x/f.md"):
         write_file(f"mixed/{name}", f"{name} one two three\n")
-    write_file("mixed/z.pdf", b"%PDF-1.7 \xff")
+    write_file("mixed/z.rtf", b"{\\rtf1 \xff")
     return "mixed"
 
 
@@ -86,7 +86,7 @@ def test_folder__files_passed_over(run, mixed, command):
     assert (outcome.code, outcome.err) == (0, "")
     counts = (2, 1) if once else (4, 2)
     line = (
-        "{} files passed over: .md {}, without ending {}, .log {}, .pdf {}, .py {}; name them, or "
+        "{} files passed over: .md {}, without ending {}, .log {}, .py {}, .rtf {}; name them, or "
         "give --input-format, to have them read"
     )
     n_files = 6 if once else 12
@@ -99,7 +99,7 @@ def test_folder__files_passed_over_as_json(run, mixed, command):
     summary = json.loads(outcome.out)
     summary = summary.get("estimate", summary)
     n = command.count("{}")
-    assert summary["passed_over"] == {".md": 2 * n, "": n, ".log": n, ".pdf": n, ".py": n}
+    assert summary["passed_over"] == {".md": 2 * n, "": n, ".log": n, ".py": n, ".rtf": n}
 
 
 def test_folder__summary_in_python(mixed):
@@ -109,7 +109,7 @@ def test_folder__summary_in_python(mixed):
 
 
 def test_input_format__text_of_any_ending(run, here, mixed):
-    (here / "mixed/z.pdf").rename(here / "z.pdf")
+    (here / "mixed/z.rtf").rename(here / "z.rtf")
     outcome = run("dedup", mixed, "-o", "out", "--input-format", "text")
     assert outcome.out.startswith("6 documents: ")
     kept = sorted(str(path.relative_to(here / "out/kept")) for path in rows_of(here / "out/kept"))
@@ -118,11 +118,11 @@ def test_input_format__text_of_any_ending(run, here, mixed):
     )
     assert sorted(kept + gone) == ["a.txt", "b.md", "c.py", "d.log", "e", "x/f.md"]
     assert "passed over" not in outcome.out
-    bad = run("dedup", mixed, "z.pdf", "-o", "more", "--input-format", "text")
-    assert bad.err.startswith("error: z.pdf, row 1: this is a PDF document, not text; convert it ")
-    skipped = run("dedup", mixed, "z.pdf", "-o", "more", "--input-format=text", "--on-error=skip")
+    bad = run("dedup", mixed, "z.rtf", "-o", "more", "--input-format", "text")
+    assert bad.err.startswith("error: z.rtf, row 1: this is an RTF document, not text; convert ")
+    skipped = run("dedup", mixed, "z.rtf", "-o", "more", "--input-format=text", "--on-error=skip")
     assert "\n1 bad row skipped and kept; summary.json lists them\n" in skipped.out
-    assert (here / "more/kept/z.pdf").read_bytes() == (here / "z.pdf").read_bytes()
+    assert (here / "more/kept/z.rtf").read_bytes() == (here / "z.rtf").read_bytes()
 
 
 def rows_of(folder):

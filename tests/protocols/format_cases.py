@@ -6,26 +6,33 @@ needs a case here, and tests of its own for what no other format has.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from pyarrow import ipc
+from reportlab.pdfgen.canvas import Canvas
 
+from neardup.files import docx, odt, pdf
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
+from neardup.files.extracted import Extract, ExtractedFileSource
+from neardup.files.input_options import InputOptions
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
+from tests.documents import docx_of, odt_of
 
 Row = dict[str, str | None]
 """What a row has as ``id`` and ``text``; a format without columns leaves the id out."""
@@ -71,6 +78,8 @@ class Case:
         Whether a file is always one row.
     lines
         As for ``file_source``.
+    can_be_cut
+        Whether spans can be cut out of its texts.
     """
 
     name: str
@@ -83,6 +92,7 @@ class Case:
     has_columns: bool = True
     is_one_row: bool = False
     lines: bool = False
+    can_be_cut: bool = True
 
     def __str__(self) -> str:
         return f"{self.name}{'-lines' * self.lines}"
@@ -210,6 +220,49 @@ def arrow(new: Callable[..., Any]) -> Callable[[list[Row]], bytes]:
     return encode
 
 
+def word_document(rows: list[Row]) -> bytes:
+    [row] = rows
+    return docx_of(f"<w:p><w:r><w:t>{row['text']}</w:t></w:r></w:p>", method=ZIP_STORED)
+
+
+def open_document(rows: list[Row]) -> bytes:
+    [row] = rows
+    return odt_of(f"<text:p>{row['text']}</text:p>", method=ZIP_STORED)
+
+
+def pdf_document(rows: list[Row]) -> bytes:
+    [row] = rows
+    out = io.BytesIO()
+    canvas = Canvas(out, invariant=True)
+    canvas.drawString(72, 760, str(row["text"]))
+    canvas.save()
+    return out.getvalue()
+
+
+# What every document can hold: words and single spaces.
+WORDS = st.lists(st.text("abcdeéß019", min_size=1, max_size=6), min_size=1, max_size=5).map(
+    " ".join
+)
+
+
+def document(
+    name: str, extract: Extract, encode: Callable[[list[Row]], bytes], spoil: tuple[bytes, bytes]
+) -> Case:
+    """Return the case of a file whose text is extracted."""
+    return Case(
+        name,
+        partial(
+            ExtractedFileSource, extract=extract, options=InputOptions(), kind="such a document"
+        ),
+        encode,
+        spoil=spoil,
+        texts=WORDS,
+        has_columns=False,
+        is_one_row=True,
+        can_be_cut=False,
+    )
+
+
 MESSY_LINES = st.lists(
     st.sampled_from(
         [
@@ -315,6 +368,9 @@ CASES = [
         has_columns=False,
         lines=True,
     ),
+    document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),
+    document("a.odt", odt.extract, open_document, (b"to be spoilt", b"to be changed")),
+    document("a.pdf", pdf.extract, pdf_document, (b"%PDF-", b"%PNG-")),
     TableCase("a.parquet", ParquetSource, parquet),
     ArrowCase("a.arrow", ArrowSource, arrow(ipc.new_stream)),
     ArrowCase("a.feather", ArrowSource, arrow(ipc.new_file)),

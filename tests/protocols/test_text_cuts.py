@@ -21,15 +21,17 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from tests.cuts import Span, cut, spans_of
 from tests.examples import examples
 from tests.files import compress, decompress
-from tests.protocols.format_cases import Case, Row
+from tests.protocols.format_cases import CASES, Case, Row
 from tests.protocols.format_reading import (
     BY_BYTES,
     COMPRESSIBLE,
-    every_case,
     expected,
     read,
 )
 
+every_cuttable = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.can_be_cut], ids=str
+)
 REPLACEMENTS = st.sampled_from(["", "[…]", '"\\,', "\n", " \t"])
 
 
@@ -66,7 +68,7 @@ def put_in(case: Case, replacement: str) -> str:
     return replacement.replace("\n", " ") if case.lines else replacement
 
 
-@every_case
+@every_cuttable
 @examples(30)
 @given(data=st.data())
 def test_with_cuts__as_if_the_texts_had_been_so(case, data):
@@ -85,7 +87,7 @@ def test_with_cuts__as_if_the_texts_had_been_so(case, data):
         assert texts == [row["text"] for row in shorter]
 
 
-@every_case
+@every_cuttable
 @pytest.mark.parametrize("block", [1, 70])
 def test_with_cuts__blocks_do_not_matter(case, tmp_path, block):
     rows = case.some_rows(50)
@@ -96,7 +98,7 @@ def test_with_cuts__blocks_do_not_matter(case, tmp_path, block):
     assert read(found, case) == expected(cut_rows(rows, spans, "é"), case)
 
 
-@every_case
+@every_cuttable
 def test_with_cuts__of_some_rows(case, tmp_path):
     """Rows keep their numbers, and are chosen as before."""
     rows = case.some_rows(5)
@@ -116,7 +118,7 @@ def test_with_cuts__of_some_rows(case, tmp_path):
     assert again == [row["text"] for row in cut_rows(shorter, [(0, 0, 1)])]
 
 
-@every_case
+@every_cuttable
 def test_with_cuts__several_columns(case, tmp_path):
     """A span over the newline between two columns is cut in both, the newline is in neither."""
     rows: list[Row] = [{"id": "abc", "text": "défg"}, {"id": "h", "text": "ij"}]
@@ -166,7 +168,7 @@ def test_with_cuts__other_rows_byte_for_byte(case, data):
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-@pytest.mark.parametrize("case", COMPRESSIBLE, ids=str)
+@pytest.mark.parametrize("case", [case for case in COMPRESSIBLE if case.can_be_cut], ids=str)
 def test_with_cuts__compressed(case, tmp_path, suffix):
     rows = case.some_rows(5)
     name = case.name + suffix
@@ -176,7 +178,7 @@ def test_with_cuts__compressed(case, tmp_path, suffix):
     assert decompress(path) == case.encode(cut_rows(rows, [(0, 0, 2)], "é"))
 
 
-@every_case
+@every_cuttable
 def test_with_cuts__converted(case, tmp_path):
     rows = case.some_rows(5)
     source = case.open(tmp_path / "in", case.encode(rows))

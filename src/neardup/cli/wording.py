@@ -31,11 +31,15 @@ def list_skipped(rows: Iterable[tuple[str, int, str]]) -> list[dict[str, object]
 
 def list_passed_over(counts: Mapping[str, int]) -> list[str]:
     """Give a line on the files of folders that were not read, by ending, if there are any."""
+    from neardup.files.formats import missing_extras
     from neardup.files.inputs import list_endings
 
     if not counts:
         return []
-    return [f"{list_endings(counts)}; name them, or give --input-format, to have them read"]
+    lines = [f"{list_endings(counts)}; name them, or give --input-format, to have them read"]
+    for extra, endings in missing_extras(counts).items():
+        lines.append(f"to read {', '.join(endings)} files: pip install 'neardup[{extra}]'")
+    return lines
 
 
 def say_ids(summary: dict[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ _ENCODED = "text in {0}; read it with encoding {0} (--encoding {0})"
 
 # What files begin with, and what such a file is.
 _BEGINNINGS = (
-    (b"%PDF-", f"a PDF document, {_CONVERT} pdftotext"),
+    (b"%PDF-", f"a PDF document, {_FORMAT.format('pdf')}"),
     (
         b"PK\x03\x04",
         "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, not text; let its name end in "

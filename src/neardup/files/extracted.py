@@ -199,7 +199,8 @@ class ExtractedBlock(RawBlock):
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give the texts as the column ``text``."""
-        return pa.table({_COLUMN: self.parse(ColumnNames(), select=select).text})
+        text = self.parse(ColumnNames(), select=select).text
+        return pa.table({_COLUMN: text.cast(pa.string())})
 
     def with_cuts(self, cuts: Cuts) -> RawBlock:
         """Return the block itself if nothing is to be cut, else raise."""

@@ -6,11 +6,14 @@ give the rows, and ``open_source``, which makes one. This table is all that know
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, MissingExtraError
 from neardup.files.compression import COMPRESSIONS, compression_of, suffix_below
 from neardup.files.input_options import InputOptions
 from neardup.options.choices import InputFormat
@@ -46,17 +49,39 @@ class FileFormat:
         formats, and each loads readers of its own.
     is_compressible
         Whether the suffix of a compression may follow.
+    extra, package
+        The extra that it needs, if it needs one, and what that installs.
     """
 
     name: InputFormat
     suffixes: tuple[str, ...]
     module: str
     is_compressible: bool = True
+    extra: str | None = None
+    package: str = ""
+
+    @property
+    def missing_extra(self) -> str | None:
+        """The extra that has to be installed before files of this format can be read."""
+        return self.extra if self.package and not _is_installed(self.package) else None
 
     def open(self, location: str, name: str, options: InputOptions) -> Source:
-        """Return the source of a file of this format."""
+        """Return the source of a file of this format.
+
+        Raises
+        ------
+        MissingExtraError
+            If it needs an extra that is not installed.
+        """
+        if (extra := self.missing_extra) is not None:
+            raise MissingExtraError(extra, f"a {self.name} file")
         open_source: OpenSource = import_module(self.module).open_source
         return open_source(location, name, options)
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    return find_spec(package) is not None
 
 
 _TEXT = FileFormat("text", (".txt",), "neardup.files.plain")
@@ -69,6 +94,9 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
+    FileFormat("docx", (".docx",), "neardup.files.docx"),
+    FileFormat("odt", (".odt",), "neardup.files.odt"),
+    FileFormat("pdf", (".pdf",), "neardup.files.pdf", extra="documents", package="pypdfium2"),
     FileFormat("bytes", (), "neardup.files.bytefile"),
 )
 """All formats, in the order in which messages name them."""
@@ -94,6 +122,30 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
     if found is None or (compression_of(name) is not None and not found.is_compressible):
         return None
     return found
+
+
+def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
+    """Return whether a file of a folder is an input: of a format that can be read here.
+
+    A format that was chosen is one, so that whoever opens the file says what it needs.
+    """
+    found = format_of(name, options)
+    if found is None:
+        return False
+    return options.input_format != "auto" or found.missing_extra is None
+
+
+def missing_extras(endings: Iterable[str]) -> dict[str, list[str]]:
+    """Return the extras that files of some endings need and that are not installed.
+
+    Each with those of the endings that need it.
+    """
+    missing: dict[str, list[str]] = {}
+    for ending in endings:
+        found = format_of(f"a{ending}")
+        if found is not None and found.missing_extra is not None:
+            missing.setdefault(found.missing_extra, []).append(ending)
+    return missing
 
 
 def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) -> FileFormat:

@@ -12,7 +12,7 @@ from typing import Any
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
 from neardup.files.datasets import saved_rows
-from neardup.files.formats import KNOWN_SUFFIXES, format_of
+from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, list_endings, passed_over
 from neardup.files.markers import STARTED, SUCCESS, check_is_complete, read_marker
@@ -33,7 +33,7 @@ class Found:
     def take(self, location: str, options: InputOptions) -> None:
         """Put a file of a folder where its name says that it belongs."""
         name = path_of(location)
-        is_input = is_archive(name, options) or format_of(name, options) is not None
+        is_input = is_archive(name, options) or is_readable(name, options)
         (self.files if is_input else self.passed_over).append(location)
 
     def sorted_if_any(self, what: str) -> Found:
@@ -95,7 +95,7 @@ class Archives:
         if location not in self._opened:
 
             def is_input(name: str) -> bool:
-                return format_of(name, self._options) is not None
+                return is_readable(name, self._options)
 
             unpacked = unpack(location, is_input)
             files: list[str] = sorted(unpacked.files)

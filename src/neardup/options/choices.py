@@ -31,7 +31,10 @@ PresetName = Literal["editions", "quotations", "rewording"]
 CutUnit = Literal["passages", "paragraphs", "lines"]
 Side = Literal["query", "doc"]
 
-TextFormat = Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
+DocumentFormat = Literal["docx", "odt", "pdf"]
+TextFormat = (
+    Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"] | DocumentFormat
+)
 InputFormat = TextFormat | Literal["bytes"]
 OnError = Literal["raise", "skip"]
 Engine = Literal["threads", "spark"]

@@ -72,7 +72,7 @@ def test_text_lines__not_utf8(make_file):
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"%PDF-1.7\n", "a PDF document"),
+        (b"%PDF-1.7\n", "a PDF document, not text; read it with input_format pdf (--input"),
         (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
         (b"PAR1\x15\x04", "a Parquet file, not text; read it with input_format parquet"),
         (b"\x1f\x8b\x08", "compressed with gzip; let its name end in .gz"),

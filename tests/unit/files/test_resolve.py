@@ -198,19 +198,19 @@ def test_resolve_paths__unknown_suffix_is_text_if_it_is_named(corpus):
 
 def test_resolve_paths__passed_over_in_folders(corpus, make_file):
     for name in (
-        "x.PDF",
-        "y.pdf",
+        "x.DOC",
+        "y.doc",
         "sub/notes.md.gz",
         "sub/Makefile",
-        ".hidden.pdf",
+        ".hidden.doc",
         "z.parquet.gz",
     ):
         make_file(f"corpus/{name}", LINE)
-    expected = {".pdf": 2, "": 1, ".md": 1, ".md.gz": 1, ".parquet.gz": 1}
+    expected = {".doc": 2, "": 1, ".md": 1, ".md.gz": 1, ".parquet.gz": 1}
     for paths in (["corpus"], ["corpus/**"], ["corp*"], ["corpus", "corpus/sub", str(corpus)]):
         found = resolve_paths(paths)
         assert passed_over(found) == expected
-        assert list(passed_over(found)) == [".pdf", "", ".md", ".md.gz", ".parquet.gz"]
+        assert list(passed_over(found)) == [".doc", "", ".md", ".md.gz", ".parquet.gz"]
     named = resolve_paths(["corpus", "./corpus/README.md"])
     assert passed_over(named) == {name: n for name, n in expected.items() if name != ".md"}
     assert "README.md" in [source.name for source in named]

@@ -162,9 +162,10 @@ def deduplicate(
         Name of the column of the ids; None: ``id``, if all inputs have one. Otherwise, and where
         it is empty, an id is ``<file name>:<row number>``.
     input_format
-        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet`` or ``arrow``: what all files
-        are read as, whatever their endings. ``auto``: by ending; a file that is named and has
-        another one is text, those of a folder are passed over and counted in the summary.
+        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``docx``, ``odt``
+        or ``pdf``: what all files are read as, whatever their endings. ``auto``: by ending; a file
+        that is named and has another one is text, those of a folder are passed over and counted in
+        the summary.
         ``bytes``: each file is one document, whatever it holds, and its bytes are tokens.
     encoding
         Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.

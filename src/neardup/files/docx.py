@@ -1,0 +1,159 @@
+"""Word documents (.docx): the text that a reader sees, notes behind it.
+
+Read are the body and the notes, as the office program would show them: what was inserted while
+changes were tracked, without what was deleted; text boxes, once; no headers, footers, comments,
+codes of fields nor hidden text.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
+from neardup.files.package import Events, Package, TextWriter
+
+if TYPE_CHECKING:
+    from neardup.files.input_options import InputOptions
+
+_KIND = "a Word document"
+
+# Namespaces as nearly all programs write them, and as the strict variant has them.
+_WORD = (
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main",
+)
+_MATH = (
+    "http://schemas.openxmlformats.org/officeDocument/2006/math",
+    "http://purl.oclc.org/ooxml/officeDocument/math",
+)
+_COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+_RELATIONSHIP = "http://schemas.openxmlformats.org/package/2006/relationships Relationship"
+
+
+def _word(*names: str) -> frozenset[str]:
+    return frozenset(f"{space} {name}" for space in _WORD for name in names)
+
+
+_TEXTS = _word("t") | {f"{space} t" for space in _MATH}
+_LINES = _word("p", "tr")
+_CELLS = _word("tc")
+_BOXES = _word("txbxContent")
+_RUNS = _word("r")
+_HIDDEN = _word("vanish")
+_VALUE = _word("val")
+# What was deleted or moved away, and a second form of what stands before it.
+_SKIPPED = _word("del", "moveFrom") | {f"{_COMPATIBILITY} Fallback"}
+_CHARACTERS = {
+    **dict.fromkeys(_word("tab", "ptab"), "\t"),
+    **dict.fromkeys(_word("br", "cr"), "\n"),
+    **dict.fromkeys(_word("noBreakHyphen"), "\N{NON-BREAKING HYPHEN}"),
+}
+# In properties of a paragraph these are stops, not characters.
+_PROPERTIES = _word("pPr")
+
+
+def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
+    """Return the source of a Word document."""
+    return ExtractedFileSource(location, name, extract=extract, options=options, kind=_KIND)
+
+
+def extract(data: bytes, options: InputOptions) -> str:
+    """Return the text of a Word document.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is none, damaged, encrypted, or larger than limits allow.
+    """
+    package = Package(data, _KIND)
+    main = next(iter(_targets(package, "", "officeDocument")), None)
+    if main is None:
+        message = f"not {_KIND}: it does not say what its text is; get a full copy"
+        raise UnreadableFileError(message)
+    writer = TextWriter()
+    notes = [part for kind in ("footnotes", "endnotes") for part in _targets(package, main, kind)]
+    for part in (main, *notes):
+        package.parse(part, _Body(writer))
+        writer.end_line()
+    return str(writer)
+
+
+def _targets(package: Package, part: str, kind: str) -> list[str]:
+    """Return the parts that stand to another one, or to the package, in a relationship."""
+    folder, name = posixpath.split(part)
+    listed = posixpath.join(folder, "_rels", f"{name}.rels")
+    if not package.has(listed):
+        return []
+    relationships = _Relationships(kind)
+    package.parse(listed, relationships)
+    paths = [posixpath.normpath(posixpath.join("/", folder, t)) for t in relationships.targets]
+    return [path.lstrip("/") for path in paths]
+
+
+class _Relationships(Events):
+    """The targets of all relationships of a kind."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self.targets: list[str] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        kind = attributes.get("Type", "").rpartition("/")[2]
+        is_inside = attributes.get("TargetMode") != "External"
+        if name == _RELATIONSHIP and kind == self._kind and is_inside and "Target" in attributes:
+            self.targets.append(attributes["Target"])
+
+    def end(self, name: str) -> None:
+        pass
+
+
+class _Body(Events):
+    """The text of a part."""
+
+    def __init__(self, writer: TextWriter) -> None:
+        self._writer = writer
+        # How deep within elements that are not read, and within those of properties.
+        self._n_skipped = self._n_properties = 0
+        self._is_text = self._is_hidden = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if self._n_skipped or name in _SKIPPED:
+            self._n_skipped += 1
+        elif name in _TEXTS:
+            self._is_text = True
+        elif name in _RUNS:
+            self._is_hidden = False
+        elif name in _HIDDEN:
+            value = next((attributes[key] for key in _VALUE if key in attributes), "1")
+            # Of the mark at a paragraph's end it says nothing of the paragraph.
+            self._is_hidden = value not in ("0", "false", "off") and not self._n_properties
+        elif name in _PROPERTIES:
+            self._n_properties += 1
+        elif name in _CHARACTERS and not self._n_properties:
+            self._add(_CHARACTERS[name])
+        elif name in _BOXES:
+            self._writer.end_line()
+
+    def end(self, name: str) -> None:
+        if self._n_skipped:
+            self._n_skipped -= 1
+        elif name in _TEXTS:
+            self._is_text = False
+        elif name in _RUNS:
+            self._is_hidden = False
+        elif name in _PROPERTIES:
+            self._n_properties -= 1
+        elif name in _LINES:
+            self._writer.end_line()
+        elif name in _CELLS:
+            self._writer.end_cell()
+
+    def text(self, text: str) -> None:
+        if self._is_text and not self._n_skipped:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        if not self._is_hidden:
+            self._writer.add(text)

@@ -1,0 +1,177 @@
+"""Documents that are zip files of XML, as office programs and e-book makers write them.
+
+XML is read as a stream of events by expat, which needs no more memory for a deep or long document
+than for another, and is stopped at the first declaration of a document type: entities are declared
+there, and with them bombs made of a few lines.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from xml.parsers import expat
+
+from neardup.files.extracted import MAX_TEXT_BYTES, UnreadableFileError
+
+MOST_XML_BYTES = 1 << 28
+"""XML of one document, unpacked."""
+
+_PIECE = 1 << 16
+_ENCRYPTED = 1
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError),
+    *(ValueError, ArithmeticError, LookupError, AssertionError),
+)
+
+
+class Events(ABC):
+    """Takes the events of an XML file; elements are called by namespace, a space, and name."""
+
+    @abstractmethod
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take the start of an element."""
+
+    @abstractmethod
+    def end(self, name: str) -> None:
+        """Take the end of an element."""
+
+    def text(self, text: str) -> None:  # noqa: B027 - not all need it
+        """Take some of the characters between two elements."""
+
+
+class Package:
+    """A zip file of XML parts.
+
+    Parameters
+    ----------
+    data
+        The file.
+    kind
+        What it should be, for messages, such as ``a Word document``.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is no zip file.
+    """
+
+    def __init__(self, data: bytes, kind: str) -> None:
+        self.kind = kind
+        self._n_bytes = 0
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except _DAMAGE as error:
+            if data.startswith(_COMPOUND_FILE):
+                message = (
+                    f"not {kind} but an older one of Microsoft Office, or one with a password; "
+                    "save it without, in the newer format"
+                )
+                raise UnreadableFileError(message) from None
+            raise UnreadableFileError(f"not {kind}: {error}; get a full copy") from None
+
+    def has(self, part: str) -> bool:
+        """Return whether there is a part of this name."""
+        return part in self._zip.NameToInfo
+
+    def read(self, part: str) -> bytes:
+        """Return a part that is wanted as a whole; it counts as XML."""
+        out = io.BytesIO()
+        self._copy(part, out.write)
+        return out.getvalue()
+
+    def parse(self, part: str, events: Events) -> None:
+        """Read a part as XML.
+
+        Raises
+        ------
+        UnreadableFileError
+            If it is not there, damaged, encrypted or no XML, or has more than limits allow.
+        """
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartElementHandler = events.start
+        parser.EndElementHandler = events.end
+        parser.CharacterDataHandler = events.text
+        parser.StartDoctypeDeclHandler = self._refuse_declaration
+        try:
+            self._copy(part, parser.Parse)
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            message = f"{part} in it is no valid XML: {error}; get a full copy"
+            raise UnreadableFileError(message) from None
+
+    def _copy(self, part: str, take: object) -> None:
+        info = self._zip.NameToInfo.get(part)
+        if info is None:
+            message = f"not {self.kind}: it has no {part}; get a full copy"
+            raise UnreadableFileError(message)
+        if info.flag_bits & _ENCRYPTED:
+            message = f"{part} in it is encrypted; save it without a password"
+            raise UnreadableFileError(message)
+        assert callable(take)
+        try:
+            with self._zip.open(info) as stream:
+                while piece := stream.read(_PIECE):
+                    self._n_bytes += len(piece)
+                    if self._n_bytes > MOST_XML_BYTES:
+                        message = (
+                            f"it has more than {MOST_XML_BYTES >> 20} MB of XML, as files made to "
+                            "fill the memory have; leave it out"
+                        )
+                        raise UnreadableFileError(message)
+                    take(piece)
+        except expat.ExpatError:
+            raise
+        except _DAMAGE as error:
+            message = f"{part} in it is damaged: {error}; get a full copy"
+            raise UnreadableFileError(message) from None
+
+    def _refuse_declaration(self, *_: object) -> None:
+        message = (
+            "XML in it declares a document type, which may be a bomb of entities and is not read; "
+            "leave the file out"
+        )
+        raise UnreadableFileError(message)
+
+
+class TextWriter:
+    """Puts a text together: paragraphs on lines, cells of a row with tabs between them."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._break = ""
+        self._n_characters = 0
+
+    def add(self, text: str) -> None:
+        """Append characters.
+
+        Raises
+        ------
+        UnreadableFileError
+            If there are more than a text may have.
+        """
+        if not text:
+            return
+        if self._break and self._parts:
+            self._parts.append(self._break)
+        self._break = ""
+        self._parts.append(text)
+        self._n_characters += len(text)
+        if self._n_characters > MAX_TEXT_BYTES:
+            message = f"its text is longer than {MAX_TEXT_BYTES >> 20} MB; leave it out"
+            raise UnreadableFileError(message)
+
+    def end_line(self) -> None:
+        """End a paragraph or a row, if anything follows."""
+        self._break = "\n"
+
+    def end_cell(self) -> None:
+        """End a cell, if anything follows."""
+        self._break = "\t"
+
+    def __str__(self) -> str:
+        return "".join(self._parts)

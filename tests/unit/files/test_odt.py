@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import io
+import random
+
+import odfdo
+import pytest
+
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.input_options import InputOptions
+from neardup.files.odt import extract
+from tests.archives import zip_of
+from tests.documents import odt_of
+
+
+def text_of(data: bytes) -> str:
+    return extract(data, InputOptions())
+
+
+def p(content: str = "") -> str:
+    return f"<text:p>{content}</text:p>"
+
+
+def cell(*content: str) -> str:
+    return f"<table:table-cell>{''.join(content)}</table:table-cell>"
+
+
+NOTE = (
+    "<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+    f"{p('at the foot')}</text:note-body></text:note>"
+)
+CASES = {
+    "paragraphs": (f"<text:h>Title</text:h>{p('one')}{p()}{p('two')}", "Title\none\ntwo"),
+    "white space": (p("\n  a \t b<text:span> c</text:span>  d\n"), "a b c d "),
+    "characters": (
+        p('a<text:s/><text:s text:c="3"/>b<text:tab/>c<text:line-break/>d'),
+        "a    b\tc\nd",
+    ),
+    "space behind an element": (p("a<text:tab/> b"), "a\t b"),
+    "list": (f"<text:list><text:list-item>{p('a')}</text:list-item></text:list>{p('b')}", "a\nb"),
+    "table": (
+        "<table:table>"
+        f"<table:table-row>{cell(p('a'))}{cell(p('b'), p('c'))}</table:table-row>"
+        f"<table:table-row>{cell(p('d'))}{cell()}</table:table-row></table:table>{p('e')}",
+        "a\tb\nc\nd\ne",
+    ),
+    "notes": (p(f"be{NOTE}fore") + p("after"), "before\nafter\nat the foot"),
+    "comments": (p(f"a<office:annotation>{p('why?')}</office:annotation>b"), "ab"),
+    "deleted": (f"<text:tracked-changes>{p('gone')}</text:tracked-changes>{p('here')}", "here"),
+    "frames": (
+        p(
+            f"out<draw:frame><draw:text-box>{p('in')}</draw:text-box><svg:desc>?</svg:desc></draw:frame>"
+        ),
+        "out\nin",
+    ),
+    "contents": (
+        "<text:table-of-content><text:table-of-content-source><text:index-title-template>T"
+        "</text:index-title-template></text:table-of-content-source><text:index-body>"
+        f"{p('1 One')}</text:index-body></text:table-of-content>",
+        "1 One",
+    ),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), CASES.values(), ids=CASES)
+def test_extract__what_a_reader_sees(body, expected):
+    assert text_of(odt_of(body)) == expected
+
+
+def test_extract__as_another_reader():
+    rng = random.Random(2)
+    document = odfdo.Document("text")
+    document.body.clear()
+    expected = []
+    for _ in range(60):
+        words = " ".join(rng.choices(["one", "zwei", "trois", "<&>", "é\u0301", "四"], k=9))
+        kind = odfdo.Header(1, words) if rng.random() < 0.2 else odfdo.Paragraph(words)
+        document.body.append(kind)
+        expected.append(words)
+    out = io.BytesIO()
+    document.save(out)
+    assert text_of(out.getvalue()).split("\n") == expected
+
+
+def test_extract__long_line_and_deep_nesting():
+    assert text_of(odt_of(p("x" * 12_000_000))) == "x" * 12_000_000
+    depth = 100_000
+    assert text_of(odt_of(p("<text:span>" * depth + "a" + "</text:span>" * depth))) == "a"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"text", "not an OpenDocument text: File is not a zip file; get a full copy"),
+        (zip_of([("a", b"")]), "not an OpenDocument text: it has no content.xml; get a full copy"),
+        (
+            odt_of("", kind="spreadsheet"),
+            "not an OpenDocument text, but another OpenDocument; save",
+        ),
+        (odt_of("<text:p>"), "content.xml in it is no valid XML: mismatched tag"),
+        (
+            odt_of("", prolog="<!DOCTYPE a []>"),
+            "XML in it declares a document type, which may be a",
+        ),
+        (
+            odt_of("", manifest="<m:file-entry><m:encryption-data/></m:file-entry>"),
+            "the document is encrypted; save it without a password",
+        ),
+    ],
+)
+def test_extract__what_cannot_be_read(data, message):
+    with pytest.raises(UnreadableFileError) as caught:
+        text_of(data)
+    assert str(caught.value).startswith(message)
+
+
+def test_extract__spaces_that_are_a_bomb():
+    text = text_of(odt_of(p('<text:s text:c="99999999999"/><text:s text:c="x"/>a')))
+    assert text == " " * 10_001 + "a"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_extract__damage(seed):
+    rng = random.Random(seed)
+    whole = odt_of(p("some text") * 20)
+    n_refused = 0
+    for number in range(150):
+        data = bytearray(whole)
+        for place in rng.sample(range(len(data)), 1 + number % 4):
+            data[place] = rng.randrange(256)
+        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
+        try:
+            text_of(bytes(data))
+        except UnreadableFileError:
+            n_refused += 1
+    assert n_refused

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import io
+import random
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pypdf
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from neardup.errors import MissingExtraError
+from neardup.files import formats
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.input_options import InputOptions
+from neardup.files.pdf import extract
+from neardup.files.resolve import resolve_paths
+
+
+def text_of(data: bytes) -> str:
+    return extract(data, InputOptions())
+
+
+def pdf_of(*pages: list[str]) -> bytes:
+    out = io.BytesIO()
+    canvas = Canvas(out, invariant=True)
+    for lines in pages:
+        for number, line in enumerate(lines):
+            canvas.drawString(72, 760 - 14 * number, line)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def encrypted(data: bytes, user: str, owner: str = "owner") -> bytes:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(data))
+    writer.encrypt(user, owner, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+TWO = pdf_of(["One two three", "four é"], [], ["five"])
+
+
+def test_extract__lines_of_pages():
+    assert text_of(TWO) == "One two three\nfour é\nfive"
+
+
+def test_extract__as_another_reader():
+    rng = random.Random(3)
+    pages = [
+        [" ".join(rng.choices(["one", "two", "(three)", "four\\five"], k=8)) for _ in range(30)]
+        for _ in range(3)
+    ]
+    data = pdf_of(*pages)
+    other = "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(data)).pages)
+    assert (
+        text_of(data).split() == other.split() == [w for p in pages for s in p for w in s.split()]
+    )
+
+
+def test_extract__word_broken_at_the_end_of_a_line():
+    """The hyphen that PDFium takes for one that breaks a word is left out."""
+    text = text_of(pdf_of(["This has been hyphen-", "ated by the setter, self-made by hand"]))
+    assert re.sub(r"\s+", " ", text).startswith("This has been hyphen")
+    assert "\ufffe" not in text
+    assert "\x02" not in text
+
+
+def test_extract__long_line():
+    out = io.BytesIO()
+    canvas = Canvas(out)
+    line = canvas.beginText(72, 760)
+    # PDF allows strings of 32,767 bytes.
+    for _ in range(50):
+        line.textOut("x" * 20_000)
+    canvas.drawText(line)
+    canvas.save()
+    assert text_of(out.getvalue()) == "x" * 1_000_000
+
+
+def test_extract__owner_password_alone():
+    """It forbids printing or copying, which is not what reading does."""
+    assert text_of(encrypted(TWO, "")) == text_of(TWO)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "not a PDF document that can be read: "),
+        (b"text", "not a PDF document that can be read: "),
+        (TWO[:300], "not a PDF document that can be read: "),
+        (encrypted(TWO, "secret"), "the document is encrypted; save it without a password"),
+        (pdf_of([]), "no text on its 1 page, which may be scanned; recognise it first, for"),
+        (pdf_of([], []), "no text on its 2 pages, which may be scanned; recognise it first, for"),
+    ],
+    ids=["empty", "text", "cut", "encrypted", "blank", "blank pages"],
+)
+def test_extract__what_cannot_be_read(data, message):
+    with pytest.raises(UnreadableFileError) as caught:
+        text_of(data)
+    assert str(caught.value).startswith(message)
+
+
+def test_extract__too_much_text(monkeypatch):
+    monkeypatch.setattr("neardup.files.pdf.MAX_TEXT_BYTES", 10)
+    with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
+        text_of(TWO)
+
+
+def test_extract__in_threads():
+    documents = [pdf_of([f"document {number}"] * 20) for number in range(24)]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(text_of, documents))
+    assert [text.split("\n")[0] for text in found] == [f"document {n}" for n in range(24)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_extract__damage(seed):
+    rng = random.Random(seed)
+    n_refused = 0
+    for number in range(100):
+        data = bytearray(TWO)
+        for place in rng.sample(range(len(data)), 1 + number % 20):
+            data[place] = rng.randrange(256)
+        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
+        try:
+            text_of(bytes(data))
+        except UnreadableFileError:
+            n_refused += 1
+    assert n_refused
+
+
+@pytest.fixture
+def without_pdfium(monkeypatch):
+    monkeypatch.setattr(formats, "_is_installed", lambda package: package != "pypdfium2")
+
+
+def test_missing_extra__of_a_file_that_is_named(tmp_path, without_pdfium):
+    (tmp_path / "a.pdf").write_bytes(TWO)
+    with pytest.raises(
+        MissingExtraError, match=r"^a pdf file needs an extra: pip install 'neardup\["
+    ):
+        resolve_paths([str(tmp_path / "a.pdf")])
+
+
+def test_missing_extra__in_a_folder(tmp_path, without_pdfium):
+    """Such files are passed over, unless all are to be read as PDF."""
+    (tmp_path / "a.pdf").write_bytes(TWO)
+    (tmp_path / "b.txt").write_bytes(b"text")
+    assert resolve_paths([str(tmp_path)]).passed_over == {".pdf": 1}
+    assert formats.missing_extras([".pdf", ".txt", ".md"]) == {"documents": [".pdf"]}
+    with pytest.raises(MissingExtraError):
+        resolve_paths([str(tmp_path)], InputOptions(input_format="pdf"))
