@@ -95,6 +95,8 @@ def test_estimate__places(run, here, sketched):
         ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
         ("smallest", "--places", "--places need sketches of kind edit, got smallest"),
         ("smallest", "--clusters first --measure jaccard", "--measure has no effect with clusters"),
+        ("smallest", "--clusters first --pairs p.csv", "--pairs has no effect with clusters; leav"),
+        ("smallest", "--pairs none.csv", "none.csv: no such file"),
         ("smallest", "--measure containment --threshold 0.5", "--measure containment needs sket"),
         ("modulo", "--measure containment", "--measure has no effect without --threshold; "),
         ("modulo", "--min-significance 3", "--min-significance needs sketches of kind edit, got"),
@@ -126,6 +128,22 @@ def test_estimate__containment_and_significance(run, here, sketched):
     )
     [row] = rows_of(here / "q.csv")
     assert (row["id_a"], row["id_b"]) == ("d0", "d1")
+
+
+def test_estimate__listed_pairs(run, here, write_file, sketched):
+    sketched(["a b c d", "a b c e", "x y z", "a b c d"], "--ngram", "1")
+    write_file("p.csv", "id_a,id_b\nd3,d0\nd2,d1\n")
+    outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "e.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1] == "2 pairs"
+    found = [(row["id_a"], row["id_b"], row["similarity"]) for row in rows_of(here / "e.csv")]
+    assert found == [("d3", "d0", "1.0"), ("d2", "d1", "0.0")]
+    outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "p.csv", "--overwrite")
+    assert outcome.err == "error: p.csv is an input, and would be replaced; choose another name\n"
+    write_file("q.csv", "id_a,id_b\nd3,d9\n")
+    outcome = run("estimate", "s.parquet", "--pairs", "q.csv", "-o", "f.csv")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("error: q.csv: there is no sketch of id_b 'd9'; id_a is of the")
 
 
 def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):

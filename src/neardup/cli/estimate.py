@@ -21,6 +21,7 @@ _EPILOG = """\b
 Examples:
   neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
   neardup estimate quotes.parquet books.parquet --measure containment --threshold 0.8 -o in.csv
+  neardup estimate corpus.sketches.parquet --pairs candidates.csv -o checked.csv
   neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
   neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
 """
@@ -40,6 +41,7 @@ def command(
     measure: EstimatedMeasure | None,
     threshold: str | None,
     min_significance: float | None,
+    pairs: str | None,
     places: bool,
     clusters: Any,
     limit: int | None,
@@ -64,12 +66,13 @@ def command(
     from neardup.jobs.sketch.estimate import estimate
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    target.check_apart([str(path) for path in (sketches, other) if path is not None])
+    target.check_apart([str(path) for path in (sketches, other, pairs) if path is not None])
     if clusters is not None:
         _check_alone(
             other=other,
             measure=measure,
             min_significance=min_significance,
+            pairs=pairs,
             places=places or None,
             limit=limit,
             workers=workers,
@@ -83,6 +86,7 @@ def command(
             measure=measure,
             threshold=threshold,
             min_significance=min_significance,
+            pairs=pairs,
             places=places,
             limit=limit,
             workers=workers,

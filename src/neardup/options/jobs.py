@@ -336,7 +336,9 @@ _ESTIMATE = (
         usual="all pairs",
     ),
     table.MIN_SIGNIFICANCE,
-    table.PLACES,
+)
+_LISTED = table.PAIRS.but(
+    help="Only the pairs that this table lists as id_a and id_b; of A and of B, if there are both."
 )
 
 SERVE = (
@@ -488,6 +490,8 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "estimate": (
         table.OUTPUT,
         *_ESTIMATE,
+        _LISTED,
+        table.PLACES,
         table.CLUSTERS.but(
             kind=table.REPRESENTATIVE.kind,
             default=None,
@@ -530,7 +534,7 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
     ),
     "compare": (*_COMPARE, *_RUN),
     "sketch": (*_SKETCH, *_RUN),
-    "estimate": (*_ESTIMATE, table.LIMIT, *_RUN),
+    "estimate": (*_ESTIMATE, table.PLACES, table.LIMIT, *_RUN),
     "cluster_sketches": (table.THRESHOLD.but(default="0.5"), table.REPRESENTATIVE),
     "align": (
         *_AGAINST,

@@ -10,8 +10,9 @@ from neardup.clustering.from_pairs import SimilarPairs, choose_from_pairs, join_
 from neardup.clustering.keep import parse_keep
 from neardup.files.inputs import passed_over
 from neardup.jobs.dedup.decide import Assignment
-from neardup.jobs.dedup.numbered_pairs import READING_PAIRS, NumberedPairs, PairSource
+from neardup.jobs.dedup.numbered_pairs import NumberedPairs, PairSource
 from neardup.jobs.dedup.pair_terms import PairTerms
+from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Clusters
 from neardup.reading.catalogue import Catalogue

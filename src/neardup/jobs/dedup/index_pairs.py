@@ -16,8 +16,9 @@ from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.rows import RowBlock
-from neardup.jobs.dedup.numbered_pairs import READING_PAIRS, NumberedPairs
+from neardup.jobs.dedup.numbered_pairs import NumberedPairs
 from neardup.jobs.pairs.about import AboutPairs
+from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.matching.measures import Measure, Number
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

@@ -13,9 +13,6 @@ from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner
 from neardup.tables import Floats, Int32s
 
-READING_PAIRS = "pairs"
-"""The stage in which pairs are read, or looked up."""
-
 
 @dataclass(frozen=True)
 class NumberedPairs:

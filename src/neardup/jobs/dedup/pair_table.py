@@ -17,14 +17,14 @@ from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.dedup.numbered_pairs import READING_PAIRS, NumberedPairs
+from neardup.jobs.dedup.numbered_pairs import NumberedPairs
 from neardup.jobs.pairs.about import AboutPairs, read_about
+from neardup.jobs.pairs.id_columns import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
 from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner
 from neardup.storage.ids import IdTable
 from neardup.tables import Floats, Int64s
 
-_IDS = ("id_a", "id_b")
 _SIMILARITY = "similarity"
 
 
@@ -48,7 +48,7 @@ class PairTable:
 
         def read(_: Source, block: RowBlock) -> list[pa.Array]:
             table = self._checked(block)
-            return [self._ids(table, name).unique() for name in _IDS]
+            return [read_ids(table, name, self.name).unique() for name in ID_COLUMNS]
 
         reading = ReadingPass(READING_PAIRS, self.sources, runner)
         found = [parts for _, parts in reading.map(read, self.sources)]
@@ -70,7 +70,9 @@ class PairTable:
             table = self._checked(block)
             similarities = self._similarities(table, block.numbers)
             # The first one's ids come in runs: each is looked up once.
-            encoded = [as_text(self._ids(table, name)).dictionary_encode() for name in _IDS]
+            encoded = [
+                as_text(read_ids(table, name, self.name)).dictionary_encode() for name in ID_COLUMNS
+            ]
             found = [known.find(column.dictionary) for column in encoded]
             left, right = (
                 rows[places][column.indices.to_numpy()]
@@ -100,28 +102,8 @@ class PairTable:
 
     def _checked(self, block: RowBlock) -> pa.Table:
         table = block.to_table()
-        for name in (*_IDS, _SIMILARITY):
-            if table.column_names.count(name) != 1:
-                columns = ", ".join(map(repr, table.column_names))
-                message = (
-                    f"{self.name} has no column {name!r}, or several; pairs are id_a, id_b and "
-                    f"similarity, as `neardup pairs` writes them, and not {columns}"
-                )
-                raise InvalidInputError(message)
+        check_columns(table, (*ID_COLUMNS, _SIMILARITY), self.name)
         return table
-
-    def _ids(self, table: pa.Table, name: str) -> pa.Array:
-        ids = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], pa.string())
-        if pa.types.is_dictionary(ids.type):
-            ids = ids.dictionary_decode()
-        is_text = pa.types.is_large_string(ids.type) or pa.types.is_string(ids.type)
-        if ids.null_count or not (is_text or pa.types.is_integer(ids.type)):
-            message = (
-                f"{self.name}: column {name!r} holds {ids.type} values, or nulls; ids are strings "
-                "or whole numbers"
-            )
-            raise InvalidInputError(message)
-        return ids
 
     def _similarities(self, table: pa.Table, numbers: Int64s) -> Floats:
         try:

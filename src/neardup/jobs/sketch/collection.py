@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
+from neardup.jobs.sketch.listed_pairs import read_listed_pairs
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.matching.pieces import check_limit
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows, Wanted
-from neardup.sketches.pairs import Pairs, count_pairs, list_pairs
+from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
 
 # Where nothing is asked of pairs all are estimated; more than these are hardly wanted.
 MOST_PAIRS = 20_000_000
+
+
+@dataclass(frozen=True)
+class AskedPairs:
+    """Pairs of rows to be estimated, some at a time: ``n_all``, or no more than that.
+
+    ``count_up_to`` counts the pairs whose first row is not behind a row, those included that are
+    not estimated; None where all are.
+    """
+
+    parts: Iterator[Pairs]
+    n_all: int
+    count_up_to: Callable[[int], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,12 +57,27 @@ class Collection:
         """Whether one row with another is another pair than the other way round."""
         return self.n_left is None and wanted.measure in self.kind.directed_measures
 
-    def pairs(self, wanted: Wanted, limit: int | None, runner: Runner) -> Iterator[Pairs]:
-        """Return all pairs to be estimated, in ascending order, some at a time."""
+    def listed(self, pairs: Any, runner: Runner) -> AskedPairs:
+        """Return the pairs that a table lists, in its order; errors as of ``read_listed_pairs``."""
+        left, right = read_listed_pairs(pairs, (self.left_ids, self.right_ids), self.n_left, runner)
+        return AskedPairs(cut_pairs(left, right), len(left))
+
+    def pairs(self, wanted: Wanted, limit: int | None, runner: Runner) -> AskedPairs:
+        """Return all pairs that may be wanted, in ascending order."""
+        n, n_left, is_directed = len(self.rows), self.n_left, self.is_directed(wanted)
         if wanted.is_restricted:
-            return self.kind.candidates(
-                self.rows, wanted, n_left=self.n_left, limit=limit, runner=runner
+            parts = self.kind.candidates(
+                self.rows, wanted, n_left=n_left, limit=limit, runner=runner
             )
+        else:
+            parts = self._every_pair(limit)
+        return AskedPairs(
+            parts,
+            count_pairs(n, n_left, is_directed=is_directed),
+            lambda row: count_pairs_up_to(row, n, n_left, is_directed=is_directed),
+        )
+
+    def _every_pair(self, limit: int | None) -> Iterator[Pairs]:
         n_pairs = count_pairs(len(self.rows), self.n_left)
         check_limit(limit, n_pairs)
         if n_pairs > MOST_PAIRS:

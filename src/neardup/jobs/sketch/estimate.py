@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.jobs.sketch.collection import Collection
+from neardup.jobs.pairs.id_columns import READING_PAIRS
+from neardup.jobs.sketch.collection import AskedPairs, Collection
 from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
 from neardup.jobs.sketch.wanted import check_feature, make_wanted
 from neardup.matching.pieces import check_limit
@@ -23,7 +23,7 @@ from neardup.results import TableResult
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import Wanted
-from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to
+from neardup.sketches.pairs import Pairs
 from neardup.tables import Int64s
 
 
@@ -55,6 +55,7 @@ def estimate(
     measure: EstimatedMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     min_significance: float | None = None,
+    pairs: Any = None,
     places: bool = False,
     limit: int | None = None,
     workers: int | None = None,
@@ -79,6 +80,10 @@ def estimate(
     min_significance
         Of ``edit``: only pairs that are nearer than unrelated texts by so many standard deviations,
         above 0; 3 leaves few pairs that share nothing.
+    pairs
+        Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or in any
+        form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of ``other`` if that is
+        given.
     places
         Also report where the shorter text seems to lie in the longer one; for ``edit`` only.
     limit
@@ -113,8 +118,9 @@ def estimate(
     ------
     SketchMismatchError
         If the two were made by unlike schemes.
-    ReadError, SketchFormatError
-        If a file cannot be read, or is not one of sketches.
+    ReadError, SketchFormatError, InvalidInputError
+        If a file cannot be read, or is not one of sketches; if ``pairs`` has no such columns, or
+        names a document that has no sketch.
     ResultLimitError
         At more than ``limit`` pairs.
     InvalidParameterError
@@ -159,14 +165,19 @@ def estimate(
         min_significance=given["min_significance"],
     )
     collection = Collection.of(own, others)
-    with Runner(workers, progress) as runner, runner.stage("estimate") as note:
-        # Pairs are estimated as they are found: all of them would fill the memory.
-        pairs = collection.pairs(wanted, limit, runner)
-        found = _estimate_pairs(collection, pairs, wanted, limit, runner)
-        table = found.table
-        if places:
-            table = _add_places(table, collection)
-        note(estimated_pairs=found.n_pairs, pairs=len(table))
+    with Runner(workers, progress) as runner:
+        listed = None
+        if pairs is not None:
+            with runner.stage(READING_PAIRS):
+                listed = collection.listed(pairs, runner)
+        with runner.stage("estimate") as note:
+            # Pairs are estimated as they are found: all of them would fill the memory.
+            asked = listed or collection.pairs(wanted, limit, runner)
+            found = _estimate_pairs(collection, asked, wanted, limit, runner)
+            table = found.table
+            if places:
+                table = _add_places(table, collection)
+            note(estimated_pairs=found.n_pairs, pairs=len(table))
     summary = {
         "kind": own.kind,
         "documents": [len(own)] if others is None else [len(own), len(others)],
@@ -187,24 +198,23 @@ def estimate(
 class _Found:
     """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all.
 
-    Up to the last of them there are ``n_passed`` pairs, those included that are no candidates.
+    ``last`` is the first row of the last pair that was estimated, -1 for none.
     """
 
     table: pa.Table
     n_pairs: int
     n_unusable: int
-    n_passed: int
+    last: int
 
 
 def _estimate_pairs(
     collection: Collection,
-    parts: Iterator[Pairs],
+    asked: AskedPairs,
     wanted: Wanted,
     limit: int | None,
     runner: Runner,
 ) -> _Found:
     """Estimate pairs, and keep those that are wanted."""
-    is_directed = collection.is_directed(wanted)
 
     def work(pairs: Pairs) -> _Found:
         left, right = pairs
@@ -212,26 +222,22 @@ def _estimate_pairs(
         table = pa.table({"left": pa.array(left), "right": pa.array(right), **found.columns})
         if wanted.is_restricted:
             table = table.filter(pa.array(found.meeting(wanted)))
-        last = int(left[-1]) if len(left) else -1
-        n_passed = count_pairs_up_to(
-            last, len(collection.rows), collection.n_left, is_directed=is_directed
-        )
         n_unusable = int((~found.of(wanted.measure).is_usable).sum())
-        return _Found(table, len(found), n_unusable, n_passed)
+        return _Found(table, len(found), n_unusable, int(left[-1]) if len(left) else -1)
 
     nothing: Int64s = np.empty(0, np.int64)
     tables = [work((nothing, nothing)).table]
     n_found = n_unusable = n_pairs = 0
-    n_all = count_pairs(len(collection.rows), collection.n_left, is_directed=is_directed)
-    for part in runner.map(work, parts):
+    for part in runner.map(work, asked.parts):
         tables.append(part.table)
         n_found += len(part.table)
         n_unusable += part.n_unusable
         n_pairs += part.n_pairs
         check_limit(limit, n_found)
-        runner.report("estimate", part.n_passed, n_all)
-    runner.report("estimate", n_all, n_all)
-    return _Found(pa.concat_tables(tables), n_pairs, n_unusable, n_all)
+        passed = n_pairs if asked.count_up_to is None else asked.count_up_to(part.last)
+        runner.report("estimate", passed, asked.n_all)
+    runner.report("estimate", asked.n_all, asked.n_all)
+    return _Found(pa.concat_tables(tables), n_pairs, n_unusable, -1)
 
 
 def _add_places(table: pa.Table, collection: Collection) -> pa.Table:

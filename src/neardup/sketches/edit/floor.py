@@ -66,8 +66,9 @@ def least_common(threshold: float, shortest: int, spacing: float, neighbourhood:
     longer = 1 / max(1 + threshold - edge, 1e-9)
     difference = (1 - threshold) * longer
     allowed = 2 * (1 - threshold) * longer
-    n, end = neighbourhood, UNRELATED * float(_counted(neighbourhood, np.float64(spacing)))
-    start, value = (float(number) for number in _touching(np.float64(end), n))
+    n = neighbourhood
+    ends = UNRELATED * _counted(n, np.array([spacing]))
+    end, start, value = (float(numbers[0]) for numbers in (ends, *_touching(ends, n)))
     if allowed < value:
         disturbed = 1 - (1 - allowed) ** n
     elif allowed < end:
@@ -91,7 +92,7 @@ def most_similar_without_symbols(threshold: float, shortest: int, neighbourhood:
     return highest + 4 * half * (neighbourhood - 1) / shortest
 
 
-def _counted(neighbourhood: int, spacing: Floats | np.float64) -> Floats:
+def _counted(neighbourhood: int, spacing: Floats) -> Floats:
     """Return the least share of the windows of long runs that are not outside of their blocks.
 
     A long run has more symbols than an isolated edit leaves over, and for each of them at least
@@ -101,7 +102,7 @@ def _counted(neighbourhood: int, spacing: Floats | np.float64) -> Floats:
     return np.maximum(1 - 4 * (neighbourhood - 1) / (spacing * least_symbols), 0)
 
 
-def _touching(end: Floats | np.float64, n: int) -> tuple[Floats, Floats]:
+def _touching(end: Floats, n: int) -> tuple[Floats, Floats]:
     """Return where the line from (1, ``end``) touches h, and h there; 0 and 0 if nowhere."""
     # With z = (1 - x)^(1/n) the slopes are equal at z / n = z - (1 - end).
     z = np.minimum((1 - end) * n / max(n - 1, 1e-9), 1.0)

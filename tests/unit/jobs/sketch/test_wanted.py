@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +119,74 @@ def test_estimate__significant_pairs(texts):
 def test_estimate__refuses(kind, options, message):
     with pytest.raises(InvalidParameterError, match=message):
         neardup.estimate(neardup.sketch(["a"], kind=kind), **options)
+
+
+def test_estimate__listed_pairs_only(texts, tmp_path):
+    """In the order of the list, whatever else it has, and as often."""
+    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    every = {
+        (row["id_a"], row["id_b"]): row for row in neardup.estimate(sketches).pairs.to_pylist()
+    }
+    listed = [("chapter", "other"), ("book", "page"), ("chapter", "other")]
+    table = pa.table(
+        {"id_b": [b for _, b in listed], "n": [1, 2, 3], "id_a": [a for a, _ in listed]}
+    )
+    path = tmp_path / "pairs.csv"
+    pyarrow.csv.write_csv(table, path)
+    for pairs in (table, path, str(path), table.to_pylist()):
+        found = neardup.estimate(sketches, pairs=pairs)
+        assert found.pairs.to_pylist() == [every[pair] for pair in listed]
+        assert found.summary["estimated_pairs"] == 3
+    # The other way round a pair has its containments exchanged.
+    [turned] = neardup.estimate(
+        sketches, pairs=[{"id_a": "page", "id_b": "book"}]
+    ).pairs.to_pylist()
+    assert turned["containment_a"] == every["book", "page"]["containment_b"]
+    assert turned["similarity"] == every["book", "page"]["similarity"]
+
+
+def test_estimate__listed_pairs_and_more_that_is_asked(texts):
+    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    every = neardup.estimate(sketches).pairs
+    asked = {"measure": "containment", "threshold": 0.9}
+    turned = [{"id_a": row["id_b"], "id_b": row["id_a"]} for row in every.to_pylist()]
+    assert pairs_of(neardup.estimate(sketches, pairs=every, **asked)) == []
+    found = neardup.estimate(sketches, pairs=turned, **asked)
+    assert pairs_of(found) == [("chapter", "book"), ("page", "book"), ("page", "chapter")]
+    with pytest.raises(neardup.ResultLimitError):
+        neardup.estimate(sketches, pairs=turned, limit=2)
+
+
+def test_estimate__listed_pairs_of_two_collections(texts):
+    sketches = neardup.sketch(texts, id_column="id")
+    own, others = sketches[:2], sketches[2:]
+    listed = [{"id_a": "chapter", "id_b": "page"}]
+    assert pairs_of(neardup.estimate(own, others, pairs=listed)) == [("chapter", "page")]
+    message = r"^the table of pairs: there is no sketch of id_a 'page' and 1 more; id_a is of the"
+    wrong = [{"id_a": name, "id_b": "page"} for name in ("page", "chapter", "other")]
+    with pytest.raises(InvalidInputError, match=message):
+        neardup.estimate(own, others, pairs=wrong)
+
+
+def test_estimate__listed_pairs_by_numbers():
+    """Ids of CSV are strings, those of sketches may be numbers."""
+    rows = [{"id": number, "text": f"one two {number}"} for number in range(3)]
+    sketches = neardup.sketch(rows, id_column="id", ngram=1)
+    for pairs in ([{"id_a": "0", "id_b": "2"}], [{"id_a": 0, "id_b": 2}]):
+        assert pairs_of(neardup.estimate(sketches, pairs=pairs)) == [(0, 2)]
+    assert pairs_of(neardup.estimate(sketches, pairs=pa.table({"id_a": [], "id_b": []}))) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [{"a": "x", "b": "y"}],
+            r"^the table of pairs has no column 'id_a', or several; pairs are",
+        ),
+        ([{"id_a": 0.5, "id_b": 1.5}], r"^the table of pairs: column 'id_a' holds double values"),
+    ],
+)
+def test_estimate__refuses_other_tables(rows, message):
+    with pytest.raises(InvalidInputError, match=message):
+        neardup.estimate(neardup.sketch(["a"]), pairs=rows)
