@@ -13,7 +13,8 @@ from tests.oracles import edit_signature as oracle
 from tests.oracles import hashing
 from tests.oracles.edits import distance
 
-# Windows are hashed in chunks of 1,024, in four stretches; characters are read 16 at a time.
+# Windows are hashed in chunks of 1,024, in five stretches, and looked at in eights; up to 32
+# characters are read at a time.
 LENGTHS = [0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 64]
 ALPHABETS = {
     "ascii": "abcdefgh ",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, kernel
+from neardup.kernels._compile import helper, kernel, trailing_zeros
+from neardup.kernels.eights import ascii_end, load_eight
 from neardup.kernels.folding import decode
 from neardup.kernels.hashing import mix64
 from neardup.kernels.shingles import POWER
 from neardup.kernels.types import (
+    Bytes,
     ConstBytes,
     ConstInt64s,
     ConstUint32s,
@@ -18,13 +20,11 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-_0, _1, _2, _32 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(32)
+_0, _1, _5, _8, _32 = np.uint64(0), np.uint64(1), np.uint64(5), np.uint64(8), np.uint64(32)
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 # Windows hashed at a time; characters and hashes of so many stay in the first-level cache.
 _CHUNK = 1024
-# Bytes looked at together to see whether all are ASCII.
-_BLOCK = 16
 
 
 @helper
@@ -36,61 +36,61 @@ def _read_characters(
     Gives the next byte and the number of characters.
     """
     while n_codes < wanted and i < end:
-        if i + _BLOCK <= end and n_codes + _BLOCK <= wanted:
-            high = data[np.uint64(i)]
-            for k in range(1, _BLOCK):
-                high |= data[np.uint64(i + k)]
-            if high < 128:
-                for k in range(_BLOCK):
-                    codes[np.uint64(n_codes + k)] = data[np.uint64(i + k)]
-                i += _BLOCK
-                n_codes += _BLOCK
-                continue
         if data[i] < 128:
-            codes[n_codes] = data[i]
-            i += 1
+            n = ascii_end(data, i, min(end, i + wanted - n_codes)) - i
+            source, target = np.uint64(i), np.uint64(n_codes)
+            for k in range(np.uint64(n)):
+                codes[target + k] = data[source + k]
+            i += n
+            n_codes += n
         else:
             code_point, length = decode(data, i)
             codes[n_codes] = code_point
             i += length
-        n_codes += 1
+            n_codes += 1
     return np.int64(i), np.int64(n_codes)
 
 
 @helper
-def _hash_windows(
-    codes: Uint32s, n_windows: Int, neighbourhood: Int, steps: Uint64s, hashes: Uint64s
-) -> None:
+def _hash_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, hashes: Uint64s) -> None:
     """Hash every window of characters: sum of code * POWER^(characters after it) modulo 2^64.
 
     ``codes`` has one element more than there are characters, with any value.
     """
-    size = np.uint64(neighbourhood)
+    n, size = np.uint64(n_windows), np.uint64(neighbourhood)
     leaving = _1
     for _ in range(neighbourhood):
         leaving *= POWER
-    for j in range(np.uint64(n_windows)):
-        steps[j] = np.uint64(codes[j + size]) - np.uint64(codes[j]) * leaving
-    # A window's hash follows from the one before, five cycles later. Four stretches side by side
-    # wait for each other no more, and go 1.7 times as fast as one.
-    second = np.uint64(n_windows) >> _2
+    # By what each window's hash differs from POWER times that of the one before.
+    for j in range(n):
+        hashes[j] = np.uint64(codes[j + size]) - np.uint64(codes[j]) * leaving
+    # One hash follows from another four cycles later. Five stretches side by side wait for each
+    # other no more; pointers to six would not fit into the registers.
+    second = n // _5
     third = second + second
     fourth = third + second
-    a, b, c, d = _0, _0, _0, _0
+    fifth = fourth + second
+    a, b, c, d, e = _0, _0, _0, _0, _0
     for j in range(size):
         a = a * POWER + np.uint64(codes[j])
         b = b * POWER + np.uint64(codes[second + j])
         c = c * POWER + np.uint64(codes[third + j])
         d = d * POWER + np.uint64(codes[fourth + j])
+        e = e * POWER + np.uint64(codes[fifth + j])
     for j in range(second):
-        hashes[j], hashes[second + j], hashes[third + j], hashes[fourth + j] = a, b, c, d
-        a = a * POWER + steps[j]
-        b = b * POWER + steps[second + j]
-        c = c * POWER + steps[third + j]
-        d = d * POWER + steps[fourth + j]
-    for j in range(fourth + second, np.uint64(n_windows)):
-        hashes[j] = d
-        d = d * POWER + steps[j]
+        step_a, step_b, step_c = hashes[j], hashes[second + j], hashes[third + j]
+        step_d, step_e = hashes[fourth + j], hashes[fifth + j]
+        hashes[j], hashes[second + j], hashes[third + j] = a, b, c
+        hashes[fourth + j], hashes[fifth + j] = d, e
+        a = a * POWER + step_a
+        b = b * POWER + step_b
+        c = c * POWER + step_c
+        d = d * POWER + step_d
+        e = e * POWER + step_e
+    for j in range(fifth + second, n):
+        step_e = hashes[j]
+        hashes[j] = e
+        e = e * POWER + step_e
 
 
 @helper
@@ -108,17 +108,39 @@ def _sum_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, sums: Uint6
 
 @helper
 def _pick_hashes(
-    hashes: Uint64s, n_windows: Int, largest: np.uint64, seed: np.uint64, picked: Int64s
+    hashes: Uint64s,
+    n_windows: Int,
+    largest: np.uint64,
+    seed: np.uint64,
+    hits: Bytes,
+    eights: Int64s,
+    picked: Int64s,
 ) -> np.int64:
-    """Mix the hashes, and list windows with one of ``largest`` or less; gives their number."""
-    n_picked = np.int64(0)
+    """Mix the hashes, and list windows with one of ``largest`` or less; gives their number.
+
+    ``hits`` takes eight bytes more than there are windows, ``eights`` a number for each eight.
+    """
+    n = np.uint64(n_windows)
     # A loop of its own, which LLVM turns into vector code.
-    for j in range(np.uint64(n_windows)):
-        hashes[j] = mix64(hashes[j] ^ seed)
-    for j in range(np.uint64(n_windows)):
-        if hashes[j] <= largest:
-            picked[n_picked] = j
+    for j in range(n):
+        z = mix64(hashes[j] ^ seed)
+        hashes[j] = z
+        hits[j] = np.uint8(1) if z <= largest else np.uint8(0)
+    for j in range(n, n + _8):
+        hits[j] = 0
+    # First the few eights that have a hit: whether there is one cannot be guessed, so each is
+    # written in any case, and kept or written over.
+    n_eights = np.int64(0)
+    for first in range(0, n_windows, 8):
+        eights[np.uint64(n_eights)] = first
+        n_eights += np.int64(load_eight(hits, np.uint64(first)) != _0)
+    n_picked = np.int64(0)
+    for k in range(n_eights):
+        hit = load_eight(hits, np.uint64(eights[k]))
+        while hit != _0:
+            picked[n_picked] = eights[k] + (np.int64(trailing_zeros(hit)) >> 3)
             n_picked += 1
+            hit &= hit - _1
     return n_picked
 
 
@@ -171,8 +193,9 @@ def sign_texts(
     """
     room = symbols.shape[0]
     codes = np.zeros(_CHUNK + neighbourhood, np.uint32)
-    steps = np.empty(_CHUNK, np.uint64)
     hashes = np.empty(_CHUNK, np.uint64)
+    hits = np.empty(_CHUNK + 8, np.uint8)
+    eights = np.empty(_CHUNK // 8, np.int64)
     picked = np.empty(_CHUNK, np.int64)
     n_docs = int(offsets.shape[0] - 1)
     for doc in range(first, n_docs):
@@ -188,8 +211,8 @@ def sign_texts(
                 _sum_windows(codes, n_windows, neighbourhood, hashes)
                 n_picked = _pick_sums(hashes, n_windows, compression, residue, seed, picked)
             else:
-                _hash_windows(codes, n_windows, neighbourhood, steps, hashes)
-                n_picked = _pick_hashes(hashes, n_windows, largest, seed, picked)
+                _hash_windows(codes, n_windows, neighbourhood, hashes)
+                n_picked = _pick_hashes(hashes, n_windows, largest, seed, hits, eights, picked)
             if count + n_picked > room:
                 return doc
             for k in range(n_picked):

