@@ -55,7 +55,11 @@ def lay_out(results: Results) -> dict[str, str]:
         "scattered": changes_table(results["scattered"], "share", "% changed", PAPER_SCATTERED),
         "blocks": changes_table(results["blocks"], "blocks", "blocks", PAPER_BLOCKS),
         "places": places_table(results),
+        "lengths": lengths_table(results),
+        "single": single_table(results),
     }
+    if "verify" in results:
+        tables["verify"] = verify_table(results)
     return tables | ({"edits": edits_table(results)} if "edits" in results else {})
 
 
@@ -101,6 +105,45 @@ def speed_table(results: Results) -> str:
         )
     header = ("c", "hash", "symbols", "paper's", "pairs a second", "paper's")
     return table((*header, "million characters a second", "paper's"), rows)
+
+
+def lengths_table(results: Results) -> str:
+    """Lay out speeds of exact distances by length."""
+    rows = [(row["length"], row["pairs_per_second"], row["paper"]) for row in results["lengths"]]
+    return table(("characters", "pairs a second", "paper's"), rows)
+
+
+def single_table(results: Results) -> str:
+    """Lay out how often a single edit changes a signature."""
+    rows = [
+        (row["compression"], row["hash"], row["neighbourhood"], row["seen"], row["expected"])
+        for row in results["single"]
+    ]
+    return table(("c", "hash", "n", "edit seen", "expected"), rows)
+
+
+def verify_table(results: Results) -> str:
+    """Lay out what signatures leave of candidates, right ones and wrong ones."""
+    found = results["verify"]
+    near = found["near"]
+    rows: list[tuple[object, ...]] = [
+        (
+            "none",
+            found["candidates"],
+            found["candidates"] - near,
+            near / found["candidates"],
+            0,
+            1.0,
+        )
+    ]
+    for name, row in found.items():
+        if isinstance(row, dict):
+            taken, right = row["taken"], row["taken"] - row["false"]
+            rows.append(
+                (name, taken, row["false"], right / taken, row["missed"], right / near),
+            )
+    header = ("verified by", "pairs left", "not near-duplicates", "precision")
+    return table((*header, "near-duplicates lost", "recall"), rows)
 
 
 def changes_table(

@@ -64,7 +64,7 @@ def _rows(banding: Banding) -> int:
 
 
 def _row(banding: Banding, signatures: Uint32s, similar: npt.NDArray[np.int64]) -> Row:
-    candidates = _candidates(band_keys(signatures, banding.bands, banding.rows))
+    candidates = _candidates(signatures, banding)
     true = len(np.intersect1d(candidates, similar, assume_unique=True))
     return {
         "bands": banding.bands,
@@ -77,8 +77,16 @@ def _row(banding: Banding, signatures: Uint32s, similar: npt.NDArray[np.int64]) 
     }
 
 
-def _candidates(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """List all pairs of rows that have a key in common, by band."""
+def candidate_pairs(
+    signatures: Uint32s, banding: Banding
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """List all pairs of rows that agree in a band, each once."""
+    numbers = _candidates(signatures, banding)
+    return numbers // len(signatures), numbers % len(signatures)
+
+
+def _candidates(signatures: Uint32s, banding: Banding) -> npt.NDArray[np.int64]:
+    keys = band_keys(signatures, banding.bands, banding.rows)
     n = len(keys)
     parts = []
     for band in range(keys.shape[1]):
