@@ -1,7 +1,8 @@
 """Experiments about Broder's sketches (1997) and super-shingles, repeated.
 
-``python -m benchmarks.papers.broder --revisions DIR --edits DIR --licences DIR`` takes some five
-minutes and writes results, tables and plots to docs/papers. It needs neardup and matplotlib.
+``python -m benchmarks.papers.broder --revisions DIR --edits DIR --licences DIR --pages DIR`` takes
+some five minutes and writes results, tables and plots to docs/papers. It needs neardup and
+matplotlib.
 """
 
 from __future__ import annotations
@@ -11,13 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring.results import (
-    caption,
-    machine_facts,
-    new_entry,
-    read_results,
-    write_results,
-)
+from benchmarks.measuring.parts import add_options, measure_parts
+from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
 from benchmarks.papers.broder import (
     estimates,
     fingerprints,
@@ -26,6 +22,7 @@ from benchmarks.papers.broder import (
     super_shingles,
     tables,
     texts,
+    web,
 )
 from benchmarks.papers.broder.plots import draw
 from benchmarks.papers.experiments import DOCUMENTS, make_parser, write_page
@@ -37,45 +34,71 @@ PACKAGES = ("neardup", "numpy", "numba", "pyarrow")
 QUICK_TEXTS = 2_000
 
 
-def measure(options: argparse.Namespace) -> tables.Results:
-    """Run all experiments; those on real texts where these were given."""
-    seed, trials = options.seed, 50 if options.quick else options.trials
-    pairs = 200 if options.quick else 20 * options.trials
-    resemblance = _run("resemblance", estimates.run_resemblance, trials, seed)
-    results: tables.Results = {
-        "resemblance": resemblance,
-        "tolerance": estimates.run_tolerance(resemblance),
-        "naive": _run("naive", estimates.run_naive, trials, seed),
-        "containment": _run("containment", estimates.run_containment, trials, seed),
-        "super_shingles": _run("super_shingles", super_shingles.run_super_shingles, pairs, seed),
-        "order": _run("order", fingerprints.run_order, trials // 5 * 2),
-        "real": [],
-    }
-    seeds = 3 if options.quick else real.SEEDS
-    for name, folder, read in (
-        ("RFCs", options.revisions, texts.read_revisions),
-        ("Wikipedia", options.edits, texts.read_edits),
-    ):
-        if folder is None:
-            sys.stderr.write(f"{name}: left out, as no folder is named\n")
-        else:
-            results["real"] += _run(name, real.run_real, name, *read(folder), seeds)
-    text = fingerprints.made_up_text(seed)
+# Where real texts come from; an experiment on those that are not named is left out.
+FOLDERS = {
+    "rfcs": "revisions",
+    "wikipedia": "edits",
+    "greedy": "licences",
+    "documentation": "pages",
+}
+QUICK_PAGES = 30
+
+
+def _trials(options: argparse.Namespace) -> int:
+    return 50 if options.quick else int(options.trials)
+
+
+def _pairs(options: argparse.Namespace) -> int:
+    return 200 if options.quick else 20 * int(options.trials)
+
+
+def _real(name: str, folder: Path, read: Callable[..., Any], options: argparse.Namespace) -> Any:
+    return real.run_real(name, *read(folder), 3 if options.quick else real.SEEDS)
+
+
+def _speed(options: argparse.Namespace) -> Any:
+    text = fingerprints.made_up_text(options.seed)
     if options.text is not None:
         text = options.text.read_text(encoding="utf-8")[: fingerprints.SPEED_BYTES]
-    results["speed"] = _run("speed", fingerprints.run_speed, text)
-    if options.licences is None:
-        sys.stderr.write("greedy clusters: left out, as no folder of licences is named\n")
-    else:
-        most = QUICK_TEXTS if options.quick else None
-        licences = texts.read_licences(options.licences, most)
-        results["greedy"] = _run("greedy", greedy.run_greedy, *licences, options.orders, seed)
-    return results
+    return fingerprints.run_speed(text)
 
 
-def _run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    sys.stderr.write(f"{name} ...\n")
-    return function(*arguments)
+def _greedy(options: argparse.Namespace) -> Any:
+    licences = texts.read_licences(options.licences, QUICK_TEXTS if options.quick else None)
+    return greedy.run_greedy(*licences, options.orders, options.seed)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "resemblance": lambda o: estimates.run_resemblance(_trials(o), o.seed),
+    "naive": lambda o: estimates.run_naive(_trials(o), o.seed),
+    "containment": lambda o: estimates.run_containment(_trials(o), o.seed),
+    "super_shingles": lambda o: super_shingles.run_super_shingles(_pairs(o), o.seed),
+    "order": lambda o: fingerprints.run_order(_trials(o) // 5 * 2),
+    "rfcs": lambda o: _real("RFCs", o.revisions, texts.read_revisions, o),
+    "wikipedia": lambda o: _real("Wikipedia", o.edits, texts.read_edits, o),
+    "speed": _speed,
+    "greedy": _greedy,
+    "made_pages": lambda o: web.run_made(web.QUICK_ARTICLES if o.quick else web.ARTICLES, o.seed),
+    "documentation": lambda o: web.run_folders(o.pages, QUICK_PAGES if o.quick else None),
+}
+
+
+def measure(options: argparse.Namespace, path: Path) -> None:
+    """Run experiments; those on real texts where these were given."""
+    machine = machine_facts(PACKAGES)
+
+    def measure_part(name: str) -> dict[str, Any]:
+        return new_entry(machine, quick=options.quick) | {"figures": PARTS[name](options)}
+
+    names = []
+    for name in options.only:
+        folder = FOLDERS.get(name)
+        if folder is not None and getattr(options, folder) is None:
+            sys.stderr.write(f"{name}: left out, as there is no --{folder}\n")
+        else:
+            names.append(name)
+    for _ in measure_parts(list(PARTS), names, path, measure_part):
+        pass
 
 
 def main() -> None:
@@ -84,23 +107,25 @@ def main() -> None:
     parser.add_argument("--revisions", type=Path, help="folder with docs.jsonl.xz, relations.tsv")
     parser.add_argument("--edits", type=Path, help="folder with edits.jsonl.xz")
     parser.add_argument("--licences", type=Path, help="folder with texts.jsonl.xz")
+    parser.add_argument("--pages", type=Path, nargs="+", help="folders of HTML pages")
     parser.add_argument("--text", type=Path, help="text to hash; without it, one is made up")
     parser.add_argument("--trials", type=int, default=1_000, help="pairs of sets for each share")
     parser.add_argument("--orders", type=int, default=10, help="shuffled orders of texts")
     parser.add_argument("--seed", type=int, default=42)
-    parser.add_argument("--quick", action="store_true", help="few trials: a test of the script")
-    parser.add_argument("--report", action="store_true", help="only tables and plots")
     parser.add_argument("--output", type=Path, default=DOCUMENTS, help="folder")
+    quick, report = "few trials: a test of the script", "only tables and plots"
+    add_options(parser, list(PARTS), quick=quick, report=report)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "broder.json"
     if not options.report:
-        entry = new_entry(machine_facts(PACKAGES), quick=options.quick)
-        write_results(path, entry | {"figures": measure(options)})
-    entry = read_results(path)
-    laid_out = tables.lay_out(entry["figures"]) | {"measured": caption(entry)}
+        measure(options, path)
+    results = read_results(path)
+    figures = {name: entry["figures"] for name, entry in results.items()}
+    captions = dict.fromkeys(caption(entry) for entry in results.values())
+    laid_out = tables.lay_out(figures) | {"measured": "\n".join(captions)}
     write_page(options.output / "broder.md", laid_out)
-    draw(entry["figures"], options.output)
+    draw(figures, options.output)
 
 
 if __name__ == "__main__":

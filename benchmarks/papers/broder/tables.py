@@ -6,6 +6,8 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.markdown import table
+from benchmarks.papers.broder.estimates import run_tolerance
+from benchmarks.papers.broder.web_tables import origins_table, pages_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,17 +21,20 @@ SHOWN = (50, 90)
 
 def lay_out(results: Results) -> dict[str, str]:
     """Make all tables that there are figures for."""
+    resemblance = results["resemblance"]
     tables = {
-        "resemblance": errors_table(results["resemblance"]),
+        "resemblance": errors_table(resemblance),
         "containment": errors_table([{"kind": "modulo", **row} for row in results["containment"]]),
         "naive": naive_table(results),
-        "tolerance": tolerance_table(results["tolerance"]),
+        "tolerance": tolerance_table(run_tolerance(resemblance)),
         "super-shingles": super_shingles_table(results["super_shingles"]),
         "speed": speed_table(results["speed"]),
         "order": order_table(results["order"]),
+        "pages": pages_table(results),
+        "origins": origins_table(results["made_pages"]),
     }
-    if results["real"]:
-        tables["real"] = real_table(results["real"])
+    if real := results.get("rfcs", []) + results.get("wikipedia", []):
+        tables["real"] = real_table(real)
     if "greedy" in results:
         tables["greedy"] = greedy_table(results["greedy"])
     return tables
