@@ -127,8 +127,8 @@ class _Body(Events):
             self._is_hidden = False
         elif name in _HIDDEN:
             value = next((attributes[key] for key in _VALUE if key in attributes), "1")
-            # Of the mark at a paragraph's end it says nothing of the paragraph.
-            self._is_hidden = value not in ("0", "false", "off") and not self._n_properties
+            # Of the mark at a paragraph's end it says nothing of the runs, which come behind it.
+            self._is_hidden = value not in ("0", "false", "off")
         elif name in _PROPERTIES:
             self._n_properties += 1
         elif name in _CHARACTERS and not self._n_properties:

@@ -1,8 +1,8 @@
 """Documents that are zip files of XML, as office programs and e-book makers write them.
 
 XML is read as a stream of events by expat, which needs no more memory for a deep or long document
-than for another, and is stopped at the first declaration of a document type: entities are declared
-there, and with them bombs made of a few lines.
+than for another, and is stopped where a document type is declared in the file itself: entities are
+declared there, and with them bombs made of a few lines. Other files are never looked at.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ class Package:
             message = f"{part} in it is damaged: {error}; get a full copy"
             raise UnreadableFileError(message) from None
 
-    def _refuse_declaration(self, *_: object) -> None:
+    def _refuse_declaration(self, _: object, __: object, ___: object, is_inside: int) -> None:
+        if not is_inside:
+            return
         message = (
             "XML in it declares a document type, which may be a bomb of entities and is not read; "
             "leave the file out"

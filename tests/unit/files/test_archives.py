@@ -440,6 +440,18 @@ def test_tar__more_behind_its_end():
     assert len(resolve_paths(["a.tar"])) == 3
 
 
+def test_tar__that_lacks_its_end():
+    """Cut between two members it is as if these were all."""
+    whole = tar_of(ITEMS).rstrip(b"\0")
+    for size in range(512, len(whole), 512):
+        put("a.tar", whole[:size])
+        with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: "):
+            resolve_paths(["a.tar"])
+    put("a.tar", whole + bytes(512 - len(whole) % 512))
+    with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: unexpected end of d"):
+        resolve_paths(["a.tar"])
+
+
 def test_tar__header_that_is_damaged_is_no_end():
     whole = bytearray(tar_of(ITEMS))
     place = whole.index(b"x/y/a.txt")

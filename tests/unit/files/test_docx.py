@@ -176,6 +176,12 @@ def test_extract__bombs(monkeypatch):
         text_of(docx_of(p(r("x" * 1_001))))
 
 
+def test_extract__document_type_of_another_file():
+    """As older programs wrote it; the file is not looked for."""
+    prolog = '<!DOCTYPE document PUBLIC "-//X//Y" "file:///etc/passwd">'
+    assert text_of(docx_of(p(r("a")), prolog=prolog)) == "a"
+
+
 def test_extract__encrypted_part():
     data = bytearray(docx_of(p(r("a"))))
     places = [

@@ -45,6 +45,7 @@ CASES = {
         "a\tb\nc\nd\ne",
     ),
     "notes": (p(f"be{NOTE}fore") + p("after"), "before\nafter\nat the foot"),
+    "space around notes": (p(f"a {NOTE} b"), "a b\nat the foot"),
     "comments": (p(f"a<office:annotation>{p('why?')}</office:annotation>b"), "ab"),
     "deleted": (f"<text:tracked-changes>{p('gone')}</text:tracked-changes>{p('here')}", "here"),
     "frames": (
