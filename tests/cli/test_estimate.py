@@ -18,17 +18,18 @@ ROWS = [
 OTHERS = [{"id": "a", "text": SIX}, {"id": "x", "text": f"{SIX} seven eight"}]
 SHARES = ["id_a", "id_b", "similarity", "error", "low", "high"]
 COLUMNS = {
-    "minhash": [*SHARES, "samples"],
-    "weighted": [*SHARES, "samples"],
-    "smallest": [*SHARES, "samples"],
+    "minhash": [*SHARES, "samples", "exact_copy"],
+    "weighted": [*SHARES, "samples", "exact_copy"],
+    "smallest": [*SHARES, "samples", "exact_copy"],
     "modulo": [
         *SHARES,
         *("containment_a", "containment_a_error", "containment_a_low", "containment_a_high"),
         *("containment_b", "containment_b_error", "containment_b_low", "containment_b_high"),
-        "samples",
+        *("samples", "exact_copy"),
     ],
     "edit": [
         *("id_a", "id_b", "distance", "low", "high", "similarity", "significance", "spread"),
+        "exact_copy",
     ],
 }
 
@@ -80,7 +81,7 @@ def test_estimate__two_files_and_a_threshold(run, here, make, kind):
     outcome = run(*command, "-o", "pairs.jsonl")
     lines = outcome.out.splitlines()
     assert lines[0] == f"4 documents and 2 documents, sketches of kind {kind}"
-    assert lines[1] == "1 pair with an estimated similarity >= 1"
+    assert lines[1] == "1 pair with an estimated similarity >= 1, 1 of exact copies"
     assert lines[-1].startswith("written to pairs.jsonl in ")
     [row] = [json.loads(line) for line in (here / "pairs.jsonl").read_text().splitlines()]
     assert (row["id_a"], row["id_b"], row["similarity"]) == ("a", "a", 1)

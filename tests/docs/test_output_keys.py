@@ -140,7 +140,7 @@ def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monk
     assert set(info) == keys - of_making | {"format", "neardup"}
     described = dict(tables("docs/command-line.md", "neardup sketch")[0])
     assert set(described) == set(SKETCH_KINDS)
-    names = set(re.findall(r"`(\w+)`", described[kind])) | {"id"}
+    names = set(re.findall(r"`(\w+)`", described[kind])) | {"id", "digest"}
     assert set(pq.read_schema("a.parquet").names) == names
     summary = json_of(capsys, "estimate", "a.parquet", "-o", "pairs.parquet")
     told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of estimate")[0])

@@ -292,11 +292,13 @@ def test_columns__damaged(variant):
     table = sketches_of(variant, some_texts(variant)).to_arrow()
     n = len(table)
     for place, name in enumerate(table.column_names):
-        damaged = [table.drop_columns([name]), table.set_column(place, name, pa.array([{}] * n))]
+        damaged = [table.set_column(place, name, pa.array([{}] * n))]
+        # Sketches of earlier versions have no digests, and unions have none.
+        damaged += [table.drop_columns([name])] if name != "digest" else []
         # Numbers are ids as well, and sizes may be unknown where there is a modulus.
         if name != "id":
             damaged.append(table.set_column(place, name, pa.array([-1] * n)))
-        if not (name == "size" and "modulus" in table.column_names):
+        if name != "digest" and not (name == "size" and "modulus" in table.column_names):
             damaged.append(table.set_column(place, name, pa.nulls(n)))
         for one in damaged:
             with pytest.raises(SketchFormatError):

@@ -138,6 +138,8 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     condition = f" with {' and '.join(asked)}" if asked else ""
     lines = [f"{documents}, sketches of kind {summary['kind']}"]
     lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")
+    if summary["exact_copies"]:
+        lines[-1] += f", {summary['exact_copies']:,} of exact copies"
     if summary["unusable_pairs"]:
         lines.append(
             f"{counted(summary['unusable_pairs'], 'pair')} of which a sketch has less than 20 "

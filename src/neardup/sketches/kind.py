@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from neardup.runtime.runner import Runner
+from neardup.sketches.digests import RememberingTokenizer, digest_tokens
 from neardup.sketches.pairs import Pairs
-from neardup.tables import Bools, Floats, Int64s, Texts
+from neardup.tables import Bools, Floats, Int64s, Texts, Uint64s
 from neardup.text.shingles import ShingleScheme
 from neardup.text.weighted_sets import WeightedScheme
 from neardup.text.weighting import Weighting
@@ -31,6 +32,10 @@ class KindScheme(Protocol):
 
     Its fields are the options of the kind.
     """
+
+    @property
+    def seed(self) -> int:
+        """What selects the hash functions, from 0 to 2^64 - 1."""
 
     def describe(self) -> dict[str, Any]:
         """Return all that decides a sketch, as plain values; ``kind`` is one of them."""
@@ -197,6 +202,12 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     @abstractmethod
     def make(self, texts: Texts, how: TextScheme) -> RowsT:
         """Sketch texts, one after another in the order given."""
+
+    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[RowsT, Uint64s]:
+        """Sketch texts, and digest what is sketched under the scheme's seed, shape (n, 2)."""
+        tokenizer = RememberingTokenizer(how.shingles.tokenizer)
+        rows = self.make(texts, replace(how, shingles=replace(how.shingles, tokenizer=tokenizer)))
+        return rows, digest_tokens(tokenizer.hash_tokens(texts), self.scheme.seed)
 
     @abstractmethod
     def join_rows(self, parts: Sequence[RowsT]) -> RowsT:

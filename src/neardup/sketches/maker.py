@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from neardup.sketches.kind import AnyKind, TextScheme
-from neardup.tables import Texts
+from neardup.tables import Texts, Uint64s
 
 KindT = TypeVar("KindT", bound=AnyKind, covariant=True)
 
@@ -24,6 +24,10 @@ class SketchMaker(Generic[KindT]):
         Frequencies that are still to be counted are missing from it.
         """
         return self.kind.describe(self.texts)
+
+    def make_with_digests(self, texts: Texts) -> tuple[Any, Uint64s]:
+        """Sketch texts likewise, and digest what is sketched."""
+        return self.kind.make_with_digests(texts, self.texts)
 
     def make(self, texts: Texts) -> Any:
         """Sketch texts, one after another in the order given."""

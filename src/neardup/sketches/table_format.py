@@ -1,6 +1,7 @@
 """Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
 
-Columns are ``id``, strings or integers, what the kind knows of the document's size, and ``sketch``:
+Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, null or
+missing where they are not known, what the kind knows of the document's size, and ``sketch``:
 
 - minhash: ``size`` (distinct shingles), null where it is not known, a list of num_perm uint32; all
   ones for an empty set.
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 from neardup.errors import SketchFormatError
 from neardup.files.ids import join_ids
 from neardup.sketches.columns import DamagedColumnError, check, read_column
+from neardup.sketches.digests import DIGEST_BYTES, no_digests
 from neardup.sketches.kind import SketchRows
 from neardup.sketches.registry import kind_of
 from neardup.version import __version__
@@ -31,9 +33,11 @@ FORMAT_VERSION = 1
 METADATA_KEY = b"neardup.sketches"
 
 
-def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: SketchRows) -> pa.Table:
+def to_arrow(
+    scheme: dict[str, Any], ids: pa.Array, rows: SketchRows, digests: pa.Array
+) -> pa.Table:
     """Return sketches as a table."""
-    columns = {"id": ids, **kind_of(scheme).to_columns(rows)}
+    columns = {"id": ids, "digest": digests, **kind_of(scheme).to_columns(rows)}
     about = {
         "format": FORMAT_VERSION,
         "neardup": __version__,
@@ -75,8 +79,8 @@ def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     return dict(about)
 
 
-def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows]:
-    """Read sketches back: scheme, ids and rows, checked in every number.
+def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows, pa.Array]:
+    """Read sketches back: scheme, ids, rows and digests, checked in every number.
 
     Raises
     ------
@@ -89,10 +93,21 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows]:
         ids = join_ids([read_column(table, "id")])
         check(ids.null_count == 0)
         rows: SketchRows = kind_of(scheme).from_columns(table)
+        digests = _read_digests(table)
     except (KeyError, pa.ArrowException, DamagedColumnError):
         message = "the columns are not those of sketches of this kind; make the sketches again"
         raise SketchFormatError(message) from None
     if pc.count_distinct(ids).as_py() != len(ids):
         message = "an id comes twice; ids must differ, make the sketches again"
         raise SketchFormatError(message)
-    return scheme, ids, rows
+    return scheme, ids, rows, digests
+
+
+def _read_digests(table: pa.Table) -> pa.Array:
+    """Read digests, which tables of earlier versions do not have."""
+    if "digest" not in table.column_names:
+        return no_digests(len(table))
+    column = read_column(table, "digest")
+    is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)
+    check(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
+    return column.cast(pa.binary(DIGEST_BYTES))

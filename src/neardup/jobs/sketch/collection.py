@@ -16,6 +16,7 @@ from neardup.matching.pieces import check_limit
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows, Wanted
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
+from neardup.tables import Int64s
 
 # Where nothing is asked of pairs all are estimated; more than these are hardly wanted.
 MOST_PAIRS = 20_000_000
@@ -42,6 +43,7 @@ class Collection:
     left_ids: pa.Array
     right_ids: pa.Array
     rows: SketchRows
+    digests: pa.Array
     n_left: int | None
 
     @classmethod
@@ -49,9 +51,10 @@ class Collection:
         """Put two collections into one, if there are two."""
         kind = own.kind_object
         if others is None:
-            return cls(kind, own.ids, own.ids, own.rows, None)
+            return cls(kind, own.ids, own.ids, own.rows, own.known_digests, None)
         rows = kind.join_rows([own.rows, others.rows])
-        return cls(kind, own.ids, others.ids, rows, len(own))
+        digests = pa.concat_arrays([own.known_digests, others.known_digests])
+        return cls(kind, own.ids, others.ids, rows, digests, len(own))
 
     def is_directed(self, wanted: Wanted) -> bool:
         """Whether one row with another is another pair than the other way round."""
@@ -84,6 +87,12 @@ class Collection:
             message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
             raise InvalidParameterError(message, "threshold")
         return list_pairs(len(self.rows), self.n_left)
+
+    def exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
+        """Return which pairs are exact copies, null if not known; an empty document is none."""
+        of_left, of_right = (self.digests.take(pa.array(rows)) for rows in (left, right))
+        is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
+        return pc.and_(pc.equal(of_left, of_right), is_filled)
 
     def name_pairs(self, table: pa.Table) -> pa.Table:
         """Return a table with the ids of the pairs in place of their rows."""

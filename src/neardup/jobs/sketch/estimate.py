@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.jobs.sketch.collection import AskedPairs, Collection
@@ -111,8 +112,10 @@ def estimate(
       ``place_start`` and ``place_end``, characters of the other one, to within a few times the
       compression, and ``place_share``, the part of the inner one's symbols that was found there.
 
-    Estimates are null where fewer than 20 samples or symbols are there; such pairs reach no
-    threshold, and are counted in the summary where they were looked at.
+    All have ``exact_copy``: whether both documents have the same tokens in the same order, of
+    ``edit`` the same characters; null where one has no digest, as unions have none. Estimates are
+    null where fewer than 20 samples or symbols are there; such pairs reach no threshold, and are
+    counted in the summary where they were looked at.
 
     Raises
     ------
@@ -184,6 +187,7 @@ def estimate(
         "pairs": len(table),
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,
+        "exact_copies": pc.sum(table["exact_copy"]).as_py() or 0,
         "measure": measure or own.kind_object.measures[0],
         "threshold": None if wanted.threshold is None else float(wanted.threshold),
         "min_significance": wanted.min_significance,
@@ -219,7 +223,9 @@ def _estimate_pairs(
     def work(pairs: Pairs) -> _Found:
         left, right = pairs
         found = collection.kind.estimate(collection.rows, left, right)
-        table = pa.table({"left": pa.array(left), "right": pa.array(right), **found.columns})
+        columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
+        columns["exact_copy"] = collection.exact_copies(left, right)
+        table = pa.table(columns)
         if wanted.is_restricted:
             table = table.filter(pa.array(found.meeting(wanted)))
         n_unusable = int((~found.of(wanted.measure).is_usable).sum())

@@ -36,9 +36,10 @@ from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.sketches.digests import to_column
 from neardup.sketches.kind import AnyKind, SketchRows
 from neardup.sketches.maker import SketchMaker
-from neardup.tables import Texts
+from neardup.tables import Texts, Uint64s
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -51,6 +52,7 @@ class _SketchedBlock:
     source: str
     documents: TextBlock
     rows: SketchRows
+    digests: Uint64s
 
 
 def sketch_sources(
@@ -77,12 +79,16 @@ def sketch_sources(
         blocks = list(_sketch_blocks(sources, maker, plan, runner))
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
+        no_digests: Uint64s = np.empty((0, 2), np.uint64)
+        digests = to_column(np.concatenate([no_digests, *(block.digests for block in blocks)]))
         ids = join_ids([block.documents.ids for block in blocks])
         check_unique([ids], lambda document: _place(blocks, document), columns)
         note(documents=len(ids))
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
-    return Sketches(maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns)
+    return Sketches(
+        maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests
+    )
 
 
 def _count_frequencies(
@@ -106,10 +112,12 @@ def _sketch_blocks(
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(documents.texts)
-        rows = maker.kind.join_rows([maker.make(part) for part in texts.slices(slice_bytes)])
+        made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
+        rows = maker.kind.join_rows([rows for rows, _ in made])
+        digests = np.concatenate([digests for _, digests in made])
         # Texts are not kept: they would fill the memory.
         documents = replace(documents, texts=documents.texts.slice(0, 0))
-        return _SketchedBlock(source.name, documents, rows)
+        return _SketchedBlock(source.name, documents, rows, digests)
 
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
         yield sketched

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import (
     InvalidInputError,
@@ -30,9 +31,10 @@ from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
 from neardup.sketches import table_format
+from neardup.sketches.digests import no_digests
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
-from neardup.tables import Int64s
+from neardup.tables import Bools, Int64s
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +57,9 @@ class Sketches(Result):
         How many files of folders were not read, by ending.
     columns
         Where text and ids were; None for those from a file.
+    digests
+        An Arrow array of 16 bytes each, equal for exact copies only; null where they are not known,
+        None where none is.
     """
 
     scheme: dict[str, Any]
@@ -65,6 +70,7 @@ class Sketches(Result):
     seconds: Mapping[str, float] | None = None
     passed_over: Mapping[str, int] = field(default_factory=dict)
     columns: ColumnNames | None = field(default=None, compare=False)
+    digests: pa.Array | None = field(default=None, compare=False)
     summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +101,11 @@ class Sketches(Result):
     def table(self) -> pa.Table:
         """As ``to_arrow``."""
         return self.to_arrow()
+
+    @property
+    def known_digests(self) -> pa.Array:
+        """Digests, null where they are not known."""
+        return no_digests(len(self)) if self.digests is None else self.digests
 
     @property
     def kind(self) -> str:
@@ -136,7 +147,8 @@ class Sketches(Result):
         check_different(ids, "is in more than one of them; leave it out with select, or merge them")
         skipped = tuple(row for part in listed for row in part.skipped)
         rows = first.kind_object.join_rows([part.rows for part in listed])
-        return cls(first.scheme, ids, rows, skipped)
+        digests = pa.concat_arrays([part.known_digests for part in listed])
+        return cls(first.scheme, ids, rows, skipped, digests=digests)
 
     def append(self, other: Sketches | str | Path) -> Sketches:
         """Return these sketches and others behind them; errors as of ``concat``."""
@@ -177,8 +189,13 @@ class Sketches(Result):
         places[shared] = len(rows) + np.arange(len(shared))
         new = n + np.setdiff1d(np.arange(len(others)), partners[shared])
         rows = kind.take_rows(kind.join_rows([rows, united]), np.concatenate([places, new]))
-        ids = ids.take(pa.array(np.concatenate([np.arange(n), new])))
-        return Sketches(self.scheme, ids, rows, self.skipped + others.skipped)
+        kept = pa.array(np.concatenate([np.arange(n), new]))
+        # A union is a copy of no document.
+        is_united: Bools = np.concatenate([partners >= 0, np.zeros(len(new), np.bool_)])
+        both = pa.concat_arrays([self.known_digests, others.known_digests]).take(kept)
+        digests = pc.if_else(pa.array(is_united), no_digests(1)[0], both)
+        skipped = self.skipped + others.skipped
+        return Sketches(self.scheme, ids.take(kept), rows, skipped, digests=digests)
 
     def select(self, ids: Iterable[str | int]) -> Sketches:
         """Return the sketches of some documents, in the order of their ids.
@@ -196,11 +213,13 @@ class Sketches(Result):
 
     def _take(self, places: Int64s) -> Sketches:
         rows = self.kind_object.take_rows(self.rows, places)
-        return Sketches(self.scheme, self.ids.take(pa.array(places)), rows)
+        taken = pa.array(places)
+        digests = self.known_digests.take(taken)
+        return Sketches(self.scheme, self.ids.take(taken), rows, digests=digests)
 
     def to_arrow(self) -> pa.Table:
         """Return a table with a row a document, and the scheme in its metadata."""
-        return table_format.to_arrow(self.scheme, self.ids, self.rows)
+        return table_format.to_arrow(self.scheme, self.ids, self.rows, self.known_digests)
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
@@ -219,7 +238,8 @@ class Sketches(Result):
                 "data frames lose the scheme, which is in its metadata"
             )
             raise InvalidInputError(message)
-        return cls(*table_format.from_arrow(table))
+        scheme, ids, rows, digests = table_format.from_arrow(table)
+        return cls(scheme, ids, rows, digests=digests)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file; it appears when it is complete.

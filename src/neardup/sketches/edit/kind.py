@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.runtime.runner import Runner
+from neardup.sketches.digests import digest_texts
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
@@ -23,7 +24,7 @@ from neardup.sketches.kind import (
 )
 from neardup.sketches.lists import places_of_lists
 from neardup.sketches.pairs import Pairs
-from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
+from neardup.tables import EditSignatures, Int64s, Texts, Uint32s, Uint64s
 from neardup.text.characterwise import bytes_as_characters
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
@@ -59,9 +60,12 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def make(self, texts: Texts, how: TextScheme) -> EditSignatures:
         """Sign texts after what does not count was folded away, or bytes as so many characters."""
-        if how.shingles.tokenizer.is_bytewise:
-            return edit_signatures(bytes_as_characters(texts), self.scheme)
-        return edit_signatures(fold_texts(texts, how.shingles.normalisation), self.scheme)
+        return edit_signatures(_as_signed(texts, how), self.scheme)
+
+    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
+        """Sign texts, and digest them as they are signed."""
+        signed = _as_signed(texts, how)
+        return edit_signatures(signed, self.scheme), digest_texts(signed, self.scheme.seed)
 
     def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
         """Put signatures one after another."""
@@ -171,6 +175,12 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         symbols = np.array(column.to_numpy(), np.uint32)
         check(int(symbols.max(initial=0)) < self.scheme.letters)
         return symbols, offsets
+
+
+def _as_signed(texts: Texts, how: TextScheme) -> Texts:
+    if how.shingles.tokenizer.is_bytewise:
+        return bytes_as_characters(texts)
+    return fold_texts(texts, how.shingles.normalisation)
 
 
 def fold_texts(texts: Texts, normalisation: Normalisation) -> Texts:

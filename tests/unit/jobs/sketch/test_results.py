@@ -106,6 +106,7 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
         "pairs",
         "estimated_pairs",
         "unusable_pairs",
+        "exact_copies",
         "measure",
         "threshold",
         "min_significance",

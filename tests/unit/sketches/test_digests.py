@@ -1,0 +1,123 @@
+"""Digests beside sketches, by which exact copies are known."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import SketchFormatError
+from neardup.jobs.sketch.sketches import Sketches
+from neardup.sketches.digests import digest_texts, digest_tokens, no_digests, to_column
+from neardup.tables import Texts
+from neardup.text.shingles import digest_token_lists, make_shingle_scheme
+from tests.oracles.hashing import mix
+from tests.unit.sketches.sketch_tables import KINDS, kinds, make, with_column
+
+TEXTS = ["One two three", "one  two, three", "one two threes", "three two one", "", "...", "x" * 99]
+
+
+def texts_of(strings):
+    return Texts.from_arrow(pa.array(strings, pa.large_string()))
+
+
+def test_digest_tokens__by_definition():
+    tokens = make_shingle_scheme(ngram=1).tokenizer.hash_tokens(texts_of(TEXTS))
+    plain = digest_token_lists(tokens).tolist()
+    for seed in (0, 42, 2**64 - 1):
+        keys = [mix(mix(seed) ^ mix(j)) for j in (1, 2)]
+        expected = [[mix(half ^ key) for half, key in zip(row, keys, strict=True)] for row in plain]
+        assert digest_tokens(tokens, seed).tolist() == expected
+
+
+def test_digest_texts__by_definition():
+    strings = ["", "é", *TEXTS, "y" * 5000]
+    for seed in (0, 42, 2**64 - 1):
+        key = seed.to_bytes(8, "little")
+        expected = [blake2b(s.encode(), digest_size=16, key=key).digest() for s in strings]
+        column = pa.array(["before", *strings], pa.large_string()).slice(1)
+        assert to_column(digest_texts(Texts.from_arrow(column), seed)).to_pylist() == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimate__exact_copies(kind):
+    """Of equal tokens in one order; an empty document is a copy of none."""
+    sketches = neardup.sketch(
+        TEXTS, **{"ngram": 1} | KINDS[kind] if KINDS[kind]["kind"] != "edit" else KINDS[kind]
+    )
+    result = neardup.estimate(sketches)
+    is_edit = sketches.kind == "edit"
+    for row in result.pairs.to_pylist():
+        a, b = int(row["id_a"]), int(row["id_b"])
+        assert row["exact_copy"] == (not is_edit and {a, b} == {0, 1})
+    assert result.summary["exact_copies"] == (not is_edit)
+    again = neardup.sketch(TEXTS, **{"ngram": 1} | KINDS[kind] if not is_edit else KINDS[kind])
+    crossed = neardup.estimate(sketches, again).pairs.to_pylist()
+    # "..." is empty as words.
+    expected = {(0, 0), (1, 1), (2, 2), (3, 3), (6, 6)} | (
+        {(5, 5)} if is_edit else {(0, 1), (1, 0)}
+    )
+    copies = {(int(row["id_a"]), int(row["id_b"])) for row in crossed if row["exact_copy"]}
+    assert copies == expected
+
+
+def test_estimate__nearly_identical_is_told_apart():
+    """One changed character, of which a sketch sees nothing."""
+    text = " ".join(f"w{i * i}" for i in range(3000))
+    changed = text[:9000] + "-" + text[9001:]
+    for kind in ("edit", "modulo"):
+        own = neardup.sketch([text], kind=kind)
+        other = neardup.sketch([changed, text], kind=kind)
+        first, second = neardup.estimate(own, other).pairs.to_pylist()
+        assert (first["similarity"] > 0.99, first["exact_copy"]) == (True, False)
+        assert (second["similarity"], second["exact_copy"]) == (1, True)
+
+
+@kinds
+def test_digests__depend_on_the_seed(kind):
+    one, other = (neardup.sketch(["a b c d"], **KINDS[kind] | {"seed": s}) for s in (1, 2))
+    assert one.digests != other.digests
+    assert one.digests == neardup.sketch(["a b c d"], **KINDS[kind] | {"seed": 1}).digests
+
+
+@kinds
+def test_digests__follow_their_documents(kind, tmp_path):
+    sketches = make(kind)
+    assert sketches.digests.null_count == 0
+    places = pa.array([5, 3, 39])
+    assert sketches[[5, 3, 39]].digests == sketches.digests.take(places)
+    assert sketches.select(["é3"]).digests == sketches.digests.slice(3, 1)
+    parts = Sketches.concat([sketches[:7], sketches[7:]])
+    assert parts.digests == sketches.digests
+    sketches.write(tmp_path / "s.parquet")
+    assert Sketches.read(tmp_path / "s.parquet").digests == sketches.digests
+
+
+def test_digests__of_unions_are_not_known():
+    one, other = (
+        neardup.sketch([{"id": i, "text": t} for i, t in rows], id_column="id", ngram=1)
+        for rows in ([("a", "x y"), ("b", "z")], [("b", "z"), ("c", "x y")])
+    )
+    merged = one.merge(other)
+    assert merged.ids.to_pylist() == ["a", "b", "c"]
+    assert merged.digests.is_valid().to_pylist() == [True, False, True]
+    found = neardup.estimate(merged).pairs["exact_copy"].to_pylist()
+    assert found == [None, True, None]
+
+
+def test_sketches__of_earlier_versions_have_no_digests():
+    sketches = make("smallest")
+    table = sketches.to_arrow()
+    old = Sketches.from_arrow(table.drop_columns(["digest"]))
+    assert old.known_digests == no_digests(40)
+    both = old[:3].append(sketches[3:5])
+    assert both.digests.is_valid().to_pylist() == [False] * 3 + [True] * 2
+    result = neardup.estimate(both)
+    assert result.pairs["exact_copy"].null_count == 9
+    assert result.summary["exact_copies"] == 0
+    for wrong in (pa.array([b"x"] * 40), pa.array(np.zeros(40)), pa.array(["x" * 16] * 40)):
+        with pytest.raises(SketchFormatError):
+            Sketches.from_arrow(with_column(table, "digest", wrong))
