@@ -95,6 +95,17 @@ def test_estimate__places(run, here, sketched):
         ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
         ("smallest", "--places", "--places need sketches of kind edit, got smallest"),
         ("smallest", "--clusters first --measure jaccard", "--measure has no effect with clusters"),
+        (
+            "smallest",
+            "--super-shingles 2",
+            "--super-shingles need sketches of kind minhash or weig",
+        ),
+        (
+            "minhash",
+            "--rows 3",
+            "--rows has no effect without --super-shingles; leave it out, or gi",
+        ),
+        ("smallest", "--clusters first --super-shingles 2", "--super-shingles has no effect with"),
         ("smallest", "--clusters first --pairs p.csv", "--pairs has no effect with clusters; leav"),
         ("smallest", "--pairs none.csv", "none.csv: no such file"),
         ("smallest", "--measure containment --threshold 0.5", "--measure containment needs sket"),
@@ -135,7 +146,7 @@ def test_estimate__listed_pairs(run, here, write_file, sketched):
     write_file("p.csv", "id_a,id_b\nd3,d0\nd2,d1\n")
     outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "e.csv")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines()[1] == "2 pairs"
+    assert outcome.out.splitlines()[1] == "2 pairs, 1 of exact copies"
     found = [(row["id_a"], row["id_b"], row["similarity"]) for row in rows_of(here / "e.csv")]
     assert found == [("d3", "d0", "1.0"), ("d2", "d1", "0.0")]
     outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "p.csv", "--overwrite")
@@ -144,6 +155,17 @@ def test_estimate__listed_pairs(run, here, write_file, sketched):
     outcome = run("estimate", "s.parquet", "--pairs", "q.csv", "-o", "f.csv")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith("error: q.csv: there is no sketch of id_b 'd9'; id_a is of the")
+
+
+def test_estimate__super_shingles(run, here, sketched):
+    text = " ".join(words(random.Random(2), 400))
+    sketched([text, text + " the end", "other words"], "--kind", "minhash")
+    outcome = run("estimate", "s.parquet", "--super-shingles", "2", "-o", "p.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1] == "1 pair with at least 2 of 6 super-shingles in common"
+    [row] = rows_of(here / "p.csv")
+    assert (row["id_a"], row["id_b"]) == ("d0", "d1")
+    assert int(row["super_shingles"]) >= 2
 
 
 def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):

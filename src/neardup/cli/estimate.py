@@ -41,6 +41,9 @@ def command(
     measure: EstimatedMeasure | None,
     threshold: str | None,
     min_significance: float | None,
+    super_shingles: int | None,
+    bands: int | None,
+    rows: int | None,
     pairs: str | None,
     places: bool,
     clusters: Any,
@@ -72,6 +75,9 @@ def command(
             other=other,
             measure=measure,
             min_significance=min_significance,
+            super_shingles=super_shingles,
+            bands=bands,
+            rows=rows,
             pairs=pairs,
             places=places or None,
             limit=limit,
@@ -86,6 +92,9 @@ def command(
             measure=measure,
             threshold=threshold,
             min_significance=min_significance,
+            super_shingles=super_shingles,
+            bands=bands,
+            rows=rows,
             pairs=pairs,
             places=places,
             limit=limit,
@@ -135,6 +144,10 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     asked = [_say_threshold(summary)] if summary["threshold"] is not None else []
     if summary["min_significance"] is not None:
         asked.append(f"a significance >= {summary['min_significance']:g}")
+    if summary["super_shingles"] is not None:
+        asked.append(
+            f"at least {summary['super_shingles']} of {summary['bands']} super-shingles in common"
+        )
     condition = f" with {' and '.join(asked)}" if asked else ""
     lines = [f"{documents}, sketches of kind {summary['kind']}"]
     lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")

@@ -24,7 +24,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (
-        *("kind", "recall", "hits", "num_perm", "bands", "rows", "size", "modulus"),
+        *("kind", "recall", "hits", "num_perm", "super_shingles", "bands", "rows", "size"),
+        "modulus",
         *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
     ),
     "Choice": (

@@ -336,6 +336,9 @@ _ESTIMATE = (
         usual="all pairs",
     ),
     table.MIN_SIGNIFICANCE,
+    table.SUPER_SHINGLES,
+    table.BANDS.but(help="With --super-shingles: how many a document has.", usual="6"),
+    table.ROWS.but(help="With --super-shingles: min-hashes in each.", usual="14"),
 )
 _LISTED = table.PAIRS.but(
     help="Only the pairs that this table lists as id_a and id_b; of A and of B, if there are both."

@@ -407,6 +407,13 @@ MIN_SIGNIFICANCE = Option(
     "edit: only pairs that are nearer than unrelated texts by Z standard deviations.",
     metavar="Z",
 )
+SUPER_SHINGLES = Option(
+    "super_shingles",
+    Whole(1),
+    "minhash, weighted: only pairs that agree in N super-shingles or more, each a hash of --rows "
+    "min-hashes; a document has --bands of them.",
+    metavar="N",
+)
 PLACES = Option(
     "places",
     Flag(),

@@ -176,6 +176,8 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     #: Whether ``places`` finds texts inside others, and greedy clustering takes the rows.
     has_places: ClassVar[bool] = False
     has_clusters: ClassVar[bool] = False
+    #: Whether rows are min-hashes, of which super-shingles are made.
+    has_super_shingles: ClassVar[bool] = False
     #: Whether the sketch of a union of sets can be made from theirs.
     has_unions: ClassVar[bool] = False
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
+from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import band_keys
-from neardup.tables import Int64s, Uint32s, Uint64s
+from neardup.sketches.pairs import Pairs
+from neardup.tables import Bytes, Int64s, ShingleSets, Signatures, Uint32s, Uint64s
 
 
 @dataclass(frozen=True)
@@ -81,3 +84,48 @@ def count_agreements(keys: Uint64s, other: Uint64s, left: Int64s, right: Int64s)
         raise InvalidParameterError(message)
     agreements: Int64s = (keys[left] == other[right]).sum(axis=1, dtype=np.int64)
     return agreements
+
+
+@dataclass(frozen=True)
+class SuperShingles:
+    """The super-shingles of n documents, and the rule by which two are alike.
+
+    ``keys`` has shape (n, groups); ``filled`` are the documents that have shingles.
+    """
+
+    keys: Uint64s
+    filled: Int64s
+    rule: SuperShingleRule
+
+    @classmethod
+    def of(cls, signatures: Signatures, rule: SuperShingleRule) -> SuperShingles:
+        """Make those of some signatures; errors as of ``super_shingles``."""
+        filled: Int64s = np.flatnonzero(signatures.sizes != 0)
+        return cls(super_shingles(signatures.values, rule), filled, rule)
+
+    def count(self, left: Int64s, right: Int64s) -> Int64s:
+        """Count the groups in which pairs agree; an empty document agrees with none."""
+        counts = count_agreements(self.keys, self.keys, left, right)
+        counts[~(np.isin(left, self.filled) & np.isin(right, self.filled))] = 0
+        return counts
+
+    def join(self, n_left: int | None, runner: Runner) -> Pairs:
+        """Find all pairs that are alike, the lesser row first, in ascending order.
+
+        Of two collections, of which the first has ``n_left`` documents, pairs have one each. Keys
+        of different groups differ, so that agreements are common elements of sets of keys.
+        """
+        # Compiled when they are imported, and only this needs them.
+        from neardup.matching.measures import Overlap
+        from neardup.matching.set_join import join_sets
+
+        keys = np.sort(self.keys[self.filled], axis=1)
+        groups = self.rule.groups
+        starts = np.arange(0, keys.size, groups, dtype=np.int64)
+        sets = ShingleSets(keys.reshape(-1), starts, np.full(len(keys), groups, np.int64))
+        sides: Bytes | None = None
+        if n_left is not None:
+            sides = np.where(self.filled < n_left, 1, 2).astype(np.uint8)
+        least = Overlap(Fraction(self.rule.least))
+        pairs, _ = join_sets(sets, least, sides=sides, runner=runner)
+        return self.filled[pairs.left], self.filled[pairs.right]

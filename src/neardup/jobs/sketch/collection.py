@@ -16,6 +16,7 @@ from neardup.matching.pieces import check_limit
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows, Wanted
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
+from neardup.sketches.super_shingles import SuperShingles
 from neardup.tables import Int64s
 
 # Where nothing is asked of pairs all are estimated; more than these are hardly wanted.
@@ -65,10 +66,14 @@ class Collection:
         left, right = read_listed_pairs(pairs, (self.left_ids, self.right_ids), self.n_left, runner)
         return AskedPairs(cut_pairs(left, right), len(left))
 
-    def pairs(self, wanted: Wanted, limit: int | None, runner: Runner) -> AskedPairs:
+    def pairs(
+        self, wanted: Wanted, alike: SuperShingles | None, limit: int | None, runner: Runner
+    ) -> AskedPairs:
         """Return all pairs that may be wanted, in ascending order."""
         n, n_left, is_directed = len(self.rows), self.n_left, self.is_directed(wanted)
-        if wanted.is_restricted:
+        if alike is not None:
+            parts = cut_pairs(*alike.join(n_left, runner))
+        elif wanted.is_restricted:
             parts = self.kind.candidates(
                 self.rows, wanted, n_left=n_left, limit=limit, runner=runner
             )

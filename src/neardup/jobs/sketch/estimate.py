@@ -8,24 +8,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.jobs.pairs.id_columns import READING_PAIRS
-from neardup.jobs.sketch.collection import AskedPairs, Collection
+from neardup.jobs.sketch.collection import Collection
+from neardup.jobs.sketch.estimate_pairs import add_places, estimate_pairs
 from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
-from neardup.jobs.sketch.wanted import check_feature, make_wanted
-from neardup.matching.pieces import check_limit
+from neardup.jobs.sketch.wanted import check_feature, make_rule, make_wanted
 from neardup.options.choices import EstimatedMeasure
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import check_options
 from neardup.results import TableResult
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.sketches.kind import Wanted
-from neardup.sketches.pairs import Pairs
-from neardup.tables import Int64s
+from neardup.sketches.super_shingles import SuperShingles
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +53,9 @@ def estimate(
     measure: EstimatedMeasure | None = None,
     threshold: str | float | Decimal | Fraction | None = None,
     min_significance: float | None = None,
+    super_shingles: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
     pairs: Any = None,
     places: bool = False,
     limit: int | None = None,
@@ -81,6 +81,13 @@ def estimate(
     min_significance
         Of ``edit``: only pairs that are nearer than unrelated texts by so many standard deviations,
         above 0; 3 leaves few pairs that share nothing.
+    super_shingles
+        Of ``minhash`` and ``weighted``: only pairs that agree in so many super-shingles or more.
+        Texts that are very much alike do, others hardly ever: with r as similarity the probability
+        is that of so many successes in ``bands`` trials of probability r^``rows``.
+    bands, rows
+        With ``super_shingles``: how many super-shingles a document has, None is 6, and of how many
+        min-hashes each is a hash, None is 14.
     pairs
         Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or in any
         form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of ``other`` if that is
@@ -113,9 +120,10 @@ def estimate(
       compression, and ``place_share``, the part of the inner one's symbols that was found there.
 
     All have ``exact_copy``: whether both documents have the same tokens in the same order, of
-    ``edit`` the same characters; null where one has no digest, as unions have none. Estimates are
-    null where fewer than 20 samples or symbols are there; such pairs reach no threshold, and are
-    counted in the summary where they were looked at.
+    ``edit`` the same characters; null where one has no digest, as unions have none. With
+    ``super_shingles`` there is also that, the number of them that agree. Estimates are null where
+    fewer than 20 samples or symbols are there; such pairs reach no threshold, and are counted in
+    the summary where they were looked at.
 
     Raises
     ------
@@ -151,6 +159,9 @@ def estimate(
         measure=measure,
         threshold=threshold,
         min_significance=min_significance,
+        super_shingles=super_shingles,
+        bands=bands,
+        rows=rows,
         places=places,
         limit=limit,
     )
@@ -167,7 +178,9 @@ def estimate(
         threshold=threshold,
         min_significance=given["min_significance"],
     )
+    rule = make_rule(own, least=super_shingles, groups=bands, rows=rows)
     collection = Collection.of(own, others)
+    alike = None if rule is None else SuperShingles.of(collection.rows, rule)
     with Runner(workers, progress) as runner:
         listed = None
         if pairs is not None:
@@ -175,11 +188,11 @@ def estimate(
                 listed = collection.listed(pairs, runner)
         with runner.stage("estimate") as note:
             # Pairs are estimated as they are found: all of them would fill the memory.
-            asked = listed or collection.pairs(wanted, limit, runner)
-            found = _estimate_pairs(collection, asked, wanted, limit, runner)
+            asked = listed or collection.pairs(wanted, alike, limit, runner)
+            found = estimate_pairs(collection, asked, wanted, alike, limit, runner)
             table = found.table
             if places:
-                table = _add_places(table, collection)
+                table = add_places(table, collection)
             note(estimated_pairs=found.n_pairs, pairs=len(table))
     summary = {
         "kind": own.kind,
@@ -191,67 +204,11 @@ def estimate(
         "measure": measure or own.kind_object.measures[0],
         "threshold": None if wanted.threshold is None else float(wanted.threshold),
         "min_significance": wanted.min_significance,
+        "super_shingles": None if rule is None else rule.least,
+        "bands": None if rule is None else rule.groups,
+        "rows": None if rule is None else rule.rows,
         "scheme": own.scheme,
         "workers": runner.workers,
         "seconds": runner.seconds,
     }
     return EstimateResult(collection.name_pairs(table), summary)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all.
-
-    ``last`` is the first row of the last pair that was estimated, -1 for none.
-    """
-
-    table: pa.Table
-    n_pairs: int
-    n_unusable: int
-    last: int
-
-
-def _estimate_pairs(
-    collection: Collection,
-    asked: AskedPairs,
-    wanted: Wanted,
-    limit: int | None,
-    runner: Runner,
-) -> _Found:
-    """Estimate pairs, and keep those that are wanted."""
-
-    def work(pairs: Pairs) -> _Found:
-        left, right = pairs
-        found = collection.kind.estimate(collection.rows, left, right)
-        columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
-        columns["exact_copy"] = collection.exact_copies(left, right)
-        table = pa.table(columns)
-        if wanted.is_restricted:
-            table = table.filter(pa.array(found.meeting(wanted)))
-        n_unusable = int((~found.of(wanted.measure).is_usable).sum())
-        return _Found(table, len(found), n_unusable, int(left[-1]) if len(left) else -1)
-
-    nothing: Int64s = np.empty(0, np.int64)
-    tables = [work((nothing, nothing)).table]
-    n_found = n_unusable = n_pairs = 0
-    for part in runner.map(work, asked.parts):
-        tables.append(part.table)
-        n_found += len(part.table)
-        n_unusable += part.n_unusable
-        n_pairs += part.n_pairs
-        check_limit(limit, n_found)
-        passed = n_pairs if asked.count_up_to is None else asked.count_up_to(part.last)
-        runner.report("estimate", passed, asked.n_all)
-    runner.report("estimate", asked.n_all, asked.n_all)
-    return _Found(pa.concat_tables(tables), n_pairs, n_unusable, -1)
-
-
-def _add_places(table: pa.Table, collection: Collection) -> pa.Table:
-    """Add to pairs of rows where the shorter text may lie; null where there is no estimate."""
-    is_known = table["similarity"].is_valid().to_numpy()
-    left, right = (np.array(table[name].to_numpy(), np.int64) for name in ("left", "right"))
-    found = collection.kind.places(collection.rows, left[is_known], right[is_known])
-    numbers = pa.array(np.cumsum(is_known) - 1, mask=~is_known)
-    for name, column in found.items():
-        table = table.append_column(name, column.take(numbers))
-    return table

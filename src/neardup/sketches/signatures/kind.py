@@ -35,6 +35,8 @@ SignatureSchemeT = TypeVar("SignatureSchemeT", bound=SignatureScheme)
 class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
     """A kind of signatures, whose similarity is the share of positions in which they agree."""
 
+    has_super_shingles = True
+
     def join_rows(self, parts: Sequence[Signatures]) -> Signatures:
         """Put signatures one after another."""
         totals = [part.totals for part in parts if part.totals is not None]

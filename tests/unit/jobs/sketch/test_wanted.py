@@ -112,6 +112,22 @@ def test_estimate__significant_pairs(texts):
             {"min_significance": 3},
             "^min_significance needs sketches of kind edit, got modulo; leave out min_significance",
         ),
+        (
+            "modulo",
+            {"super_shingles": 2},
+            "^super_shingles need sketches of kind minhash or weight",
+        ),
+        (
+            "minhash",
+            {"super_shingles": 7},
+            "^super_shingles must lie between 1 and the 6 bands, got",
+        ),
+        ("minhash", {"bands": 7}, "^bands has no effect without super_shingles; leave it out, or"),
+        (
+            "minhash",
+            {"super_shingles": 1, "rows": 22},
+            r"^bands \* rows must be at most the 128 min-hashes of a sketch, got 6 \* 22; make",
+        ),
         ("edit", {"min_significance": 0}, "^min_significance must be above 0, got 0$"),
         ("edit", {"min_significance": "x"}, "^min_significance must be a number above 0, got 'x'$"),
     ],
@@ -190,3 +206,34 @@ def test_estimate__listed_pairs_by_numbers():
 def test_estimate__refuses_other_tables(rows, message):
     with pytest.raises(InvalidInputError, match=message):
         neardup.estimate(neardup.sketch(["a"]), pairs=rows)
+
+
+def test_estimate__super_shingles(texts):
+    """Of texts that are nearly equal, and the estimates as without."""
+    words = texts[0]["text"].split()
+    texts = [
+        *texts,
+        *({"id": f"v{n}", "text": " ".join(words[n:])} for n in (1, 5)),
+        {
+            "id": "empty",
+            "text": "",
+        },
+    ]
+    for kind in ("minhash", "weighted"):
+        sketches = neardup.sketch(texts, kind=kind, num_perm=96, id_column="id")
+        found = neardup.estimate(sketches, super_shingles=2)
+        assert pairs_of(found) == [("book", "v1"), ("book", "v5"), ("v1", "v5")]
+        assert {"super_shingles": 2, "bands": 6, "rows": 14}.items() <= found.summary.items()
+        assert found.pairs.column_names[-1] == "super_shingles"
+        assert set(found.pairs["super_shingles"].to_pylist()) <= {2, 3, 4, 5, 6}
+        every = neardup.estimate(sketches)
+        plain = dict(zip(pairs_of(every), every.pairs.to_pylist(), strict=True))
+        for row in found.pairs.to_pylist():
+            del row["super_shingles"]
+            assert row == plain[row["id_a"], row["id_b"]]
+        both = neardup.estimate(sketches, super_shingles=1, bands=8, rows=12, threshold=1)
+        assert pairs_of(both) == [pair for pair, row in plain.items() if row["similarity"] == 1]
+        listed = neardup.estimate(sketches, super_shingles=2, pairs=every.pairs)
+        assert listed.pairs == found.pairs
+        crossed = neardup.estimate(sketches[:1], sketches[1:], super_shingles=2)
+        assert pairs_of(crossed) == [("book", "v1"), ("book", "v5")]
