@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.distinct import sort_distinct
 from neardup.kernels.hashing import mix64
-from neardup.kernels.shingles import sort_hashes
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
-_0, _1, _63, _64 = np.uint64(0), np.uint64(1), np.uint64(63), np.uint64(64)
+_0, _1, _20, _63, _64 = (np.uint64(k) for k in (0, 1, 20, 63, 64))
 
-# Values that are gathered between two looks at how many there are.
+# Values that are mixed together, and gathered between two looks at how many there are.
 _CHUNK = 1024
 
 
 @helper
-def _sort_distinct(
-    values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s
+def _gather_below(
+    shingles: ConstUint64s,
+    start: Int,
+    stop: Int,
+    key: np.uint64,
+    bound: np.uint64,
+    size: Int,
+    mixed: Uint64s,
+    pool: Uint64s,
+    scratch: Uint64s,
+    counts: Int64s,
 ) -> np.int64:
-    """Sort a range of values that are uniform up to their largest, drop repeats, give the new end.
-
-    ``scratch`` and ``counts`` as for ``sort_hashes``.
-    """
-    if stop - start < 2:
-        return np.int64(stop)
-    largest = _0
-    for i in range(np.uint64(start), np.uint64(stop)):
-        largest = max(largest, values[i])
-    # Values below a bound have leading zeros, by which they are not to be spread.
-    sort_hashes(values, start, stop, scratch, counts, np.int64(leading_zeros(largest | _1)))
-    last, previous = np.uint64(start), values[start]
-    for i in range(np.uint64(start) + _1, np.uint64(stop)):
-        value = values[i]
-        last += np.uint64(value != previous)
-        values[last] = value
-        previous = value
-    return np.int64(last + _1)
+    """Find the ``size`` smallest distinct values that are not above a bound; gives their number."""
+    held = np.int64(0)
+    for first in range(start, stop, _CHUNK):
+        if held > 2 * size:
+            held = min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
+            if held == size:
+                bound = pool[size - 1]
+        n = np.uint64(min(_CHUNK, stop - first))
+        # A loop of its own, which LLVM turns into vector code.
+        for i in range(n):
+            mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
+        for i in range(n):
+            # Written in any case, and kept or written over: no branch to be guessed wrong.
+            pool[np.uint64(held)] = mixed[i]
+            held += np.int64(mixed[i] <= bound)
+    return min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
 
 
 @kernel
@@ -56,28 +63,30 @@ def smallest_sketches(
     ``value_offsets`` (n + 1) says whose they are. ``sizes`` becomes the number of distinct
     shingles where that is less than ``size``, else -1.
     """
-    most = np.int64(size)
     room = 2 * size + _CHUNK
+    mixed = np.empty(_CHUNK, np.uint64)
     pool = np.empty(room, np.uint64)
     scratch = np.empty(room, np.uint64)
     counts = np.empty(2 * room + 1, np.int64)
+    # Of as many distinct shingles as are expected below the bound, less than ``size`` are below it
+    # once in a thousand million times.
+    wanted = np.uint64(size) + np.uint64(6 * np.sqrt(size)) + _20
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
         value_offsets[doc] = count
+        start, stop = offsets[doc], offsets[doc + 1]
+        n_shingles = np.uint64(stop - start)
         held = np.int64(0)
-        # Values above the bound are not among the smallest. Few of a long text come below it.
-        bound = _ALL_ONES
-        for first in range(offsets[doc], offsets[doc + 1], _CHUNK):
-            if held > 2 * most:
-                held = min(_sort_distinct(pool, 0, held, scratch, counts), most)
-                if held == most:
-                    bound = pool[most - 1]
-            for i in range(first, min(first + _CHUNK, offsets[doc + 1])):
-                value = mix64(shingles[np.uint64(i)] ^ key)
-                # Written in any case, and kept or written over: no branch to be guessed wrong.
-                pool[np.uint64(held)] = value
-                held += np.int64(value <= bound)
-        held = min(_sort_distinct(pool, 0, held, scratch, counts), most)
+        if n_shingles > wanted:
+            bound = _ALL_ONES // n_shingles * wanted
+            held = _gather_below(
+                shingles, start, stop, key, bound, size, mixed, pool, scratch, counts
+            )
+        if held < size:
+            # A short text, or one that repeats itself: no value is known to be too large.
+            held = _gather_below(
+                shingles, start, stop, key, _ALL_ONES, size, mixed, pool, scratch, counts
+            )
         for i in range(held):
             values[count + i] = pool[i]
         count += held
@@ -105,6 +114,7 @@ def modulo_sketches(
     ``value_offsets`` (n + 1) says whose they are. ``scratch`` and ``counts`` are as long as the
     longest text's shingles, ``counts`` twice as long and one more.
     """
+    mixed = np.empty(_CHUNK, np.uint64)
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
         value_offsets[doc] = count
@@ -112,54 +122,20 @@ def modulo_sketches(
         shift = np.uint64(shifts[doc])
         turn = (_64 - shift) & _63
         limit = quota >> shift
-        for i in range(offsets[doc], offsets[doc + 1]):
-            value = mix64(shingles[np.uint64(i)] ^ key)
-            # A multiple of the odd number, and no other, becomes its quotient; turned, a multiple
-            # of the power of two as well. That takes a product where a remainder takes a division.
-            quotient = value * inverse
-            quotient = (quotient >> shift) | (quotient << turn)
-            values[np.uint64(held)] = value
-            held += np.int64(quotient <= limit)
-        count = _sort_distinct(values, count, held, scratch, counts)
+        for first in range(offsets[doc], offsets[doc + 1], _CHUNK):
+            n = np.uint64(min(_CHUNK, offsets[doc + 1] - first))
+            for i in range(n):
+                mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
+            for i in range(n):
+                # A multiple of the odd number, and no other, becomes its quotient; turned, a
+                # multiple of the power of two as well. That takes a product where a remainder
+                # takes a division.
+                quotient = mixed[i] * inverse
+                quotient = (quotient >> shift) | (quotient << turn)
+                values[np.uint64(held)] = mixed[i]
+                held += np.int64(quotient <= limit)
+        count = sort_distinct(values, count, held, scratch, counts)
     value_offsets[offsets.shape[0] - 1] = count
-
-
-@kernel
-def count_distinct(
-    shingles: ConstUint64s,
-    offsets: ConstInt64s,
-    key: np.uint64,
-    least: int,
-    table: Uint64s,
-    sizes: Int64s,
-) -> None:
-    """Count each text's distinct shingles; where there are less than ``least``, all of them.
-
-    ``table`` holds a power of two of values, at least twice the longest text's shingles.
-    """
-    for doc in range(offsets.shape[0] - 1):
-        n_shingles = offsets[doc + 1] - offsets[doc]
-        if n_shingles < least:
-            sizes[doc] = n_shingles
-            continue
-        # A table that is half full at most: whoever is not at home is found next door.
-        bits = _64 - np.uint64(leading_zeros(np.uint64(n_shingles))) + _1
-        last = (_1 << bits) - _1
-        for slot in range(np.int64(last) + 1):
-            table[slot] = _0
-        count = np.int64(0)
-        has_zero = np.int64(0)
-        for i in range(offsets[doc], offsets[doc + 1]):
-            value = mix64(shingles[np.uint64(i)] ^ key)
-            if value == _0:
-                has_zero = np.int64(1)
-                continue
-            slot = value & last
-            while table[slot] != _0 and table[slot] != value:
-                slot = (slot + _1) & last
-            count += np.int64(table[slot] == _0)
-            table[slot] = value
-        sizes[doc] = count + has_zero
 
 
 @kernel
@@ -198,7 +174,7 @@ def unite_sketches(
                 if values[i] & mask == _0:
                     united[held] = values[i]
                     held += 1
-        count = min(_sort_distinct(united, count, held, scratch, counts), count + limit)
+        count = min(sort_distinct(united, count, held, scratch, counts), count + limit)
         united_moduli[group] = modulus
     united_offsets[member_starts.shape[0] - 1] = count
 

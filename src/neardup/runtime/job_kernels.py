@@ -56,7 +56,7 @@ _MEASURES = (
     "broder.compare_sketches",
     "logarithm.logarithms",
     "shingles.hash_shingles",
-    "broder.count_distinct",
+    "distinct.count_distinct",
     "overlap.score_overlaps",
     "agreement.count_equal",
 )

@@ -71,16 +71,26 @@ class ModuloScheme(SetScheme):
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Take the multiples of a modulus in every set, and count its distinct elements."""
-        from neardup.kernels import broder
+        from neardup.kernels import broder, distinct
 
         n = len(shingles)
         longest = int(np.diff(shingles.offsets).max(initial=0))
-        scratch: Uint64s = np.empty(2 << longest.bit_length(), np.uint64)
+        scratch: Uint64s = np.empty(longest, np.uint64)
+        counts: Int64s = np.empty(2 * longest + 1, np.int64)
         sizes: Int64s = np.empty(n, np.int64)
         # A sketch of modulus 1 counts by itself.
         least = {None: 2 * self.size, 1: longest + 1}.get(self.modulus, 0)
-        broder.count_distinct(
-            shingles.values, shingles.offsets, self.permutation_key, least, scratch, sizes
+        distinct.count_distinct(
+            shingles.values,
+            shingles.offsets,
+            self.permutation_key,
+            least,
+            np.empty(longest, np.uint64),
+            np.empty(longest, np.uint64),
+            np.empty(longest, np.uint64),
+            scratch,
+            counts,
+            sizes,
         )
         odd, shifts, moduli = self._moduli_for(sizes)
         values: Uint64s = np.empty(len(shingles.values) + 1, np.uint64)
@@ -93,7 +103,7 @@ class ModuloScheme(SetScheme):
             np.uint64(_ALL_ONES // odd),
             shifts,
             scratch,
-            np.empty(2 * longest + 1, np.int64),
+            counts,
             values,
             offsets,
         )

@@ -27,8 +27,8 @@ def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
     Notes
     -----
     Time O(shingles), and sorting of what comes into the sketches. Where a modulo sketch does not
-    hold all, distinct shingles are counted in a hash table, with 16 to 32 bytes for each shingle
-    of the longest text: only so is the modulus that of the set, whatever is repeated.
+    hold all, distinct shingles are counted, with 48 bytes for each shingle of the longest text:
+    only so is the modulus that of the set, whatever is repeated.
 
     References
     ----------
