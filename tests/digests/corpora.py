@@ -66,6 +66,8 @@ DEDUP = [
     *(f"dedup {DOCS} --measure weighted-jaccard --tf {tf} --threshold 0.7" for tf in FREQUENCIES),
     *(f"dedup {DOCS} --measure weighted-jaccard --idf {idf} --threshold 0.6" for idf in INVERSE),
     f"dedup {DOCS} --measure weighted-jaccard --tf log --idf unary --ngram 3 --json",
+    f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method exact",
+    f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method auto --audit 50",
     f"dedup {DOCS} --measure weighted-jaccard --against others.jsonl --keep longest --bands 20 --rows 4",
     *(f"dedup {DOCS} --tokenizer {name} --threshold 0.6" for name in (
         "words", "whitespace", "characters", "bytes", "tokenizer.json",
@@ -107,6 +109,11 @@ JOIN = [
     *(f"pairs {PAIRS}.jsonl --measure {measure} --threshold 0.6 --stats" for measure in MEASURES),
     *(f"pairs {PAIRS}.csv --measure {measure} --against others.jsonl --threshold 0.7" for measure in MEASURES),
     f"pairs {PAIRS}.csv --measure overlap --threshold 40 --stats",
+    f"pairs {PAIRS}.csv --measure hamming --max-distance 12 --stats",
+    f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --stats --json",
+    f"pairs {PAIRS}.csv --measure weighted-jaccard --tf log --idf standard --against others.jsonl",
+    f"pairs {PAIRS}.csv --measure weighted-jaccard --top 20",
+    f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --method minhash",
     f"pairs {PAIRS}.csv --measure overlap --threshold 100 --against others.csv.gz",
     *(f"pairs {PAIRS}.csv --algorithm {name} --threshold 0.5 --stats --json"
       for name in ("allpairs", "ppjoin", "ppjoin+")),

@@ -69,6 +69,8 @@ _PAIRS = [
     "neardup.find_pairs(rows, measure='overlap', threshold=50, algorithm='allpairs')",
     "from fractions import Fraction\nneardup.find_pairs(rows, threshold=Fraction(2, 3), measure='dice')",
     "from decimal import Decimal\nneardup.find_pairs(rows, threshold=Decimal('0.55'), tokenizer='bytes')",
+    "neardup.find_pairs(rows, measure='weighted-jaccard', idf='standard', threshold='0.6')",
+    "neardup.find_pairs(rows, measure='hamming', max_distance=9)",
     "neardup.find_pairs(rows, limit=3)",
     "neardup.find_pairs([])",
 ]  # fmt: skip

@@ -10,8 +10,9 @@ from fractions import Fraction
 from neardup.matching.bucket_join import BucketJoin
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching.hamming_join import HammingJoin
 from neardup.matching.join import Join
-from neardup.matching.measures import MEASURES
+from neardup.matching.measures import MEASURES, Hamming
 from neardup.matching.set_join import ALGORITHMS, SetJoin
 from neardup.matching.weighted_join import WeightedJoin
 from neardup.tables import TokenLists
@@ -86,6 +87,17 @@ def set_case(name: str, measure: str, threshold: str, make: Callable[..., Join])
     )
 
 
+def hamming_case(most: int, algorithm: str) -> Case:
+    return Case(
+        f"{algorithm} hamming {most}",
+        distinct_sets,
+        lambda records: HammingJoin(make_sets(records), Hamming.within(most), algorithm),
+        lambda records, sides: joins.hamming_join(records, most, sides),
+        lambda x, y, distance: Fraction(-distance),
+        lambda x, y, distance: 1 - distance / len(x | y),
+    )
+
+
 def edit_case(threshold: EditThreshold, limit: int | Fraction, qgram: int | None) -> Case:
     def share(x, y, distance):
         return 1 - Fraction(distance, max(len(x), len(y)))
@@ -134,6 +146,7 @@ CASES = [
         set_case("prefixes", WEIGHTED, threshold, weighted_join)
         for threshold in ("0.000000001", "0.25", "0.6", "0.75", "1")
     ),
+    *(hamming_case(most, algorithm) for most in (0, 1, 3, 9) for algorithm in ALGORITHMS),
     *(edit_case(EditThreshold(most), most, qgram) for most in (0, 1, 3) for qgram in (None, 2)),
     *(
         edit_case(EditThreshold(None, share), share, qgram)

@@ -16,6 +16,7 @@ from neardup.matching.measures import (
     JOIN_MEASURES,
     MEASURE_NAMES,
     MEASURES,
+    Hamming,
     make_join_measure,
     make_measure,
 )
@@ -90,7 +91,7 @@ def test_registry(name):
 def test_registry__what_options_spell_out():
     """In the same order, so that choices are listed alike everywhere."""
     assert Choice(DocumentMeasure).values == MEASURE_NAMES
-    assert Choice(PairMeasure).values == (*MEASURES, EDIT)
+    assert Choice(PairMeasure).values == (*MEASURES, Hamming.name, EDIT)
 
 
 @every_measure

@@ -63,6 +63,8 @@ def hint_for_pairs(summary: dict[str, Any]) -> str:
         return ""
     if "top" in summary:
         return _hint_for_top(summary)
+    if summary["measure"] == "hamming":
+        return "a larger --max-distance finds pairs that are further apart"
     if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
         return "--top 20 without a threshold lists the pairs that come nearest"
     if _are_short(summary, n_filled):
@@ -91,6 +93,8 @@ def _say_short(summary: dict[str, Any], remedy: str) -> str:
 
 def _hint_for_top(summary: dict[str, Any]) -> str:
     """Say what to try where even the most similar pair is none."""
+    if summary["measure"] == "hamming":
+        return "a larger --max-distance finds pairs that are further apart"
     if summary["threshold"] is not None or summary.get("max_distance") is not None:
         return "without --threshold and --max-distance --top lists whatever pairs come nearest"
     ngram = summary["scheme"].get("ngram", 1)

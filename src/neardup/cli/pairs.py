@@ -67,9 +67,10 @@ def command(
     the same, or the folder of an index of documents, in which what is similar is looked up.
 
     Writes id_a, id_b, similarity and overlap, the number of common shingles, or distance, that of
-    edits, or neither for weighted-jaccard; in the order of the input, a before b within one
-    collection, with --top the most similar first. For containment a is the document that lies in b.
-    No pair is missed unless --method minhash is chosen.
+    edits, or for hamming of shingles that one lacks, or neither for weighted-jaccard; in the order
+    of the input, a before b within one collection, with --top the most similar first. For
+    containment a is the document that lies in b. No pair is missed unless --method minhash is
+    chosen.
     """
     announce_compilation(quiet=quiet)
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
@@ -138,11 +139,11 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         lines += [describe_bands(summary), *warn_of_recall(summary)]
     lines += say_ids(summary)
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
+    # Two of one shingle each are at a Hamming distance of 2.
+    n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
-        notes.note_short(
-            summary["short_documents"], n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS
-        ),
+        notes.note_short(n_short, n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS),
         notes.note_skipped(summary["skipped_rows"], "--json"),
         hint_for_pairs(summary),
     )
@@ -153,7 +154,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
 def _condition(summary: dict[str, Any]) -> str:
     """Say what all pairs fulfil."""
     if summary.get("max_distance") is not None:
-        condition = f" within {counted(summary['max_distance'], 'edit')}"
+        condition = f" within {_distance(summary)}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -165,6 +166,12 @@ def _condition(summary: dict[str, Any]) -> str:
         number = "" if summary["top"] == 1 else f"{summary['top']:,} "
         condition += f", the {number}{best}{each}"
     return condition
+
+
+def _distance(summary: dict[str, Any]) -> str:
+    if summary["measure"] == "hamming":
+        return f"a Hamming distance of {summary['max_distance']:,}"
+    return counted(summary["max_distance"], "edit")
 
 
 def _statistics(summary: dict[str, Any]) -> str:

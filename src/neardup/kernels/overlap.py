@@ -18,7 +18,7 @@ from neardup.kernels.wide import compare_products
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
 # Sets with weights are compared by ``kernels.common_weight``.
-JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD = range(7)
+JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD, HAMMING = range(8)
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -77,7 +77,10 @@ def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | 
 
 @inlined
 def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
-    """Least number of common elements with which sets of sizes x and y reach p / q."""
+    """Least number of common elements with which sets of sizes x and y reach p / q.
+
+    Of a distance p is the most, and the number is one at least.
+    """
     if measure == JACCARD:
         # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
         return (p * (x + y) + p + q - 1) // (p + q)
@@ -89,6 +92,9 @@ def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
         return (p * min(x, y) + q - 1) // q
     if measure == OVERLAP:
         return p
+    if measure == HAMMING:
+        # x + y - 2 * o <= p; sets that need nothing in common are not joined by this.
+        return max((x + y - p + 1) >> 1, 1)
     # Cosine: start just below the real root, whose floating-point error is far less than two.
     overlap = np.int64(math.sqrt(np.float64(x) * np.float64(y)) * p / q) - 2
     overlap = max(overlap, np.int64(0))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.matching.measures.thresholds import falling_shares
+from neardup.matching.measures.thresholds import falling_shares, rising_distances
 from neardup.tables import Int64s
 
 _LONGEST = 2**31 - 1
@@ -50,8 +50,5 @@ class EditThreshold:
             for similarity in falling_shares(self.similarity):
                 yield EditThreshold(None, similarity)
             return
-        most = self.max_distance or 0
-        for power in range(most.bit_length()):
-            if 1 << power < most:
-                yield EditThreshold(1 << power)
-        yield EditThreshold(most)
+        for most in rising_distances(self.max_distance or 0):
+            yield EditThreshold(most)

@@ -6,7 +6,7 @@ from typing import Literal
 
 SetMeasure = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
 DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]
-PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
+PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "hamming", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
 PairMethod = Literal["exact", "minhash"]

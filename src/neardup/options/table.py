@@ -238,7 +238,8 @@ AUDIT = Option(
 MAX_DISTANCE = Option(
     "max_distance",
     Whole(0),
-    "Most edits (insertions, deletions, substitutions), instead of a threshold.",
+    "Most edits (insertions, deletions, substitutions), instead of a threshold; for hamming most "
+    "shingles that one of two documents lacks.",
     metavar="D",
 )
 TOP = Option(

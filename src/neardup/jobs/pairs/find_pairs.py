@@ -94,14 +94,15 @@ def find_pairs(
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (how much of a lies in b),
         ``max-containment``, ``overlap`` (the number of common shingles), ``weighted-jaccard`` (with
-        weights by ``tf`` and ``idf``), or ``edit`` (insertions, deletions and substitutions of
-        tokens; the default with ``max_distance``).
+        weights by ``tf`` and ``idf``), ``hamming`` (the number of shingles that one of the two
+        lacks), or ``edit`` (insertions, deletions and substitutions of tokens; the default with
+        ``max_distance``).
     threshold
         Least similarity, in (0, 1], taken as the exact decimal; for ``overlap`` a whole number,
         for ``edit`` that of 1 - distance / length of the longer text. None is 0.8, or any
         similarity above 0 with ``top``.
     max_distance
-        Most edits, instead of a threshold.
+        Most edits, instead of a threshold; the most that ``hamming`` may be.
     method
         ``exact``, the default but for an index: none is missed. ``minhash``: documents that share a
         MinHash band are compared, exactly, so that every pair is right and a pair at the threshold

@@ -15,7 +15,7 @@ from neardup.options.jobs import FUNCTIONS
 EDIT = "edit"
 
 # Measures without bands.
-_OF_ALL = (EDIT, "overlap")
+_OF_ALL = (EDIT, "overlap", "hamming")
 
 
 @dataclass(frozen=True, kw_only=True)

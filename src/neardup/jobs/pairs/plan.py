@@ -8,7 +8,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.options import EDIT, PairOptions
 from neardup.matching.bands import Banding
 from neardup.matching.edit_threshold import EditThreshold
-from neardup.matching.measures import MEASURES, Measure
+from neardup.matching.measures import MEASURES, Hamming, Measure
 from neardup.matching.measures.thresholds import LEAST_SHARE
 from neardup.matching.set_join import DEFAULT_ALGORITHM
 from neardup.options.choices import Algorithm
@@ -18,6 +18,9 @@ from neardup.reading.plan import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 
 _DEFAULT_THRESHOLD = "0.8"
+
+# Those of sets; None stands for edit distances.
+_KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
 # Where many options have no effect, and the remedy.
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
@@ -44,7 +47,7 @@ class PairPlan:
         if self.options.top is not None and self.options.threshold is None:
             return None
         if self.measure:
-            return float(self.measure.threshold)
+            return None if self.measure.is_distance else float(self.measure.threshold)
         similarity = self.edit.similarity if self.edit else None
         return None if similarity is None else float(similarity)
 
@@ -70,8 +73,7 @@ def plan_pairs(options: PairOptions) -> PairPlan:
     """
     options = replace(options, method=options.method or "exact")
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
-    # Of sets; None for edit distances.
-    kind = MEASURES.get(name)
+    kind = _KINDS.get(name)
     _check_exclusive(options, kind)
     _check_effects(options, kind)
     algorithm = options.algorithm or DEFAULT_ALGORITHM
@@ -95,6 +97,8 @@ def plan_pairs(options: PairOptions) -> PairPlan:
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
     """Return the measure with its threshold; without one the most similar come from all pairs."""
+    if kind is Hamming:
+        return Hamming.within(options.max_distance or 0)
     if options.threshold is not None:
         return kind.parse(options.threshold)
     return kind.parse(_DEFAULT_THRESHOLD) if options.top is None else kind.lowest()
@@ -118,11 +122,16 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if two options exclude each other, or one needs another."""
     is_count = kind is not None and kind.is_count
     has_bands = kind is not None and kind.has_bands
-    without_bands = f"an {kind.name}" if kind else "edit distances"
+    is_distance = kind is None or kind.is_distance
+    without_bands = "edit distances" if kind is None else f"an {kind.name}"
+    if kind is Hamming:
+        without_bands = "Hamming distances"
     exclusive = {
         "max_distance is an edit distance; leave out measure or choose measure edit": (
-            options.max_distance is not None and kind is not None
+            options.max_distance is not None and not is_distance
         ),
+        "give max_distance, the most shingles that one of two documents lacks, with measure "
+        "hamming": kind is Hamming and options.max_distance is None,
         "give either max_distance or threshold": (
             options.max_distance is not None and options.threshold is not None
         ),
@@ -153,7 +162,7 @@ def check_workspace(plan: PairPlan, **given: object) -> None:
         For the first that is neither None nor False.
     """
     if plan.banding is None:
-        where, remedy = _without_bands(plan.options, MEASURES.get(plan.measure_name))
+        where, remedy = _without_bands(plan.options, _KINDS.get(plan.measure_name))
         for name, value in given.items():
             if value is not None and value is not False:
                 raise no_effect(name, where, remedy, "method", "measure", "top")

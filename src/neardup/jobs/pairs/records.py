@@ -14,7 +14,9 @@ from neardup.jobs.pairs.contents import sides_of
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.record_join import digest_of, find_equal
 from neardup.matching.edit_join import EditJoin
+from neardup.matching.hamming_join import HammingJoin
 from neardup.matching.join import Join
+from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetJoin
 from neardup.reading.first_pass import FirstPass
 from neardup.reading.second_pass import read_comparable, read_token_lists
@@ -68,6 +70,8 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
 
 def _join_of(sets: ShingleSets | WeightedSets, plan: PairPlan) -> Join:
     if isinstance(sets, ShingleSets):
+        if isinstance(plan.measure, Hamming):
+            return HammingJoin(sets, plan.measure, plan.algorithm)
         return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
     # Its kernels are for few jobs.
     from neardup.matching.weighted_join import WeightedJoin

@@ -23,7 +23,8 @@ class PairResult(TableResult):
     """Pairs of similar documents and how they were found.
 
     ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap``, the number of
-    common shingles, or ``distance``, that of edits; in input order of a, then b. In a self-join a
+    common shingles, or ``distance``, that of edits, or of shingles that one of the two lacks, or
+    neither for ``weighted-jaccard``; in input order of a, then b. In a self-join a
     comes before b, but for ``containment``, where a is the document that lies in b. The most
     similar pairs (``top``) come first, partners of each document by document a.
 

@@ -10,6 +10,7 @@ import numpy as np
 from neardup.files.inputs import passed_over
 from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
+from neardup.matching.measures import Hamming
 from neardup.reading.catalogue import Catalogue
 from neardup.results import NO_COLUMNS, describe_ids, skipped_rows
 from neardup.runtime.runner import Runner
@@ -56,6 +57,8 @@ def _describe_method(plan: PairPlan) -> dict[str, Any]:
     """Return what only this kind of measure and this method have."""
     if plan.edit:
         return {"max_distance": plan.edit.max_distance}
+    if isinstance(plan.measure, Hamming):
+        return {"max_distance": plan.measure.max_distance, "algorithm": plan.algorithm}
     if plan.banding is None or plan.measure is None:
         return {} if plan.reading.weighted else {"algorithm": plan.algorithm}
     least = float(plan.measure.least_jaccard)

@@ -11,6 +11,7 @@ from neardup.matching.measures.common_elements import Overlap
 from neardup.matching.measures.containment import Containment, MaxContainment
 from neardup.matching.measures.cosine import Cosine
 from neardup.matching.measures.dice import Dice
+from neardup.matching.measures.hamming import Hamming
 from neardup.matching.measures.jaccard import Jaccard
 from neardup.matching.measures.measure import Measure, SizeBounds
 from neardup.matching.measures.thresholds import Number
@@ -24,6 +25,7 @@ __all__ = [
     "Containment",
     "Cosine",
     "Dice",
+    "Hamming",
     "Jaccard",
     "MaxContainment",
     "Measure",

@@ -53,6 +53,8 @@ class Measure(ABC):
         chosen for it.
     is_jaccard
         Whether it is the Jaccard similarity of plain sets itself, which is what MinHash sees.
+    is_distance
+        Whether the threshold is the most that a pair may have.
     size_ratio
         If ``least_jaccard`` holds only for sets of bounded sizes: how many times as large as the
         other one a set may be.
@@ -67,6 +69,7 @@ class Measure(ABC):
     is_count: ClassVar[bool] = False
     has_bands: ClassVar[bool] = True
     is_jaccard: ClassVar[bool] = False
+    is_distance: ClassVar[bool] = False
     size_ratio: ClassVar[int | None] = None
 
     @classmethod

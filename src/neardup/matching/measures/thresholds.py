@@ -33,6 +33,17 @@ def exact_count(what: str, value: Number) -> Fraction:
     return count
 
 
+def rising_distances(most: int) -> Iterator[int]:
+    """Yield distances to try one after another where the nearest are wanted, then ``most``.
+
+    Powers of two that are below it.
+    """
+    for power in range(most.bit_length()):
+        if 1 << power < most:
+            yield 1 << power
+    yield most
+
+
 def falling_shares(floor: Fraction) -> Iterator[Fraction]:
     """Yield thresholds to try one after another where the most similar are wanted, then ``floor``.
 
