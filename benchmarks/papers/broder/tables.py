@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.markdown import table
 from benchmarks.papers.broder.estimates import run_tolerance
+from benchmarks.papers.broder.far import far_table
 from benchmarks.papers.broder.web_tables import origins_table, pages_table
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def lay_out(results: Results) -> dict[str, str]:
         "containment": errors_table([{"kind": "modulo", **row} for row in results["containment"]]),
         "naive": naive_table(results),
         "tolerance": tolerance_table(run_tolerance(resemblance)),
+        "far": far_table(),
         "super-shingles": super_shingles_table(results["super_shingles"]),
         "speed": speed_table(results["speed"]),
         "order": order_table(results["order"]),
