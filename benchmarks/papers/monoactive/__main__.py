@@ -6,29 +6,36 @@ results, tables and plots of docs/papers. It needs neardup and matplotlib.
 
 from __future__ import annotations
 
+from functools import partial
+
 from benchmarks.papers.experiments import Paper
 from benchmarks.papers.monoactive import partitions, queries, query_tables, searches, tables, worst
 from benchmarks.papers.monoactive.plots import draw
+from benchmarks.papers.monoactive.texts import VARIED
 
 MONOACTIVE = Paper(
     "monoactive",
     parts={
         "lengths": partitions.run_lengths,
+        "lengths_varied": partial(partitions.run_lengths, corpus=VARIED),
         "frequencies": partitions.run_frequencies,
         "functions": partitions.run_functions,
         "worst": worst.run_worst,
         "queries": queries.run_queries,
+        "queries_varied": partial(queries.run_queries, corpus=VARIED),
         "query_frequencies": queries.run_query_frequencies,
         "query_lengths": queries.run_query_lengths,
         "searches": searches.run_searches,
     },
     tables={
         "lengths": tables.lengths_table,
+        "lengths-varied": tables.varied_table,
         "methods": tables.methods_table,
         "frequencies": tables.frequencies_table,
         "functions": tables.functions_table,
         "worst": tables.worst_table,
         "queries": query_tables.queries_table,
+        "queries-varied": partial(query_tables.queries_table, part="queries_varied"),
         "query-frequencies": query_tables.frequencies_table,
         "query-lengths": query_tables.lengths_table,
         "searches": query_tables.searches_table,

@@ -91,9 +91,9 @@ def _facts(texts: TokenOccurrences) -> dict[str, int]:
     }
 
 
-def run_lengths(*, quick: bool) -> list[dict[str, Any]]:
-    """Partition the first words of a corpus, more and more of them (Figures 5a, 6a-d, 7a-d)."""
-    values = corpus_words(LONG).values
+def run_lengths(*, quick: bool, corpus: str = LONG) -> list[dict[str, Any]]:
+    """Partition the first words of a corpus, more and more of them (Figures 5a-b, 6a-d, 7a-d)."""
+    values = corpus_words(corpus).values
     entries = []
     warm = one_text(values[:500])
     _baselines(warm, seeds_of(1))

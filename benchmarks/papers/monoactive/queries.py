@@ -89,12 +89,12 @@ def _sweep_all(index: WindowIndex, keys: Uint64s, hits: int, n_words: int) -> tu
     return n_windows, int(sides.sum())
 
 
-def run_queries(*, quick: bool) -> list[dict[str, Any]]:
-    """Look passages up in texts that are longer and longer (Figures 6e, 7e).
+def run_queries(*, quick: bool, corpus: str = LONG) -> list[dict[str, Any]]:
+    """Look passages up in texts that are longer and longer (Figures 6e, 6f, 7e, 7f).
 
     Half the queries are passages of the text with some words exchanged, half stand elsewhere.
     """
-    values = corpus_words(LONG).values
+    values = corpus_words(corpus).values
     rng = np.random.default_rng(1)
     hits = least_hits(FUNCTIONS, THRESHOLD, RECALL)
     entries = []

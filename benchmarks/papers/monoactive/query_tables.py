@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from benchmarks.measuring.results import Results
 
 
-def queries_table(results: Results) -> str:
+def queries_table(results: Results, part: str = "queries") -> str:
     """Lay out windows with a query's min-hashes, and times of sweeps over them."""
     rows = []
-    for entry in results["queries"]["figures"]:
+    for entry in results[part]["figures"]:
         for name in (*WEIGHTS, "allalign"):
             found = entry[name]
             label = "raw, AllAlign" if name == "allalign" else name

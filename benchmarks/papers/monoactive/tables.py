@@ -49,6 +49,29 @@ def lengths_table(results: Results) -> str:
     return table((*header, "ns a word", "paper's"), rows)
 
 
+def varied_table(results: Results) -> str:
+    """Lay out windows and times of the second collection, for all weights and algorithms."""
+    rows = []
+    for entry in results["lengths_varied"]["figures"]:
+        words, weights = entry["words"], entry["weights"]
+        own, others = weights["raw"], entry["baselines"]
+        allalign, every = others["allalign"], others.get("monoall")
+        rows.append(
+            (
+                words,
+                entry["greatest_frequency"],
+                *(weights[tf]["windows"] / words for tf in WEIGHTS),
+                *(weights[tf]["seconds"] / words * 1e9 for tf in WEIGHTS),
+                1 - own["windows"] / allalign["windows"],
+                allalign["seconds"] / own["seconds"],
+                None if every is None else every["seconds"] / own["seconds"],
+            )
+        )
+    header = ("words", "commonest word", *(f"windows a word, {tf}" for tf in WEIGHTS))
+    times = (*(f"{tf}, ns a word" for tf in WEIGHTS), "fewer than AllAlign")
+    return table((*header, *times, "AllAlign takes, times", "MonoAll takes, times"), rows)
+
+
 def methods_table(results: Results) -> str:
     """Lay out MonoActive, AllAlign and MonoAll by length, raw counts."""
     rows = []
