@@ -19,7 +19,7 @@ from neardup.tables import Bytes, Int64s, Uint64s
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 # Blocks of scripts that are written without spaces between words: each of their letters, marks and
 # digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
@@ -64,12 +64,11 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
     for start in range(0, _N_CODE_POINTS, _PLANE):
         table[start : start + _PLANE] = _plain_entries(start)
     classes = RULES[rule]()
-    for character in _folding_characters(normalisation):
-        folded = normalisation.fold(character)
-        code_point = ord(character)
-        table[code_point] = _entry(folded.encode())
-        if not folded and classes[code_point] != SEPARATOR:
-            classes[code_point] = IGNORED
+    code_points, entries = _folds(normalisation)
+    table[code_points] = entries
+    # Of what folds to nothing only that which separates tokens still counts.
+    dropped = code_points[(entries >> LENGTH_SHIFT) == 0]
+    classes[dropped[classes[dropped] != SEPARATOR]] = IGNORED
     for start in range(0, _N_CODE_POINTS, _PLANE):
         plane = slice(start, start + _PLANE)
         table[plane] |= classes[plane].astype(np.uint64) << CLASS_SHIFT
@@ -77,14 +76,19 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
     return ascii_table.astype(np.uint8), table
 
 
-def _folding_characters(normalisation: Normalisation) -> Iterator[str]:
-    """Find the characters that stand for something else after folding."""
+# Of a few ways to normalise, which the tables of all rules share.
+@lru_cache(maxsize=8)
+def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
+    """Find the characters that stand for something else after folding, and their entries."""
+    found: dict[int, np.uint64] = {}
     for code_points in ASSIGNED:
         for start in range(code_points.start, code_points.stop, 64):
             few = "".join(map(chr, range(start, min(start + 64, code_points.stop))))
             # Most scripts know neither case nor accents: whole rows are passed over at once.
             if normalisation.fold_text(few) != few:
-                yield from (c for c in few if normalisation.fold(c) != c)
+                folded = ((character, normalisation.fold(character)) for character in few)
+                found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
+    return np.array(list(found), np.int64), np.array(list(found.values()), np.uint64)
 
 
 def _all_single() -> Bytes:
