@@ -1,25 +1,31 @@
-"""PDF documents: their text as PDFium, the reader of Chromium, takes it from the pages."""
+"""PDF documents: their text as PDFium, the reader of Chromium, takes it from the pages.
+
+PDFium runs in processes of its own, as many as threads ask for it at the same time, so that a
+document that crashes it, or takes it too long, is a bad row and nothing else.
+"""
 
 from __future__ import annotations
 
-import re
-import threading
-from typing import TYPE_CHECKING, Any
+import atexit
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING
 
+from neardup.files import pdfpages
 from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
+from neardup.files.pdfpages import LENGTH, LIMITS
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions
 
 _KIND = "a PDF document"
+_SERVE = "from neardup.files.pdfpages import serve; serve()"
 
-# PDFium is called by one thread at a time.
-_ONE_THREAD = threading.Lock()
-
-# How a word goes on that was broken at the end of a line.
-_BROKEN_WORD = re.compile("[\ufffe\x02](?:\r\n?|\n)?")
-_LINE_END = re.compile("\r\n?")
-_CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
+# Processes that have nothing to do, by the process that began them: a fork has none.
+_idle: dict[int, list[_Reader]] = {}
 
 
 def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
@@ -33,58 +39,98 @@ def extract(data: bytes, options: InputOptions) -> str:
     Raises
     ------
     UnreadableFileError
-        If it is none, damaged, encrypted, without any text, or with too much.
+        If it is none, damaged, encrypted, without any text, or too much for PDFium.
     """
-    with _ONE_THREAD:
-        pages = _texts_of_pages(data)
-    text = "\n".join(filter(None, pages))
-    if pages and not text:
-        number = f"{len(pages):,} page" + "s" * (len(pages) != 1)
-        message = (
-            f"no text on its {number}, which may be scanned; recognise it first, for example with "
-            "ocrmypdf"
+    with _reader() as reader:
+        return reader.read(data)
+
+
+class _Reader:
+    """A process in which PDFium runs."""
+
+    def __init__(self) -> None:
+        places = os.pathsep.join(place for place in sys.path if place)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _SERVE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": places},
         )
-        raise UnreadableFileError(message)
-    return text
 
+    def read(self, data: bytes) -> str:
+        """Return the text of a document.
 
-def _texts_of_pages(data: bytes) -> list[str]:
-    import pypdfium2
-
-    try:
-        document: Any = pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        if "assword" in str(error):
-            message = "the document is encrypted; save it without a password"
-        else:
-            message = f"not a PDF document that can be read: {error}; get a full copy"
-        raise UnreadableFileError(message) from None
-    try:
-        texts, n_characters = [], 0
-        for number in range(len(document)):
-            texts.append(_text_of_page(document, number))
-            n_characters += len(texts[-1])
-            if n_characters > MAX_TEXT_BYTES:
-                message = f"its text is longer than {MAX_TEXT_BYTES >> 20} MB; leave it out"
-                raise UnreadableFileError(message)
-        return texts
-    finally:
-        document.close()
-
-
-def _text_of_page(document: Any, number: int) -> str:
-    import pypdfium2
-
-    try:
-        page = document[number]
-        textpage = page.get_textpage()
+        Raises
+        ------
+        UnreadableFileError
+            As ``extract``.
+        """
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None
+        assert answers is not None
+        limits = LIMITS.pack(pdfpages.MOST_SECONDS, pdfpages.MOST_MEMORY, MAX_TEXT_BYTES)
         try:
-            text: str = textpage.get_text_range()
-        finally:
-            textpage.close()
-            page.close()
-    except pypdfium2.PdfiumError as error:
-        message = f"its page {number + 1} cannot be read: {error}; get a full copy"
-        raise UnreadableFileError(message) from None
-    text = _LINE_END.sub("\n", _BROKEN_WORD.sub("", text))
-    return _CONTROLS.sub("", text).strip("\n")
+            requests.write(limits + LENGTH.pack(len(data)))
+            requests.write(data)
+            requests.flush()
+            [length] = LENGTH.unpack(_exactly(answers, LENGTH.size))
+            text = _exactly(answers, abs(length)).decode()
+        except (OSError, EOFError):
+            self.stop()
+            message = (
+                f"PDFium failed on it, or would take more than {pdfpages.MOST_SECONDS} s or "
+                f"{pdfpages.MOST_MEMORY >> 20} MB; leave it out, or convert it to text first"
+            )
+            raise UnreadableFileError(message) from None
+        if length < 0:
+            raise UnreadableFileError(text)
+        return text
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                assert pipe is not None
+                pipe.close()
+        self._process.wait()
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+@contextlib.contextmanager
+def _reader() -> Iterator[_Reader]:
+    """Give a process to the thread that asks for it alone."""
+    idle = _idle.setdefault(os.getpid(), [])
+    try:
+        # Threads may ask at the same time: a list gives each another one.
+        reader = idle.pop()
+    except IndexError:
+        reader = _Reader()
+    try:
+        yield reader
+    except UnreadableFileError:
+        if reader.is_running:
+            idle.append(reader)
+        raise
+    except BaseException:
+        reader.stop()
+        raise
+    idle.append(reader)
+
+
+@atexit.register
+def _stop_all() -> None:
+    for reader in _idle.pop(os.getpid(), []):
+        reader.stop()

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pypdf
@@ -10,7 +13,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from neardup.errors import MissingExtraError
-from neardup.files import formats
+from neardup.files import formats, pdf, pdfpages
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
 from neardup.files.pdf import extract
@@ -110,10 +113,84 @@ def test_extract__too_much_text(monkeypatch):
 
 
 def test_extract__in_threads():
+    """Each has a process of its own."""
     documents = [pdf_of([f"document {number}"] * 20) for number in range(24)]
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(text_of, documents))
     assert [text.split("\n")[0] for text in found] == [f"document {n}" for n in range(24)]
+
+
+def forms_within_forms(depth: int) -> bytes:
+    """Return a document of a few kilobytes that draws one letter 20^depth times."""
+    shown = b"<</Font<</F 5 0 R>>/XObject<</X %d 0 R>>>>"
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources "
+        + shown % 6
+        + b">>",
+        b"<</Length 5>>stream\n/X Do\nendstream",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for number in range(depth + 1):
+        content = b"/X Do " * 20 if number < depth else b"BT /F 9 Tf (a) Tj ET"
+        about = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources " + shown % (7 + number)
+        parts.append(about + b"/Length %d>>stream\n%s\nendstream" % (len(content), content))
+    data = b"%PDF-1.4\n"
+    for number, part in enumerate(parts, 1):
+        data += b"%d 0 obj %s endobj\n" % (number, part)
+    return data + b"trailer<</Size %d/Root 1 0 R>>\n%%%%EOF" % (len(parts) + 1)
+
+
+def test_extract__bomb_of_time(monkeypatch):
+    assert "a" in text_of(forms_within_forms(1))
+    monkeypatch.setattr(pdfpages, "MOST_SECONDS", 1)
+    message = r"^PDFium failed on it, or would take more than 1 s or 2048 MB; leave it out, or conv"
+    with pytest.raises(UnreadableFileError, match=message):
+        text_of(forms_within_forms(9))
+    # The next one is read by another process.
+    assert text_of(TWO) == "One two three\nfour é\nfive"
+
+
+def test_extract__bomb_of_memory(monkeypatch):
+    out = io.BytesIO()
+    canvas = Canvas(out, pageCompression=1)
+    line = canvas.beginText(72, 760)
+    for _ in range(100):
+        line.textOut("x" * 30_000)
+    canvas.drawText(line)
+    canvas.save()
+    assert len(out.getvalue()) < 100_000
+    monkeypatch.setattr(pdfpages, "MOST_MEMORY", 400 << 20)
+    with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it, or would take more than"):
+        text_of(out.getvalue())
+    assert text_of(TWO) == "One two three\nfour é\nfive"
+
+
+def test_extract__process_that_was_killed():
+    """It is as if the document had crashed it; the next one is read by another."""
+    text_of(TWO)
+    [*_, reader] = pdf._idle[os.getpid()]
+    reader._process.kill()
+    with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it"):
+        text_of(TWO)
+    assert text_of(TWO) == "One two three\nfour é\nfive"
+
+
+def test_processes__end_with_the_program(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(TWO)
+    code = (
+        "import sys\nfrom neardup.files import pdf\n"
+        "print(len(pdf.extract(open(sys.argv[1], 'rb').read(), None)))\n"
+        "print(*[reader._process.pid for part in pdf._idle.values() for reader in part])"
+    )
+    path = str(tmp_path / "a.pdf")
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert done.stderr == ""
+    size, process = done.stdout.split()
+    assert int(size) == len(text_of(TWO))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process), 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
