@@ -66,26 +66,29 @@ def count_distinct(
         for word in range(_1 << np.uint64(bits - 6)):
             seen[word] = _0
             again[word] = _0
+        # A loop of its own, which LLVM turns into vector code.
+        for i in range(n):
+            values[i] = mix64(shingles[start + i] ^ key)
         n_again = _0
-        for i in range(start, start + n):
-            place = mix64(shingles[i] ^ key) >> shift
-            bit = _1 << (place & _63)
+        for i in range(n):
+            place = values[i] >> shift
             before = seen[place >> _6]
+            bit = _1 << (place & _63)
             seen[place >> _6] = before | bit
             # Written in any case, and kept or written over: no branch to be guessed wrong.
-            values[n_again] = place
+            scratch[n_again] = place
             n_again += np.uint64(before & bit != _0)
         sizes[doc] = n
         if n_again == _0:
             continue
         # What shares a bit is sorted, to tell repeats from values that are different.
         for k in range(n_again):
-            again[values[k] >> _6] |= _1 << (values[k] & _63)
-        n_shared = np.int64(0)
-        for i in range(start, start + n):
-            value = mix64(shingles[i] ^ key)
+            again[scratch[k] >> _6] |= _1 << (scratch[k] & _63)
+        n_shared = _0
+        for i in range(n):
+            value = values[i]
             place = value >> shift
-            values[np.uint64(n_shared)] = value
-            n_shared += np.int64((again[place >> _6] >> (place & _63)) & _1)
-        n_distinct = sort_distinct(values, 0, n_shared, scratch, counts)
-        sizes[doc] -= n_shared - n_distinct
+            values[n_shared] = value
+            n_shared += (again[place >> _6] >> (place & _63)) & _1
+        n_distinct = sort_distinct(values, 0, np.int64(n_shared), scratch, counts)
+        sizes[doc] -= np.int64(n_shared) - n_distinct
