@@ -69,6 +69,16 @@ def test_hash_shingles__as_oracle(ngram, lead):
     assert hash_lists(lists, ngram, lead) == expected
 
 
+# 1,024 windows are hashed together, or four times as many as a run has tokens.
+@pytest.mark.parametrize("ngram", [1, 2, 3, 7, 257])
+@pytest.mark.parametrize("ahead", [1, 1018, 1023, 1024])
+def test_hash_shingles__texts_over_the_ends_of_chunks(ngram, ahead):
+    generator = random.Random(ahead)
+    lists = [random_words(generator, n) for n in (ahead, 0, 3, ngram, 1100, 1, 300 + ngram, 2, 0)]
+    expected = [oracle.hash_shingles(tokens, ngram) for tokens in lists]
+    assert hash_lists(lists, ngram, 1) == expected
+
+
 def test_hash_shingles__number_of_windows():
     tokens = random_words(random.Random(0), 12)
     for ngram in range(1, 16):

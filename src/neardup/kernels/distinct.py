@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel, leading_zeros
 from neardup.kernels.hashing import mix64
-from neardup.kernels.shingles import sort_hashes
+from neardup.kernels.ordering import sort_hashes
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)

@@ -4,18 +4,74 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
+from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.hashing import GOLDEN, mix64
-from neardup.kernels.ordering import sort_range
+from neardup.kernels.ordering import sort_hashes
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 # Odd, and 3 modulo 4, so that POWER - 1 has a single factor 2: the order of two tokens shows in all
 # bits but one.
 POWER = np.uint64(0xD6E8FEB86659FD93)
-
-# Ranges up to this length are sorted by insertion, and buckets up to that.
-_FEW, _SHORT = 8, 24
 _1 = np.uint64(1)
+
+# Windows that are hashed together; both arrays of them stay in the first-level cache.
+_CHUNK = 1024
+
+
+@helper
+def _join_neighbours(
+    polynomials: ConstUint64s, n: np.uint64, apart: np.uint64, factor: np.uint64, joined: Uint64s
+) -> None:
+    """Join each polynomial of ``apart`` tokens with that of the tokens behind them."""
+    for j in range(n):
+        joined[j] = polynomials[j] * factor + polynomials[j + apart]
+
+
+@helper
+def _append_tokens(tokens: ConstUint64s, first: np.uint64, n: np.uint64, joined: Uint64s) -> None:
+    """Append to each polynomial the token behind it."""
+    for j in range(n):
+        joined[j] = joined[j] * POWER + tokens[first + j]
+
+
+@helper
+def _window_polynomials(
+    tokens: ConstUint64s, first: Int, n_tokens: Int, ngram: Int, room: Uint64s, other: Uint64s
+) -> Uint64s:
+    """Join every run of ``ngram`` of the tokens; gives that of two arrays which holds them.
+
+    A window of twice the width is two neighbours: a few loops of vector code, two for each bit of
+    the width. Rolling along the text would wait for each window before it begins with the next.
+    """
+    n, start = np.uint64(n_tokens), np.uint64(first)
+    for j in range(n):
+        room[j] = tokens[start + j]
+    width, factor = _1, POWER
+    bit = np.int64(1)
+    while bit * 2 <= ngram:
+        bit *= 2
+    while bit > 1:
+        bit >>= 1
+        n -= width
+        _join_neighbours(room, n, width, factor, other)
+        room, other = other, room
+        width += width
+        factor *= factor
+        if ngram & bit:
+            n -= _1
+            _append_tokens(tokens, start + width, n, room)
+            width += _1
+            factor *= POWER
+    return room
+
+
+@inlined
+def _hash_run(tokens: ConstUint64s, start: Int, stop: Int) -> np.uint64:
+    """Hash all tokens of a text as one shingle."""
+    polynomial = np.uint64(0)
+    for i in range(start, stop):
+        polynomial = polynomial * POWER + tokens[i]
+    return mix64(polynomial + np.uint64(stop - start) * GOLDEN)
 
 
 @kernel
@@ -28,118 +84,46 @@ def hash_shingles(
 ) -> None:
     """Hash every run of ``ngram`` consecutive tokens; a shorter text has one run, all its tokens.
 
-    The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64,
-    rolled along the text; the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one
-    value for each token, ``shingle_offsets`` (n + 1) says whose they are.
+    The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64;
+    the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one value for each token,
+    ``shingle_offsets`` (n + 1) says whose they are.
     """
-    leaving = np.uint64(1)
-    for _ in range(ngram):
-        leaving *= POWER
-    count = np.int64(0)
-    for doc in range(token_offsets.shape[0] - 1):
-        shingle_offsets[doc] = count
-        start, stop = token_offsets[doc], token_offsets[doc + 1]
-        if stop == start:
-            continue
-        head = min(start + ngram, stop)
-        polynomial = np.uint64(0)
-        for i in range(start, head):
-            polynomial = polynomial * POWER + tokens[i]
-        length_term = np.uint64(head - start) * GOLDEN
-        shingles[count] = mix64(polynomial + length_term)
-        count += 1
-        for i in range(head, stop):
-            polynomial = (
-                polynomial * POWER + tokens[np.uint64(i)] - tokens[np.uint64(i - ngram)] * leaving
-            )
-            shingles[np.uint64(count)] = mix64(polynomial + length_term)
-            count += 1
-    shingle_offsets[token_offsets.shape[0] - 1] = count
-
-
-@inlined
-def _insertion_sort(values: Uint64s, start: Int, stop: Int) -> None:
-    """Sort a short range."""
-    for i in range(start + 1, stop):
-        value = values[i]
-        j = i
-        while j > start and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
-
-
-@inlined
-def _spread(
-    values: Uint64s,
-    start: np.uint64,
-    size: np.uint64,
-    shift: np.uint64,
-    n_buckets: np.uint64,
-    scratch: Uint64s,
-    counts: Int64s,
-) -> np.int64:
-    """Spread values over buckets by what ``shift`` leaves of them; gives the most in one bucket.
-
-    Afterwards ``counts[b]`` is the end of bucket b.
-    """
-    for b in range(n_buckets + _1):
-        counts[b] = 0
-    for i in range(size):
-        value = values[start + i]
-        scratch[i] = value
-        counts[(value >> shift) + _1] += 1
-    total, longest = np.int64(0), np.int64(0)
-    for b in range(n_buckets):
-        longest = max(longest, counts[b + _1])
-        total += counts[b]
-        counts[b] = total
-    for i in range(size):
-        value = scratch[i]
-        home = value >> shift
-        values[start + np.uint64(counts[home])] = value
-        counts[home] += 1
-    return longest
-
-
-@inlined
-def _sort_nearly_sorted(values: Uint64s, start: np.uint64, size: np.uint64) -> None:
-    """Sort values that are few places from where they belong."""
-    # Most that are not in order are next to each other: one pass without branches exchanges them,
-    # so that afterwards the processor guesses right that a value is to stay where it is.
-    held = values[start]
-    for i in range(start + _1, start + size):
-        value = values[i]
-        values[i - _1] = min(held, value)
-        held = max(held, value)
-    values[start + size - _1] = held
-    _insertion_sort(values, np.int64(start), np.int64(start + size))
-
-
-@helper
-def sort_hashes(
-    values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s, n_zeros: Int
-) -> None:
-    """Sort a range of hashes whose highest ``n_zeros`` bits are zero.
-
-    Hashes are uniform, so that spread by their leading bits over more buckets than there are values
-    they are nearly in order: linear time. Equal values share a bucket; one that is long because of
-    them goes to a general sort. ``scratch`` is as long as the range, ``counts`` twice that and one.
-    """
-    if stop - start <= _FEW:
-        _insertion_sort(values, start, stop)
-        return
-    first, size = np.uint64(start), np.uint64(stop - start)
-    bits = np.int64(64) - np.int64(leading_zeros(size))
-    shift = np.uint64(max(np.int64(64 - n_zeros) - bits, np.int64(0)))
-    n_buckets = _1 << np.uint64(bits)
-    if _spread(values, first, size, shift, n_buckets, scratch, counts) > _SHORT:
-        bucket_start = np.int64(0)
-        for b in range(n_buckets):
-            if counts[b] - bucket_start > _SHORT:
-                sort_range(values, start + bucket_start, start + counts[b])
-            bucket_start = counts[b]
-    _sort_nearly_sorted(values, first, size)
+    # Of long runs four times as many, so that those that reach over the end are not many more.
+    chunk = max(np.int64(_CHUNK), np.int64(4 * ngram))
+    room = np.empty(chunk + ngram, np.uint64)
+    other = np.empty(chunk + ngram, np.uint64)
+    length_term = np.uint64(ngram) * GOLDEN
+    n_docs = token_offsets.shape[0] - 1
+    end = token_offsets[n_docs]
+    doc, count = np.int64(0), np.int64(0)
+    shingle_offsets[:] = 0
+    # Windows are hashed across the ends of texts, many at a time, and those within one are kept.
+    for first in range(token_offsets[0], end, chunk):
+        last = min(first + chunk, end)
+        n_windows = min(last, end - ngram + 1) - first
+        windows = room
+        if n_windows > 0:
+            windows = _window_polynomials(tokens, first, n_windows + ngram - 1, ngram, room, other)
+            for j in range(np.uint64(n_windows)):
+                windows[j] = mix64(windows[j] + length_term)
+        while doc < n_docs:
+            start, stop = token_offsets[doc], token_offsets[doc + 1]
+            if stop - start < ngram:
+                if stop > start:
+                    shingles[count] = _hash_run(tokens, start, stop)
+                    count += 1
+            else:
+                if start >= last:
+                    break
+                low, high = max(start, first), min(stop - ngram + 1, last)
+                source, target = np.uint64(low - first), np.uint64(count)
+                for j in range(np.uint64(high - low)):
+                    shingles[target + j] = windows[source + j]
+                count += high - low
+                if stop - ngram + 1 > last:
+                    break
+            doc += 1
+            shingle_offsets[doc] = count
 
 
 @kernel
