@@ -62,6 +62,7 @@ def deduplicate(
     clusters: Clusters = "survivors",
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
+    idf_from: Any = None,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
@@ -94,9 +95,9 @@ def deduplicate(
         Likewise.
     num_perm, bands, rows, seed
         Likewise.
-    keep, clusters, tf, idf, text_column, id_column, input_format, encoding, delimiter, lines
+    keep, clusters, tf, idf, idf_from, text_column, id_column, input_format, encoding, delimiter
         Likewise.
-    on_error
+    lines, on_error
         Likewise.
     memory
         Most memory that the driver uses for what it keeps of documents, in bytes or as a size such
@@ -146,6 +147,7 @@ def deduplicate(
         clusters=clusters,
         tf=tf,
         idf=idf,
+        idf_from=idf_from,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         text_column=text_column,
@@ -165,5 +167,6 @@ def deduplicate(
     with Runner(None, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []
+        counted = None if idf_from is None else resolve_inputs(idf_from, options)
         workspace = open_workspace(memory, work)
-        return deduplicate_on_spark(cluster, sources, others, plan, runner, workspace)
+        return deduplicate_on_spark(cluster, sources, others, plan, runner, workspace, counted)

@@ -61,6 +61,7 @@ def command(
     memory: str | None,
     work: Path | None,
     fresh: bool,
+    idf_from: tuple[str, ...],
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -108,7 +109,7 @@ def command(
     from neardup.outputs.room import check_room
     from neardup.runtime.runner import Runner
 
-    chosen = DedupOptions(**options)
+    chosen = DedupOptions(**options, idf_from=idf_from or None)
     handle = index_among([Path(each) for each in against], chosen.tokenizer)
     # What an index decides is checked when it is open.
     plan = plan_deduplication(chosen) if handle is None else None
@@ -121,7 +122,8 @@ def command(
     check_output(output, overwrite=overwrite)
     sources = resolve_paths(inputs, chosen)
     others = resolve_paths(against, chosen) if against and handle is None else []
-    origins = [source.origin for source in [*sources, *others]]
+    counted = resolve_paths(idf_from, chosen) if idf_from else None
+    origins = [source.origin for source in [*sources, *others, *(counted or [])]]
     if handle is not None:
         origins.append(str(handle.folder))
         check_outside(output, handle.folder)
@@ -131,14 +133,21 @@ def command(
         check_room(output, (source.size for source in sources))
     with ExitStack() as stack:
         if plan is not None:
-            other = Other(plan, others)
+            other = Other(plan, others, counted=counted)
         else:
             assert handle is not None
             other = stack.enter_context(open_index(handle, sources, chosen, runner))
         key = None
         if engine == "threads":
             scheme = other.plan.reading.shingles.describe()
-            key = key_of("dedup", other.plan.options, scheme, inputs=sources, against=other.sources)
+            key = key_of(
+                "dedup",
+                other.plan.options,
+                scheme,
+                inputs=sources,
+                against=other.sources,
+                counted=counted or [],
+            )
         if key is not None and other.state is not None:
             key["index"] = [other.state]
         workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
@@ -146,7 +155,7 @@ def command(
             if engine == "threads":
                 result = deduplicate_against(sources, other, runner, workspace)
             else:
-                result = _on_spark()(sources, others, other.plan, runner, workspace)
+                result = _on_spark()(sources, others, other.plan, runner, workspace, counted)
             result.summary |= configuration()
             result.write(output, overwrite=overwrite, format=output_format, progress=display)
     if as_json:

@@ -56,6 +56,7 @@ def command(
     memory: str | None,
     work: Path | None,
     fresh: bool,
+    idf_from: tuple[str, ...],
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -86,7 +87,7 @@ def command(
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    chosen = PairOptions(**options)
+    chosen = PairOptions(**options, idf_from=idf_from or None)
     paths = [Path(each) for each in against]
     handle = None
     if against and chosen.may_look_up:
@@ -114,15 +115,19 @@ def command(
         if against:
             resolve = partial(resolve_paths, against, chosen)
             right = resolve_other(paths, lambda _: resolve(), chosen.tokenizer)
-        target.check_apart(source.origin for source in [*left, *(right or [])])
+        counted = resolve_paths(idf_from, chosen) if idf_from else None
+        inputs_of_all = [*left, *(right or []), *(counted or [])]
+        target.check_apart(source.origin for source in inputs_of_all)
         workspace = IN_MEMORY
         if plan.banding is not None:
             scheme = plan.reading.shingles.describe()
-            key = key_of("pairs", chosen, scheme, inputs=left, against=right or [])
+            key = key_of(
+                "pairs", chosen, scheme, inputs=left, against=right or [], counted=counted or []
+            )
             workspace = open_workspace(memory, work, fresh=fresh, output=target.place, key=key)
         with workspace, reported(workspace.work, quiet=quiet):
             with display:
-                result = find_pairs_in_sources(left, right, plan, runner, workspace)
+                result = find_pairs_in_sources(left, right, plan, runner, workspace, counted)
             target.write(result)
     if as_json:
         say_json(result.summary)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import InputOptions
-from neardup.files.rows import ColumnNames
+from neardup.files.rows import ColumnNames, Source
 from neardup.options.jobs import READING_TEXT
 from neardup.options.option import Option, no_effect
 from neardup.reading.plan import ReadingPlan
@@ -76,6 +76,21 @@ class AgainstOptions(ReadingOptions):
         for name in ("against_text_column", "against_id_column"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, *others)
+
+
+def to_be_counted(
+    options: AgainstOptions,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    counted: Sequence[Source] | None,
+) -> list[tuple[Sequence[Source], ColumnNames]]:
+    """Return the sources of the documents by which shingles are weighed, each with its columns.
+
+    Those of ``counted``; where that is None, all that are compared.
+    """
+    if counted is not None:
+        return [(counted, options.columns)]
+    return [(against, options.other_columns), (sources, options.columns)]
 
 
 def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:

@@ -44,13 +44,20 @@ _RUN_COMMAND = (table.WORKERS, *_REPORTING)
 _FOLDER = table.OUTPUT.but(help="Folder or URL to create.")
 _OVERWRITE_FOLDER = table.OVERWRITE.but(help="Replace the output folder if it exists.")
 
+_WEIGHTS = (
+    table.TF,
+    table.IDF,
+    table.IDF_FROM.but(
+        help="For weighted-jaccard: count the documents of these files instead of those that are "
+        "compared; may be given several times."
+    ),
+)
 _MATCHING = (table.MEASURE, table.THRESHOLD, *_BANDS, table.TF, table.IDF, *_SHINGLES)
 _DEDUP = (
     table.MEASURE.but(default=None, usual="jaccard; that of an index"),
     table.THRESHOLD.but(default=None, usual="0.8; that of an index"),
     *_BANDS,
-    table.TF,
-    table.IDF,
+    *_WEIGHTS,
     table.TOKENIZER,
     table.NGRAM,
     table.OCCURRENCES.but(default=None, usual="set"),
@@ -92,8 +99,7 @@ _PAIRS = (
         usual="exact; minhash with an index",
     ),
     table.ALGORITHM,
-    table.TF,
-    table.IDF,
+    *_WEIGHTS,
     *_BANDS,
     table.LIMIT,
     table.TOKENIZER.but(usual="words; characters for edit"),

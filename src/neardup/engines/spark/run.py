@@ -19,6 +19,7 @@ from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.jobs.dedup.decide import Decision, assign
 from neardup.jobs.dedup.summary import summarise
+from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.stages.components import pack_components
 from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.runtime.job_kernels import KERNELS_OF
@@ -75,21 +76,20 @@ def deduplicate_on_spark(
     plan: DedupPlan,
     runner: Runner,
     workspace: Workspace,
+    counted: Sequence[Source] | None = None,
 ) -> SparkResult:
     """Run all stages but the writing, which the result does.
 
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document.
+    ``counted`` as of ``deduplicate_sources``.
     """
     check_for_spark(plan)
-    check_effect(plan.options, sources, against)
+    check_effect(plan.options, sources, against, counted or ())
     runner.prepare(KERNELS_OF["dedup"])
     with spark_errors():
         if plan.reading.needs_frequencies:
             with runner.stage("count"):
-                collections = [
-                    (against, plan.options.other_columns),
-                    (sources, plan.options.columns),
-                ]
+                collections = to_be_counted(plan.options, sources, against, counted)
                 frequencies = count_shingles(collections, plan.reading, runner)
             plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
         with runner.stage("read") as note:

@@ -63,6 +63,7 @@ def deduplicate(
     audit: int | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
+    idf_from: Any = None,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
@@ -150,11 +151,12 @@ def deduplicate(
     audit
         Compare so many distinct texts, drawn by the seed, with all others exactly, and report
         what share of the similar pairs the sketches have found.
-    tf, idf
+    tf, idf, idf_from
         What a shingle weighs, for ``weighted-jaccard``: a term frequency (``raw``, ``binary``,
         ``log``, ``squared`` or ``saturating``) times an inverse document frequency (``smooth``,
         ``unary``, ``standard`` or ``probabilistic``) over all documents, those of ``against``
-        included; see ``text.weighting.Weighting``. The first of each is the default.
+        included, or over those of ``idf_from``, in any form that ``data`` may have; see
+        ``text.weighting.Weighting``. The first of each is the default.
     text_column
         Name of the column of the text, or several: their texts are joined with newlines in that
         order, a null counting as an empty text; where all are null the row is bad.
@@ -242,6 +244,7 @@ def deduplicate(
         audit=audit,
         tf=tf,
         idf=idf,
+        idf_from=idf_from,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         text_column=text_column,
@@ -265,5 +268,6 @@ def deduplicate(
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []
+        counted = None if idf_from is None else resolve_inputs(idf_from, options)
         workspace = open_workspace(memory, work)
-        return deduplicate_sources(sources, others, plan, runner, workspace)
+        return deduplicate_sources(sources, others, plan, runner, workspace, counted=counted)

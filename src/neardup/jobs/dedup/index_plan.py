@@ -21,7 +21,7 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
     """
     options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
-    options.weights_for(scheme.measure)
+    options.check_weights_of_index(scheme.measure)
     check_alike(options, scheme)
     measure = scheme.measure_at(options.threshold)
     if options.add:

@@ -28,7 +28,8 @@ class Other:
 
     ``sources`` are read as a collection; documents of an ``index`` are looked up. ``new`` is the
     next state of the index, where what stays is added. ``state`` says of an index which one it is,
-    and changes when it does.
+    and changes when it does. Shingles are weighed by the documents of ``counted``; None: of those
+    that are compared, or as the index has it.
     """
 
     plan: DedupPlan
@@ -36,6 +37,7 @@ class Other:
     index: OpenDocuments | None = None
     new: Adding | None = None
     state: Mapping[str, str] | None = None
+    counted: Sequence[Source] | None = None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
-from neardup.jobs.weight_options import WeightOptions
+from neardup.jobs.weight_options import CountingOptions
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.choices import Clusters, DocumentMeasure, Method, Occurrences
@@ -22,7 +22,7 @@ from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 
 
 @dataclass(frozen=True, kw_only=True)
-class DedupOptions(DocumentOptions, AgainstOptions, BandOptions, WeightOptions):
+class DedupOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions):
     """Everything that decides the result of ``deduplicate``; see there for the meanings."""
 
     known = FUNCTIONS["deduplicate"]

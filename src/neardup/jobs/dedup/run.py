@@ -17,6 +17,7 @@ from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
+from neardup.jobs.document_options import to_be_counted
 from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
@@ -33,7 +34,14 @@ def deduplicate_against(
 ) -> DeduplicationResult:
     """Run all stages but the writing against what ``open_index`` has opened."""
     return deduplicate_sources(
-        sources, other.sources, other.plan, runner, workspace, other.index, other.new
+        sources,
+        other.sources,
+        other.plan,
+        runner,
+        workspace,
+        other.index,
+        other.new,
+        counted=other.counted,
     )
 
 
@@ -45,6 +53,8 @@ def deduplicate_sources(
     workspace: Workspace = IN_MEMORY,
     index: OpenDocuments | None = None,
     new: Adding | None = None,
+    *,
+    counted: Sequence[Source] | None = None,
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
@@ -53,16 +63,14 @@ def deduplicate_sources(
 
     Two passes over the files: the first signs every document, the second reads those again that
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
-    their own before, which counts.
+    their own before, which counts documents: those of ``counted``, or, where that is None, those
+    that are compared.
     """
-    check_effect(plan.options, sources, against)
+    check_effect(plan.options, sources, against, counted or ())
     runner.prepare(KERNELS_OF["dedup"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            collections = [
-                (against, plan.options.other_columns),
-                (sources, plan.options.columns),
-            ]
+            collections = to_be_counted(plan.options, sources, against, counted)
             frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     if index is not None:

@@ -77,7 +77,7 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
         message = "per_document needs top, the number of partners, which is exact; leave it out"
         raise InvalidParameterError(message, "per_document", "top")
     options.check_no_other("with an index", "name files with against", "against")
-    options.weights_for(index.scheme.measure)
+    options.check_weights_of_index(index.scheme.measure)
     check_alike(options, index.scheme)
     return index.scheme.measure_at(options.threshold)
 

@@ -52,6 +52,7 @@ def find_pairs(
     per_document: bool = False,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
+    idf_from: Any = None,
     tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences = "set",
@@ -116,8 +117,8 @@ def find_pairs(
     per_document
         Only the ``top`` most similar partners of each document of ``left``. In a self-join a pair
         may so come in both directions.
-    tf, idf
-        As for ``deduplicate``; documents of both collections are counted.
+    tf, idf, idf_from
+        As for ``deduplicate``; documents of both collections are counted unless others are given.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. For ``edit`` the tokenizer is
         ``characters`` unless given, and ``ngram`` the size of the q-grams that find candidates,
@@ -174,6 +175,7 @@ def find_pairs(
         per_document=per_document,
         tf=tf,
         idf=idf,
+        idf_from=idf_from,
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,
@@ -215,5 +217,6 @@ def find_pairs(
         resolve = partial(resolve_inputs, options=options)
         right_sources = None if right is None else resolve_other(right, resolve, options.tokenizer)
         left_sources = resolve(left)
+        counted = None if idf_from is None else resolve(idf_from)
         workspace = IN_MEMORY if plan.banding is None else open_workspace(memory, work)
-        return find_pairs_in_sources(left_sources, right_sources, plan, runner, workspace)
+        return find_pairs_in_sources(left_sources, right_sources, plan, runner, workspace, counted)

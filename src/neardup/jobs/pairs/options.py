@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
-from neardup.jobs.weight_options import WeightOptions
+from neardup.jobs.weight_options import CountingOptions
 from neardup.options.choices import Algorithm, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
 
@@ -19,7 +19,7 @@ _OF_ALL = (EDIT, "overlap", "hamming")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions(DocumentOptions, AgainstOptions, BandOptions, WeightOptions):
+class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions):
     """Everything that decides the result of ``find_pairs``; see there for the meanings."""
 
     known = FUNCTIONS["find_pairs"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
+from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.pairs.about import metadata_of
 from neardup.jobs.pairs.bucketed import meet_in_buckets
 from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
@@ -34,21 +35,24 @@ def find_pairs_in_sources(
     plan: PairPlan,
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
+    counted: Sequence[Source] | None = None,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
-    when pairs are spelled out. What method minhash has not enough memory for goes to files.
+    when pairs are spelled out. What method minhash has not enough memory for goes to files. Where
+    shingles are weighed by how many documents have them, those of ``counted`` are counted; None:
+    those of which pairs are found.
     """
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading.for_other(plan.options.other_columns)))
-    check_effect(plan.options, *(sources for sources, _ in collections))
+    check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     runner.prepare(KERNELS_OF["pairs"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            counted = [(sources, own.columns) for sources, own in collections]
-            frequencies = count_shingles(counted, plan.reading, runner)
+            reference = to_be_counted(plan.options, left, right or [], counted)
+            frequencies = count_shingles(reference, plan.reading, runner)
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     find = _find_exactly if plan.banding is None else _find_in_buckets

@@ -1,0 +1,96 @@
+"""Weights by the documents of another collection: ``idf_from``."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from tests.examples import examples
+from tests.oracles.joins import join
+from tests.oracles.measures import WEIGHTED
+from tests.properties.weighted_documents import passages, weigh, words_of
+
+words = st.lists(st.sampled_from(["the", "a", "b", "c"]), max_size=7).map(" ".join)
+collections = st.lists(words, max_size=7)
+idfs = st.sampled_from(["smooth", "standard", "probabilistic"])
+
+
+@examples(60)
+@given(collections, st.none() | collections, collections, idfs)
+def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference, idf):
+    result = neardup.find_pairs(
+        left, right, measure=WEIGHTED, idf=idf, idf_from=reference, threshold="0.5", workers=1
+    )
+    sequences, counted = (
+        [words_of({"text": text}) for text in texts]
+        for texts in ([*left, *(right or [])], reference)
+    )
+    sets = weigh(sequences, counted, "raw", idf, 1)
+    sides = None if right is None else [1] * len(left) + [2] * len(right)
+    shift = 0 if right is None else len(left)
+    expected = {(str(a), str(b - shift)) for a, b, _ in join(sets, WEIGHTED, Fraction(1, 2), sides)}
+    found = {(row["id_a"], row["id_b"]) for row in result.pairs.to_pylist()}
+    assert expected <= found
+    # Beside these there are copies in which nothing weighs anything.
+    texts = [*left, *(right or [])]
+    for a, b in found - expected:
+        assert not sets[int(a)]
+        assert words_of({"text": texts[int(a)]}) == words_of({"text": texts[int(b) + shift]})
+
+
+@pytest.mark.parametrize("method", ["minhash", "exact"])
+def test_deduplicate__a_document_more_changes_nothing(method):
+    """Weights are those of the documents counted, whatever else is compared."""
+    strings, more, reference = passages(1, 150), passages(2, 30), passages(3, 200)
+    options = {"measure": WEIGHTED, "threshold": "0.5", "method": method}
+    if method == "minhash":
+        options |= {"num_perm": 512, "bands": 512, "rows": 1}
+    alone = neardup.deduplicate(strings, idf_from=reference, **options)
+    beside = neardup.deduplicate([*strings, *more], idf_from=reference, **options)
+    rows = [row for row in beside.removed.to_pylist() if int(row["id"]) < len(strings)]
+    assert rows == alone.removed.to_pylist()
+    assert len(rows) > 20
+    own = neardup.deduplicate(strings, **options)
+    assert own.removed["similarity"] != alone.removed["similarity"]
+    by_own = neardup.deduplicate(strings, idf_from=strings, **options)
+    assert by_own.removed == own.removed
+
+
+def test_deduplicate__against_is_not_counted_if_others_are():
+    strings, others, reference = passages(4, 100), passages(5, 40), passages(6, 100)
+    options = {"measure": WEIGHTED, "threshold": "0.5", "method": "exact", "against": others}
+    found = neardup.deduplicate(strings, idf_from=reference, **options)
+    assert (
+        found.removed["similarity"] != neardup.deduplicate(strings, **options).removed["similarity"]
+    )
+    by_both = neardup.deduplicate(strings, idf_from=[*others, *strings], **options)
+    assert by_both.removed == neardup.deduplicate(strings, **options).removed
+
+
+@pytest.mark.parametrize("call", [neardup.deduplicate, neardup.find_pairs])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "^idf_from has no effect with measure jaccard; leave it out, or choose measure"),
+        ({"measure": WEIGHTED, "idf": "unary"}, "^idf_from has no effect with idf unary; leave"),
+    ],
+    ids=repr,
+)
+def test_idf_from__no_effect(call, options, message):
+    with pytest.raises(neardup.InvalidParameterError, match=message):
+        call(["a", "b"], idf_from=["c"], **options)
+
+
+def test_idf_from__no_effect_with_an_index(tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "index", measure=WEIGHTED)
+    index.add(["a b c"])
+    for call in (
+        lambda: neardup.deduplicate(["a"], against=index, idf_from=["c"]),
+        lambda: neardup.find_pairs(["a"], index, idf_from=["c"]),
+    ):
+        with pytest.raises(neardup.InvalidParameterError, match=r"^idf_from has no effect with an"):
+            call()
