@@ -19,6 +19,7 @@ from benchmarks.papers.broder import (
     fingerprints,
     greedy,
     real,
+    sizes,
     super_shingles,
     tables,
     texts,
@@ -56,11 +57,10 @@ def _real(name: str, folder: Path, read: Callable[..., Any], options: argparse.N
     return real.run_real(name, *read(folder), 3 if options.quick else real.SEEDS)
 
 
-def _speed(options: argparse.Namespace) -> Any:
-    text = fingerprints.made_up_text(options.seed)
-    if options.text is not None:
-        text = options.text.read_text(encoding="utf-8")[: fingerprints.SPEED_BYTES]
-    return fingerprints.run_speed(text)
+def _text(options: argparse.Namespace) -> str:
+    if options.text is None:
+        return fingerprints.made_up_text(options.seed)
+    return str(options.text.read_text(encoding="utf-8")[: fingerprints.SPEED_BYTES])
 
 
 def _greedy(options: argparse.Namespace) -> Any:
@@ -76,7 +76,8 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "order": lambda o: fingerprints.run_order(_trials(o) // 5 * 2),
     "rfcs": lambda o: _real("RFCs", o.revisions, texts.read_revisions, o),
     "wikipedia": lambda o: _real("Wikipedia", o.edits, texts.read_edits, o),
-    "speed": _speed,
+    "sizes": lambda o: sizes.run_sizes(_text(o), o.seed),
+    "speed": lambda o: fingerprints.run_speed(_text(o)),
     "greedy": _greedy,
     "made_pages": lambda o: web.run_made(web.QUICK_ARTICLES if o.quick else web.ARTICLES, o.seed),
     "documentation": lambda o: web.run_folders(o.pages, QUICK_PAGES if o.quick else None),

@@ -29,6 +29,7 @@ def lay_out(results: Results) -> dict[str, str]:
         "naive": naive_table(results),
         "tolerance": tolerance_table(run_tolerance(resemblance)),
         "far": far_table(),
+        "sizes": sizes_table(results["sizes"]),
         "super-shingles": super_shingles_table(results["super_shingles"]),
         "speed": speed_table(results["speed"]),
         "order": order_table(results["order"]),
@@ -98,6 +99,22 @@ def tolerance_table(rows: list[Row]) -> str:
         (
             (f"{row['percent'] / 100:g}", *(f"{row[f'{w}_{s}']:.3f}" for s in sizes for w in ways))
             for row in rows
+        ),
+    )
+
+
+def sizes_table(rows: list[Row]) -> str:
+    """Lay out resemblances by the size of a shingle, by both of the paper's options."""
+    by_size: dict[int, dict[str, Row]] = {}
+    for row in rows:
+        by_size.setdefault(row["size"], {})[row["occurrences"]] = row
+    ways = ("changed", "blocks", "words", "unrelated")
+    header = ("w", "1 % of words changed", "blocks of 50 words in other order")
+    return table(
+        (*header, "words in other order", "another text"),
+        (
+            (size, *(f"{both['set'][way]:.3f}, {both['numbered'][way]:.3f}" for way in ways))
+            for size, both in by_size.items()
         ),
     )
 
