@@ -70,7 +70,8 @@ def command(
     """Remove near-duplicate documents.
 
     INPUT is files, folders, globs, URLs or - for standard input: JSON lines, JSON, CSV, TSV,
-    Parquet or text, also compressed (.gz .zst .xz .bz2).
+    Parquet or text, also compressed (.gz .zst .xz .bz2); office documents and PDF; and zip and tar
+    archives of these.
 
     OTHER is the same, or the folder of an index of documents, in which what is similar is looked
     up: memory and time do not grow with it. --add adds what stays to it, so that batches which come
