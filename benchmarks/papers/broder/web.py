@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +12,14 @@ import neardup
 from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.broder.made_pages import make_pages
 from benchmarks.papers.broder.visible import visible_text
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.super_shingles import SuperShingleRule, super_shingles
-from neardup.text.shingles import digest_token_lists, make_shingle_scheme, shingle_lists
+from neardup.sketches.super_shingles import SuperShingleRule
+from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
 Row = dict[str, Any]
 Labels = list[int]
@@ -33,7 +33,6 @@ SKETCHES: dict[str, dict[str, Any]] = {
 }
 ARTICLES, QUICK_ARTICLES = 4_000, 150
 SHINGLES = make_shingle_scheme("words", ngram=WORDS)
-RULE = SuperShingleRule()
 
 
 def run_made(articles: int, seed: int) -> Row:
@@ -117,20 +116,15 @@ def sketch_clusters(texts: Sequence[str], **how: Any) -> Labels:
     """Put together what sketches take for that similar."""
     sketches = neardup.sketch(list(texts), ngram=WORDS, **how)
     pairs = neardup.estimate(sketches, threshold=THRESHOLD).table
-    edges = ([int(row) for row in pairs[name].to_pylist()] for name in ("id_a", "id_b"))
-    return _components(len(texts), zip(*edges, strict=True))
+    return _components(len(texts), _edges(pairs))
 
 
 def super_shingle_clusters(texts: Sequence[str]) -> Labels:
     """Put together pages of which two of six groups of fourteen min-hashes agree."""
-    lists = shingle_lists(SHINGLES.tokenizer.hash_tokens(make_texts(texts)), SHINGLES)
-    keys = super_shingles(minhash_signatures(lists, MinHashScheme(RULE.groups * RULE.rows)), RULE)
-    edges = []
-    for groups in combinations(range(RULE.groups), RULE.least):
-        first: dict[tuple[int, ...], int] = {}
-        for row, key in enumerate(map(tuple, keys[:, list(groups)].tolist())):
-            edges.append((first.setdefault(key, row), row))
-    return _components(len(texts), edges)
+    rule = SuperShingleRule()
+    sketches = neardup.sketch(list(texts), ngram=WORDS, num_perm=rule.groups * rule.rows)
+    pairs = neardup.estimate(sketches, super_shingles=rule.least).table
+    return _components(len(texts), _edges(pairs))
 
 
 def describe(labels: Labels, numbers: Labels) -> Row:
@@ -164,6 +158,11 @@ def _spread(texts: Sequence[str], cluster: Callable[[Sequence[str]], Labels]) ->
     different = dict(zip(reversed(numbers), reversed(texts), strict=True))
     found = cluster([different[number] for number in range(len(different))])
     return [found[number] for number in numbers]
+
+
+def _edges(pairs: pa.Table) -> list[tuple[int, int]]:
+    rows = ([int(row) for row in pairs[name].to_pylist()] for name in ("id_a", "id_b"))
+    return list(zip(*rows, strict=True))
 
 
 def _components(n: int, edges: Iterable[tuple[int, int]]) -> Labels:
