@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
+from neardup.engines.spark.run import check_for_spark
 from neardup.errors import InvalidParameterError
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)
@@ -215,10 +217,12 @@ def test_tokenizer__that_cuts_texts(run, files, command):
     assert run(*command.split(), "--input-format", "bytes", "--tokenizer", "bytes").code == 0
 
 
-def test_engine_spark__exchanges_texts(run, files):
-    pytest.importorskip("pyspark")
-    outcome = run("dedup", files, "-o", "out", "--input-format", "bytes", "--engine", "spark")
-    assert outcome.err.startswith("error: --input-format bytes goes with --engine threads")
+def test_engine_spark__exchanges_texts():
+    plan = plan_deduplication(DedupOptions(input_format="bytes"))
+    with pytest.raises(
+        InvalidParameterError, match=r"^input_format bytes goes with engine threads"
+    ):
+        check_for_spark(plan)
 
 
 def test_formats_of_output(run, files, here):
