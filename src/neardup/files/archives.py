@@ -188,11 +188,17 @@ def _size_of(archive: str) -> int:
 
 
 def _plain_name(name: str, archive: str) -> str:
-    """Return a name as a path below the archive: what leads to its root or above is left out."""
+    """Return a name as a path below the archive: what leads to its root or above is left out.
+
+    Programs for Windows write backslashes; there a name may also begin with a drive.
+    """
     if "\0" in name:
         message = f"the name {name!r} of a member has a null character; {UNPACK}"
         raise InvalidInputError(message, path=archive)
-    return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+    parts = name.replace("\\", "/").split("/")
+    if os.name == "nt":
+        parts = [part.rpartition(":")[2] for part in parts]
+    return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
 def _check_no_folders(archive: str, copies: dict[str, Path]) -> None:

@@ -174,6 +174,20 @@ def test_names__of_a_file_and_of_a_folder(ending, items):
         resolve_paths([f"A{ending}"])
 
 
+@every_kind
+def test_names__of_windows(ending, monkeypatch):
+    items = [("x\\a.txt", b""), ("C:\\b.txt", b""), ("..\\..\\C:c.txt", b"")]
+    put(f"A{ending}", archive_of(ending, items))
+    assert names(f"A{ending}") == ["C:/b.txt", "C:c.txt", "x/a.txt"]
+    assert [archives._plain_name(name, "") for name, _ in items] == [
+        "x/a.txt",
+        "C:/b.txt",
+        "C:c.txt",
+    ]
+    monkeypatch.setattr(archives.os, "name", "nt")
+    assert [archives._plain_name(name, "") for name, _ in items] == ["x/a.txt", "b.txt", "c.txt"]
+
+
 def test_names__that_are_not_unicode():
     put("a.tar", tar_of([("a\udcff.txt", b"")]))
     with pytest.raises(InvalidInputError, match=r"^the file name is not valid UTF-8, rename it: a"):
