@@ -74,6 +74,7 @@ def test_sketch__json_and_info(run, here, rows, kind):
     assert facts == {
         "path": "a.parquet",
         "documents": 4,
+        "blocks": None,
         "bytes": (here / "a.parquet").stat().st_size,
         "empty_documents": facts["empty_documents"],
         "single_shingle_documents": facts["single_shingle_documents"],
@@ -235,3 +236,21 @@ def test_sketch__wrong_usage(run, here, rows, arguments, error):
     assert outcome.code == 2
     assert error in outcome.err
     assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
+
+
+def test_sketch__blocks(run, here, write_file):
+    write_file("long.txt", "word " * 1000)
+    write_file("short.txt", "word " * 10)
+    outcome = run("sketch", "long.txt", "short.txt", "--blocks", "1000", "-o", "s.parquet")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0] == "6 sketches of kind minhash: blocks of 2 documents"
+    assert outcome.out.splitlines()[-1].endswith(" a block")
+    table = pq.read_table(here / "s.parquet")
+    assert table["start"].to_pylist() == [0, 1000, 2000, 3000, 4000, 0]
+    assert table["end"].to_pylist() == [1000, 2000, 3000, 4000, 5000, 50]
+    outcome = run("sketch", "--info", "s.parquet")
+    assert outcome.out.startswith("2 documents in 6 blocks of 1,000 characters, ")
+    outcome = run("estimate", "s.parquet", "--threshold", "0.9", "-o", "p.csv")
+    assert outcome.out.splitlines()[0] == "2 documents in 6 blocks, sketches of kind minhash"
+    outcome = run("sketch", "long.txt", "--blocks", "0", "-o", "t.parquet")
+    assert outcome.err == "error: --blocks must be at least 1, got 0\n"

@@ -140,7 +140,10 @@ def _cluster(
 
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:
-    documents = " and ".join(counted(number, "document") for number in summary["documents"])
+    documents = " and ".join(
+        counted(number, "document") + ("" if blocks is None else f" in {counted(blocks, 'block')}")
+        for number, blocks in zip(summary["documents"], summary["blocks"], strict=True)
+    )
     asked = [_say_threshold(summary)] if summary["threshold"] is not None else []
     if summary["min_significance"] is not None:
         asked.append(f"a significance >= {summary['min_significance']:g}")

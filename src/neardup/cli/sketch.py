@@ -98,11 +98,18 @@ def _tell(
         say_json(facts)
     elif not quiet:
         lines = [
-            f"{counted(facts['documents'], 'document')}, {facts['bytes']:,} bytes, made by neardup "
-            f"{facts['neardup']}",
+            f"{_contents(facts)}, {facts['bytes']:,} bytes, made by neardup {facts['neardup']}",
             *(f"  {name:<16} {_shown(value)}" for name, value in facts["scheme"].items()),
         ]
         say("\n".join(lines))
+
+
+def _contents(facts: dict[str, Any]) -> str:
+    documents = counted(facts["documents"], "document")
+    if facts["blocks"] is None:
+        return documents
+    size = f"{facts['block_size']:,} characters"
+    return f"{documents} in {counted(facts['blocks'], 'block')} of {size}"
 
 
 def _shown(value: object) -> str:
@@ -118,7 +125,8 @@ def _facts(sketches: Sketches, output: Target) -> dict[str, Any]:
     counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped")
     return {
         "path": str(output),
-        "documents": len(sketches),
+        "documents": sketches.n_documents,
+        "blocks": summary["blocks"],
         "bytes": size_of(output),
         **{name: summary[name] for name in counts if name in summary},
         "passed_over": sketches.passed_over,
@@ -131,8 +139,11 @@ def _report(sketches: Sketches, output: Target) -> str:
     from neardup.outputs.table_files import size_of
 
     size = size_of(output)
-    each = f", {size / len(sketches):,.0f} a document" if len(sketches) else ""
+    unit = "document" if sketches.blocks is None else "block"
+    each = f", {size / len(sketches):,.0f} a {unit}" if len(sketches) else ""
     lines = [f"{counted(len(sketches), 'sketch', 'sketches')} of kind {sketches.kind}"]
+    if sketches.blocks is not None:
+        lines[0] += f": blocks of {counted(sketches.n_documents, 'document')}"
     lines += say_ids(sketches.summary)
     summary, ngram = sketches.summary, sketches.scheme.get("ngram", 1)
     lines += notes.lines(

@@ -26,7 +26,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Sketches": (
         *("kind", "recall", "hits", "num_perm", "super_shingles", "bands", "rows", "size"),
         "modulus",
-        *("compression", "neighbourhood", "hash", "letters", "residue", "seed"),
+        *("compression", "neighbourhood", "hash", "letters", "residue", "blocks"),
+        "seed",
     ),
     "Choice": (
         *("keep", "clusters", "top", "per_document", "limit", "min_documents", "max_documents"),

@@ -323,6 +323,7 @@ _SKETCH = (
     table.HASH,
     table.LETTERS,
     table.RESIDUE,
+    table.BLOCKS,
     table.SEED,
     table.TOKENIZER.but(usual="words; none for edit"),
     table.NGRAM.but(usual="5; 1 for weighted"),

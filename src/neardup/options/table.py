@@ -374,6 +374,13 @@ MODULUS = Option(
     "modulo: one for all documents.",
     usual="by each one's size",
 )
+BLOCKS = Option(
+    "blocks",
+    Whole(1),
+    "Sketch blocks of N characters of each document instead of the whole, one row a block, with "
+    "its start and end.",
+    metavar="N",
+)
 IDF_FROM = Option(
     "idf_from",
     Documents(),

@@ -1,7 +1,8 @@
 """Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
 
 Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, null or
-missing where they are not known, what the kind knows of the document's size, and ``sketch``:
+missing where they are not known, ``start`` and ``end`` of a block in its document if not whole
+documents were sketched, what the kind knows of the document's size, and ``sketch``:
 
 - minhash: ``size`` (distinct shingles), null where it is not known, a list of num_perm uint32; all
   ones for an empty set.
@@ -23,7 +24,8 @@ import pyarrow.compute as pc
 
 from neardup.errors import SketchFormatError
 from neardup.files.ids import join_ids
-from neardup.sketches.columns import DamagedColumnError, check, read_column
+from neardup.sketches.blocks import BlockPlaces
+from neardup.sketches.columns import DamagedColumnError, check, read_column, read_counts
 from neardup.sketches.digests import DIGEST_BYTES, no_digests
 from neardup.sketches.kind import SketchRows
 from neardup.sketches.registry import kind_of
@@ -34,16 +36,25 @@ METADATA_KEY = b"neardup.sketches"
 
 
 def to_arrow(
-    scheme: dict[str, Any], ids: pa.Array, rows: SketchRows, digests: pa.Array
+    scheme: dict[str, Any],
+    ids: pa.Array,
+    rows: SketchRows,
+    digests: pa.Array,
+    blocks: BlockPlaces | None,
 ) -> pa.Table:
     """Return sketches as a table."""
-    columns = {"id": ids, "digest": digests, **kind_of(scheme).to_columns(rows)}
-    about = {
+    columns = {"id": ids, "digest": digests}
+    if blocks is not None:
+        columns |= {"start": pa.array(blocks.starts), "end": pa.array(blocks.ends)}
+    columns |= kind_of(scheme).to_columns(rows)
+    about: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "neardup": __version__,
         "scheme": scheme,
         "scheme_checksum": checksum_of(scheme),
     }
+    if blocks is not None:
+        about["block_size"] = blocks.size
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(about)})
 
 
@@ -79,28 +90,40 @@ def read_about(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     return dict(about)
 
 
-def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows, pa.Array]:
-    """Read sketches back: scheme, ids, rows and digests, checked in every number.
+def from_arrow(
+    table: pa.Table,
+) -> tuple[dict[str, Any], pa.Array, SketchRows, pa.Array, BlockPlaces | None]:
+    """Read sketches back: scheme, ids, rows, digests and blocks, checked in every number.
 
     Raises
     ------
     SketchFormatError
         If anything is not as ``to_arrow`` writes it.
     """
-    scheme: dict[str, Any] = read_about(table.schema.metadata)["scheme"]
+    about = read_about(table.schema.metadata)
+    scheme: dict[str, Any] = about["scheme"]
     try:
         table.validate(full=True)
         ids = join_ids([read_column(table, "id")])
         check(ids.null_count == 0)
         rows: SketchRows = kind_of(scheme).from_columns(table)
         digests = _read_digests(table)
+        blocks = _read_blocks(table, about["block_size"]) if "block_size" in about else None
     except (KeyError, pa.ArrowException, DamagedColumnError):
         message = "the columns are not those of sketches of this kind; make the sketches again"
         raise SketchFormatError(message) from None
-    if pc.count_distinct(ids).as_py() != len(ids):
+    if blocks is None and pc.count_distinct(ids).as_py() != len(ids):
         message = "an id comes twice; ids must differ, make the sketches again"
         raise SketchFormatError(message)
-    return scheme, ids, rows, digests
+    return scheme, ids, rows, digests, blocks
+
+
+def _read_blocks(table: pa.Table, size: Any) -> BlockPlaces:
+    """Read where blocks lie."""
+    check(type(size) is int and size > 0)
+    places = BlockPlaces(size, read_counts(table, "start"), read_counts(table, "end"))
+    check(bool((places.starts <= places.ends).all()))
+    return places
 
 
 def _read_digests(table: pa.Table) -> pa.Array:

@@ -26,6 +26,7 @@ def test_sketches__round_trip(kind, n, tmp_path):
     assert info == {
         "path": str(tmp_path / "a.parquet"),
         "documents": n,
+        "blocks": None,
         "bytes": (tmp_path / "a.parquet").stat().st_size,
         "format": 1,
         "neardup": neardup.__version__,

@@ -91,6 +91,7 @@ def cluster_sketches(
     """
     check_options(FUNCTIONS["cluster_sketches"], threshold=threshold, representative=representative)
     own = as_sketches(sketches)
+    own.check_whole("clusters")
     kind = own.kind_object
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,7 +15,8 @@ from neardup.jobs.sketch.listed_pairs import read_listed_pairs
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.matching.pieces import check_limit
 from neardup.runtime.runner import Runner
-from neardup.sketches.kind import AnyKind, SketchRows, Wanted
+from neardup.sketches.blocks import BlockPlaces
+from neardup.sketches.kind import AnyKind, Wanted
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
 from neardup.sketches.super_shingles import SuperShingles
 from neardup.tables import Int64s
@@ -43,19 +45,25 @@ class Collection:
     kind: AnyKind
     left_ids: pa.Array
     right_ids: pa.Array
-    rows: SketchRows
+    # Of the type that the kind says; only the kind looks into it.
+    rows: Any
     digests: pa.Array
     n_left: int | None
+    left_blocks: BlockPlaces | None
+    right_blocks: BlockPlaces | None
 
     @classmethod
     def of(cls, own: Sketches, others: Sketches | None) -> Collection:
         """Put two collections into one, if there are two."""
         kind = own.kind_object
         if others is None:
-            return cls(kind, own.ids, own.ids, own.rows, own.known_digests, None)
+            return cls(
+                kind, own.ids, own.ids, own.rows, own.known_digests, None, own.blocks, own.blocks
+            )
         rows = kind.join_rows([own.rows, others.rows])
         digests = pa.concat_arrays([own.known_digests, others.known_digests])
-        return cls(kind, own.ids, others.ids, rows, digests, len(own))
+        n_left = len(own)
+        return cls(kind, own.ids, others.ids, rows, digests, n_left, own.blocks, others.blocks)
 
     def is_directed(self, wanted: Wanted) -> bool:
         """Whether one row with another is another pair than the other way round."""
@@ -80,10 +88,32 @@ class Collection:
         else:
             parts = self._every_pair(limit)
         return AskedPairs(
-            parts,
+            self._of_different_documents(parts),
             count_pairs(n, n_left, is_directed=is_directed),
             lambda row: count_pairs_up_to(row, n, n_left, is_directed=is_directed),
         )
+
+    def _of_different_documents(self, parts: Iterator[Pairs]) -> Iterator[Pairs]:
+        """Leave out pairs of blocks of one document."""
+        if self.n_left is not None or self.left_blocks is None:
+            yield from parts
+            return
+        owners = self.left_ids.dictionary_encode().indices.to_numpy()
+        for left, right in parts:
+            differ = owners[left] != owners[right]
+            yield left[differ], right[differ]
+
+    def starts(self, rows: Int64s) -> Int64s:
+        """Return where the blocks of some rows begin in their documents, 0 for whole ones."""
+        starts: Int64s = np.zeros(len(rows), np.int64)
+        n_left = len(self.left_ids)
+        if self.left_blocks is not None:
+            is_left = rows < n_left
+            starts[is_left] = self.left_blocks.starts[rows[is_left]]
+        if self.right_blocks is not None and self.n_left is not None:
+            is_right = rows >= n_left
+            starts[is_right] = self.right_blocks.starts[rows[is_right] - n_left]
+        return starts
 
     def _every_pair(self, limit: int | None) -> Iterator[Pairs]:
         n_pairs = count_pairs(len(self.rows), self.n_left)
@@ -102,7 +132,14 @@ class Collection:
     def name_pairs(self, table: pa.Table) -> pa.Table:
         """Return a table with the ids of the pairs in place of their rows."""
         first_right = pa.scalar(self.n_left or 0, pa.int64())
-        left = self.left_ids.take(table["left"]).combine_chunks()
-        right = self.right_ids.take(pc.subtract(table["right"], first_right)).combine_chunks()
-        table = table.drop_columns(["left", "right"])
-        return table.add_column(0, "id_a", left).add_column(1, "id_b", right)
+        left = table["left"].combine_chunks()
+        right = pc.subtract(table["right"], first_right).combine_chunks()
+        columns = {"id_a": self.left_ids.take(left), "id_b": self.right_ids.take(right)}
+        sides = (("a", self.left_blocks, left), ("b", self.right_blocks, right))
+        for side, blocks, rows in sides:
+            if blocks is not None:
+                places = blocks.take(rows.to_numpy())
+                columns[f"start_{side}"] = pa.array(places.starts)
+                columns[f"end_{side}"] = pa.array(places.ends)
+        estimates = table.drop_columns(["left", "right"])
+        return pa.table(columns | dict(zip(estimates.column_names, estimates.columns, strict=True)))

@@ -119,11 +119,12 @@ def estimate(
       ``place_start`` and ``place_end``, characters of the other one, to within a few times the
       compression, and ``place_share``, the part of the inner one's symbols that was found there.
 
-    All have ``exact_copy``: whether both documents have the same tokens in the same order, of
-    ``edit`` the same characters; null where one has no digest, as unions have none. With
-    ``super_shingles`` there is also that, the number of them that agree. Estimates are null where
-    fewer than 20 samples or symbols are there; such pairs reach no threshold, and are counted in
-    the summary where they were looked at.
+    Of blocks also ``start_a``, ``end_a`` and ``start_b``, ``end_b``, characters of the document;
+    blocks of one document make no pair. All have ``exact_copy``: whether both texts have the same
+    tokens in the same order, of ``edit`` the same characters; null where one has no digest, as
+    unions have none. With ``super_shingles`` there is also that, the number of them that agree.
+    Estimates are null where fewer than 20 samples or symbols are there; such pairs reach no
+    threshold, and are counted in the summary where they were looked at.
 
     Raises
     ------
@@ -178,6 +179,9 @@ def estimate(
         threshold=threshold,
         min_significance=given["min_significance"],
     )
+    if pairs is not None:
+        for each in (own, others or own):
+            each.check_whole("pairs")
     rule = make_rule(own, least=super_shingles, groups=bands, rows=rows)
     collection = Collection.of(own, others)
     alike = None if rule is None else SuperShingles.of(collection.rows, rule)
@@ -194,9 +198,11 @@ def estimate(
             if places:
                 table = add_places(table, collection)
             note(estimated_pairs=found.n_pairs, pairs=len(table))
+    sides = [own] if others is None else [own, others]
     summary = {
         "kind": own.kind,
-        "documents": [len(own)] if others is None else [len(own), len(others)],
+        "documents": [each.n_documents for each in sides],
+        "blocks": [None if each.blocks is None else len(each) for each in sides],
         "pairs": len(table),
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,

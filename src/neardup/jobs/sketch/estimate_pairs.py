@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.jobs.sketch.collection import AskedPairs, Collection
 from neardup.matching.pieces import check_limit
@@ -78,7 +79,12 @@ def add_places(table: pa.Table, collection: Collection) -> pa.Table:
     """Add to pairs of rows where the shorter text may lie; null where there is no estimate."""
     is_known = table["similarity"].is_valid().to_numpy()
     left, right = (np.array(table[name].to_numpy(), np.int64) for name in ("left", "right"))
-    found = collection.kind.places(collection.rows, left[is_known], right[is_known])
+    left, right = left[is_known], right[is_known]
+    found = collection.kind.places(collection.rows, left, right)
+    is_left = np.array(found["inner"].to_pylist(), np.object_) == "a"
+    starts = pa.array(collection.starts(np.where(is_left, right, left)))
+    for name in ("place_start", "place_end"):
+        found[name] = pc.add(found[name], starts)
     numbers = pa.array(np.cumsum(is_known) - 1, mask=~is_known)
     for name, column in found.items():
         table = table.append_column(name, column.take(numbers))

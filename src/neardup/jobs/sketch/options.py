@@ -44,6 +44,7 @@ class SketchOptions(DocumentOptions):
     hash: WindowHash | None = None
     letters: int | None = None
     residue: int | None = None
+    blocks: int | None = None
 
     def with_defaults(self, kind: type[AnyKind]) -> SketchOptions:
         """Return these options with what a kind takes for those that were not given."""
@@ -89,7 +90,7 @@ def _weights_of(options: SketchOptions) -> WeightedScheme:
 def _check_own(kind: type[AnyKind], options: SketchOptions, names: tuple[str, ...]) -> None:
     """Raise if an option was given that sketches of a kind do not have."""
     of_documents = {option.name: option.default for option in fields(DocumentOptions)}
-    known = {*of_documents, "kind", *names, *kind.more_options}
+    known = {*of_documents, "kind", "blocks", *names, *kind.more_options}
     unknown = [option.name for option in fields(SketchOptions) if option.name not in known]
     for name in (*unknown, *kind.missing_options):
         if getattr(options, name) != of_documents.get(name):

@@ -36,10 +36,11 @@ from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.sketches.blocks import BlockPlaces, cut_texts, join_places
 from neardup.sketches.digests import to_column
 from neardup.sketches.kind import AnyKind, SketchRows
 from neardup.sketches.maker import SketchMaker
-from neardup.tables import Texts, Uint64s
+from neardup.tables import Int64s, Texts, Uint64s
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
@@ -47,12 +48,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _SketchedBlock:
-    """Some documents of a source and their sketches; of ``documents`` the texts are gone."""
+    """Some documents of a source and their sketches; of ``documents`` the texts are gone.
+
+    Row i is of document ``owners[i]``, of which it has a block if there are ``places``.
+    """
 
     source: str
     documents: TextBlock
     rows: SketchRows
     digests: Uint64s
+    owners: Int64s
+    places: BlockPlaces | None
 
 
 def sketch_sources(
@@ -76,7 +82,7 @@ def sketch_sources(
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)
     with runner.stage("sketch") as note:
-        blocks = list(_sketch_blocks(sources, maker, plan, runner))
+        blocks = list(_sketch_blocks(sources, maker, plan, options.blocks, runner))
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
         rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
         no_digests: Uint64s = np.empty((0, 2), np.uint64)
@@ -84,10 +90,17 @@ def sketch_sources(
         ids = join_ids([block.documents.ids for block in blocks])
         check_unique([ids], lambda document: _place(blocks, document), columns)
         note(documents=len(ids))
+        places = None
+        if options.blocks is not None:
+            starts = np.cumsum([0, *(len(block.documents) for block in blocks)])
+            owners = [start + block.owners for start, block in zip(starts, blocks, strict=False)]
+            ids = ids.take(pa.array(np.concatenate([np.empty(0, np.int64), *owners])))
+            found = [block.places for block in blocks if block.places is not None]
+            places = join_places(options.blocks, found)
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
     return Sketches(
-        maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests
+        maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests, places
     )
 
 
@@ -104,20 +117,28 @@ def _count_frequencies(
 
 
 def _sketch_blocks(
-    sources: Sequence[Source], maker: SketchMaker[AnyKind], plan: ReadingPlan, runner: Runner
+    sources: Sequence[Source],
+    maker: SketchMaker[AnyKind],
+    plan: ReadingPlan,
+    block_size: int | None,
+    runner: Runner,
 ) -> Iterator[_SketchedBlock]:
-    """Read all documents and sketch them, block by block."""
+    """Read all documents and sketch them, some at a time; or blocks of a size of them."""
     slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
 
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(documents.texts)
+        owners, places = np.arange(len(texts)), None
+        if block_size is not None:
+            is_bytes = pa.types.is_large_binary(documents.texts.type)
+            texts, owners, places = cut_texts(texts, block_size, is_bytes=is_bytes)
         made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
         rows = maker.kind.join_rows([rows for rows, _ in made])
         digests = np.concatenate([digests for _, digests in made])
         # Texts are not kept: they would fill the memory.
         documents = replace(documents, texts=documents.texts.slice(0, 0))
-        return _SketchedBlock(source.name, documents, rows, digests)
+        return _SketchedBlock(source.name, documents, rows, digests, owners, places)
 
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
         yield sketched
@@ -125,7 +146,7 @@ def _sketch_blocks(
 
 def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
     """Return the source of a document, and its row there."""
-    starts = np.cumsum([0, *(len(block.rows) for block in blocks)])
+    starts = np.cumsum([0, *(len(block.documents) for block in blocks)])
     number = int(np.searchsorted(starts, document, side="right")) - 1
     block = blocks[number]
     return block.source, int(block.documents.numbers[document - starts[number]])
@@ -147,6 +168,7 @@ def sketch(
     letters: int | None = None,
     residue: int | None = None,
     seed: int | None = None,
+    blocks: int | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
     ngram: int | None = None,
     occurrences: Occurrences = "set",
@@ -193,6 +215,10 @@ def sketch(
         are hashed; how many symbols there are; see ``sketches.edit.signature.EditScheme``.
     seed
         Selects the hash functions; None is 42.
+    blocks
+        Sketch blocks of so many characters of each document, or bytes if texts are bytes, instead
+        of the whole; the last has half to one and a half of that. A sketch then has the ``start``
+        and ``end`` of its block, and estimates say where in a document they are.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
         How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
@@ -239,6 +265,7 @@ def sketch(
         letters=letters,
         residue=residue,
         seed=seed,
+        blocks=blocks,
         tokenizer=tokenizer,
         ngram=ngram,
         occurrences=occurrences,

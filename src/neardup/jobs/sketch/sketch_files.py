@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidParameterError, ReadError, SketchFormatError
@@ -49,12 +50,22 @@ def read_info(path: str | Path) -> dict[str, Any]:
             about = table_format.read_about(file.schema_arrow.metadata)
         except SketchFormatError as error:
             raise SketchFormatError(str(error), path=str(path)) from None
+        n_rows = file.metadata.num_rows
+        is_cut = "block_size" in about
         return {
             "path": str(path),
-            "documents": file.metadata.num_rows,
+            "documents": _count_ids(file) if is_cut else n_rows,
+            "blocks": n_rows if is_cut else None,
             "bytes": _stored_bytes(str(path)),
             **about,
         }
+
+
+def _count_ids(file: pq.ParquetFile) -> int:
+    try:
+        return int(pc.count_distinct(file.read(["id"])["id"]).as_py())
+    except (KeyError, pa.ArrowException, OSError):
+        raise SketchFormatError(_DAMAGED) from None
 
 
 def read_sketch_table(path: str | Path) -> pa.Table:

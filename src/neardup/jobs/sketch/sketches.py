@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
 from neardup.sketches import table_format
+from neardup.sketches.blocks import BlockPlaces, join_places
 from neardup.sketches.digests import no_digests
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
@@ -57,6 +58,9 @@ class Sketches(Result):
         How many files of folders were not read, by ending.
     columns
         Where text and ids were; None for those from a file.
+    blocks
+        Where the blocks lie that were sketched instead of whole documents, of which the ids come
+        once for each block; None for whole documents.
     digests
         An Arrow array of 16 bytes each, equal for exact copies only; null where they are not known,
         None where none is.
@@ -71,10 +75,16 @@ class Sketches(Result):
     passed_over: Mapping[str, int] = field(default_factory=dict)
     columns: ColumnNames | None = field(default=None, compare=False)
     digests: pa.Array | None = field(default=None, compare=False)
+    blocks: BlockPlaces | None = field(default=None, compare=False)
     summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        summary = {"kind": self.kind, "documents": len(self), "scheme": self.scheme}
+        summary = {
+            "kind": self.kind,
+            "documents": self.n_documents,
+            "blocks": None if self.blocks is None else len(self),
+            "scheme": self.scheme,
+        }
         if self.seconds is not None:
             n_elements = self.kind_object.count_elements(self.rows)
             # Of a single shingle are, above all, texts that are shorter than one.
@@ -93,9 +103,15 @@ class Sketches(Result):
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def n_documents(self) -> int:
+        """Documents that were sketched, whole or in blocks."""
+        return len(self) if self.blocks is None else int(pc.count_distinct(self.ids).as_py())
+
     def headline(self) -> str:
         """Return kind and number."""
-        return f"{self.kind}: {len(self):,} documents"
+        parts = "" if self.blocks is None else f" in {len(self):,} blocks"
+        return f"{self.kind}: {self.n_documents:,} documents{parts}"
 
     @property
     def table(self) -> pa.Table:
@@ -144,11 +160,16 @@ class Sketches(Result):
         for other in listed[1:]:
             check_same_scheme(first, other)
         ids = join_ids([part.ids for part in listed])
-        check_different(ids, "is in more than one of them; leave it out with select, or merge them")
+        blocks = _join_blocks(listed)
+        of_parts = [part.ids.unique() if part.blocks else part.ids for part in listed]
+        check_different(
+            join_ids(of_parts),
+            "is in more than one of them; leave it out with select, or merge them",
+        )
         skipped = tuple(row for part in listed for row in part.skipped)
         rows = first.kind_object.join_rows([part.rows for part in listed])
         digests = pa.concat_arrays([part.known_digests for part in listed])
-        return cls(first.scheme, ids, rows, skipped, digests=digests)
+        return cls(first.scheme, ids, rows, skipped, digests=digests, blocks=blocks)
 
     def append(self, other: Sketches | str | Path) -> Sketches:
         """Return these sketches and others behind them; errors as of ``concat``."""
@@ -169,6 +190,7 @@ class Sketches(Result):
             As ``concat``.
         """
         kind = self.kind_object
+        self.check_whole("merge")
         if not kind.has_unions:
             message = (
                 f"sketches of kind {self.kind} do not tell what a union of two documents has; make "
@@ -176,6 +198,7 @@ class Sketches(Result):
             )
             raise InvalidParameterError(message, "kind")
         others = as_sketches(other)
+        others.check_whole("merge")
         check_same_scheme(self, others)
         ids = join_ids([self.ids, others.ids])
         n = len(self)
@@ -198,14 +221,35 @@ class Sketches(Result):
         return Sketches(self.scheme, ids.take(kept), rows, skipped, digests=digests)
 
     def select(self, ids: Iterable[str | int]) -> Sketches:
-        """Return the sketches of some documents, in the order of their ids.
+        """Return the sketches of some documents, in the order of their ids; of each all blocks.
 
         Raises
         ------
         InvalidInputError
             If an id is not there, or comes twice.
         """
-        return self._take(places_of_ids(self.ids, ids))
+        if self.blocks is None:
+            return self._take(places_of_ids(self.ids, ids))
+        different = self.ids.unique()
+        chosen = different.take(pa.array(places_of_ids(different, ids)))
+        order = match_ids(self.ids, chosen)
+        rows = np.argsort(order, kind="stable")
+        return self._take(rows[np.searchsorted(order[rows], 0) :])
+
+    def check_whole(self, what: str) -> None:
+        """Raise unless whole documents were sketched.
+
+        Raises
+        ------
+        InvalidParameterError
+            Naming what needs that.
+        """
+        if self.blocks is not None:
+            message = (
+                f"{what} needs sketches of whole documents, got some of blocks of "
+                f"{self.blocks.size:,} characters; sketch without blocks"
+            )
+            raise InvalidParameterError(message, what, "blocks")
 
     def __getitem__(self, key: Any) -> Sketches:
         """Return some of the sketches: at a place, in a slice, at several places, or by a mask."""
@@ -215,11 +259,14 @@ class Sketches(Result):
         rows = self.kind_object.take_rows(self.rows, places)
         taken = pa.array(places)
         digests = self.known_digests.take(taken)
-        return Sketches(self.scheme, self.ids.take(taken), rows, digests=digests)
+        blocks = None if self.blocks is None else self.blocks.take(places)
+        return Sketches(self.scheme, self.ids.take(taken), rows, digests=digests, blocks=blocks)
 
     def to_arrow(self) -> pa.Table:
-        """Return a table with a row a document, and the scheme in its metadata."""
-        return table_format.to_arrow(self.scheme, self.ids, self.rows, self.known_digests)
+        """Return a table with a row a document or block, and the scheme in its metadata."""
+        return table_format.to_arrow(
+            self.scheme, self.ids, self.rows, self.known_digests, self.blocks
+        )
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
@@ -238,8 +285,8 @@ class Sketches(Result):
                 "data frames lose the scheme, which is in its metadata"
             )
             raise InvalidInputError(message)
-        scheme, ids, rows, digests = table_format.from_arrow(table)
-        return cls(scheme, ids, rows, digests=digests)
+        scheme, ids, rows, digests, blocks = table_format.from_arrow(table)
+        return cls(scheme, ids, rows, digests=digests, blocks=blocks)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file; it appears when it is complete.
@@ -283,6 +330,22 @@ class Sketches(Result):
 def as_sketches(source: Sketches | str | Path) -> Sketches:
     """Return sketches, read if they are named by a path; errors as of ``Sketches.read``."""
     return source if isinstance(source, Sketches) else Sketches.read(source)
+
+
+def _join_blocks(parts: Sequence[Sketches]) -> BlockPlaces | None:
+    """Put the places of blocks together.
+
+    Raises
+    ------
+    SketchMismatchError
+        If sizes differ, or some sketches are of whole documents.
+    """
+    sizes = [None if part.blocks is None else part.blocks.size for part in parts]
+    for size in sizes:
+        if size != sizes[0]:
+            raise SketchMismatchError({"blocks": (sizes[0], size)})
+    places = [part.blocks for part in parts if part.blocks is not None]
+    return None if sizes[0] is None else join_places(sizes[0], places)
 
 
 def check_same_scheme(sketches: Sketches, other: Sketches) -> None:

@@ -34,6 +34,7 @@ def test_sketches__summary(sketches, tmp_path):
     assert summary == {
         "kind": "smallest",
         "documents": 2,
+        "blocks": None,
         "scheme": sketches.scheme,
         "empty_documents": 0,
         "single_shingle_documents": 0,
@@ -46,7 +47,12 @@ def test_sketches__summary(sketches, tmp_path):
     sketches.write(tmp_path / "a.parquet")
     # A file does not say what was left out when it was made, nor how long that took.
     read = neardup.Sketches.read(tmp_path / "a.parquet")
-    assert read.summary == {"kind": "smallest", "documents": 2, "scheme": sketches.scheme}
+    assert read.summary == {
+        "kind": "smallest",
+        "documents": 2,
+        "blocks": None,
+        "scheme": sketches.scheme,
+    }
 
 
 def test_sketches__seconds_of_counting():
@@ -103,6 +109,7 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
     assert set(result.summary) == {
         "kind",
         "documents",
+        "blocks",
         "pairs",
         "estimated_pairs",
         "unusable_pairs",

@@ -134,7 +134,7 @@ def test_concat__keeps_skipped_rows_and_types():
     both = one.append(neardup.sketch([{"id": 3, "text": "y"}]))
     assert both.ids.to_pylist() == [1, 3]
     assert [row for _, row, _ in both.skipped] == [2]
-    assert both.summary == {"kind": "minhash", "documents": 2, "scheme": one.scheme}
+    assert both.summary == {"kind": "minhash", "documents": 2, "blocks": None, "scheme": one.scheme}
 
 
 UNITED = [name for name, options in KINDS.items() if options["kind"] not in ("weighted", "edit")]
