@@ -1,0 +1,111 @@
+"""The example program by which two parties ask and answer with true and false."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import random
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+import neardup
+from tests.docs.pages import ROOT
+
+OPTIONS = {"kind": "modulo", "modulus": 4, "seed": 99, "id_column": "id"}
+
+
+@pytest.fixture(scope="module")
+def presence():
+    spec = importlib.util.spec_from_file_location("presence", ROOT / "examples" / "presence.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def texts():
+    generator = random.Random(8)
+    return [" ".join(f"w{generator.randrange(10**6)}" for _ in range(6000)) for _ in range(3)]
+
+
+def sketched(texts, **more):
+    rows = [{"id": f"secret {i}", "text": text} for i, text in enumerate(texts)]
+    return neardup.sketch(rows, **OPTIONS | more)
+
+
+def questions_of(texts):
+    """A part, it with some words changed, an unknown text, one too short, and an empty one."""
+    part = texts[1].split()[1000:3000]
+    changed = [f"x{i}" if i % 100 == 0 else word for i, word in enumerate(part)]
+    unknown = [f"u{i}" for i in range(2000)]
+    return sketched([" ".join(words) for words in (part, changed, unknown, part[:300], [])])
+
+
+@pytest.fixture
+def server(presence, texts):
+    answers = presence.Answers(sketched(texts), most=12)
+    with presence.make_server(answers, 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def test_presence__true_or_false_and_no_more(presence, texts, server, tmp_path, capsys):
+    questions = questions_of(texts)
+    assert presence.ask(server, questions) == [True, True, False, False, False]
+    questions.write(tmp_path / "asked.parquet")
+    presence.main(["ask", str(tmp_path / "asked.parquet"), server])
+    assert capsys.readouterr().out.splitlines() == ["true", "true", "false", "false", "false"]
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        presence.ask(server, questions)
+    assert caught.value.code == 429
+    assert json.load(caught.value) == {"error": "no more questions are answered"}
+
+
+def test_presence__no_ids_are_sent(presence, texts):
+    sent = presence.make_question(questions_of(texts))
+    assert b"secret" not in sent
+    table = neardup.Sketches.from_arrow(presence.pq.read_table(io.BytesIO(sent)))
+    assert table.ids.to_pylist() == [0, 1, 2, 3, 4]
+    assert table.digests.null_count == 5
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        (b"nonsense", 400, "not a file of sketches"),
+        (b"", 413, "send 1 to 10000000 bytes"),
+    ],
+)
+def test_presence__refuses(server, body, status, error):
+    request = urllib.request.Request(server, body, method="POST")
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request, timeout=20)
+    assert (caught.value.code, json.load(caught.value)) == (status, {"error": error})
+
+
+def test_presence__other_schemes(presence, texts, server):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        presence.ask(server, sketched(texts[:1], seed=1))
+    error = json.load(caught.value)["error"]
+    assert error == "made by unlike schemes: seed 1 and 99; make both with the same options"
+    with pytest.raises(neardup.InvalidParameterError, match="kind modulo, got minhash"):
+        presence.Answers(neardup.sketch(["a"]))
+
+
+def test_presence__single_shingles_cannot_be_asked_for(presence, texts):
+    """A sketch that says that it is the whole set would else be answered exactly."""
+    known = sketched(texts)
+    answers = presence.Answers(known)
+    table = known[:1].to_arrow().to_pydict()
+    for n_values, expected in ((1, False), (99, False), (100, True)):
+        columns = table | {"sketch": [table["sketch"][0][:n_values]], "size": [4 * n_values]}
+        schema = known[:1].to_arrow().schema
+        forged = neardup.Sketches.from_arrow(presence.pa.table(columns, schema=schema))
+        assert answers.answer(presence.make_question(forged)) == [expected]
