@@ -126,11 +126,16 @@ def test_sign_texts__letters_and_seeds(letters, seed):
     assert max(symbol for _, symbol in found[0]) < letters
 
 
-@pytest.mark.parametrize("residue", [0, 1, 4])
-def test_sign_texts__residues_of_sums(residue):
-    text = random_text(random.Random(3), 120, "abcdefgh")
-    _, found = sign([text], 5, 3, is_sum=True, residue=residue)
-    assert found == [oracle.sign(text, 5, 3, is_sum=True, residue=residue)]
+@pytest.mark.parametrize("compression", [1, 2, 5, 8, 12, 96, 1000])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_sign_texts__residues_of_sums(compression, share):
+    """Sums from 0 on: some are less than the residue, which no multiple hides."""
+    generator = random.Random(compression)
+    residue = int(share * compression)
+    text = random_text(generator, 1300, "\0\1\2\3\5\14\37 aé")
+    options = {"is_sum": True, "residue": residue}
+    _, found = sign([text], compression, 3, **options)
+    assert found == [oracle.sign(text, compression, 3, **options)]
 
 
 def test_sign_texts__sums_are_blind_to_order_and_hashes_are_not():

@@ -20,7 +20,8 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-_0, _1, _5, _8, _32 = np.uint64(0), np.uint64(1), np.uint64(5), np.uint64(8), np.uint64(32)
+_0, _1, _2, _5, _8, _32, _63, _64 = (np.uint64(k) for k in (0, 1, 2, 5, 8, 32, 63, 64))
+_ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 # Windows hashed at a time; characters and hashes of so many stay in the first-level cache.
@@ -95,37 +96,59 @@ def _hash_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, hashes: Ui
 
 @helper
 def _sum_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, sums: Uint64s) -> None:
-    """Add the characters of every window up."""
-    size = np.uint64(neighbourhood)
+    """Add the characters of every window up; ``codes`` as of ``_hash_windows``."""
+    n, size = np.uint64(n_windows), np.uint64(neighbourhood)
+    for j in range(n):
+        sums[j] = np.uint64(codes[j + size]) - np.uint64(codes[j])
     total = _0
-    for j in range(size - _1):
+    for j in range(size):
         total += np.uint64(codes[j])
-    for j in range(np.uint64(n_windows)):
-        total += np.uint64(codes[j + size - _1])
+    for j in range(n):
+        step = sums[j]
         sums[j] = total
-        total -= np.uint64(codes[j])
+        total += step
 
 
 @helper
-def _pick_hashes(
-    hashes: Uint64s,
-    n_windows: Int,
-    largest: np.uint64,
-    seed: np.uint64,
-    hits: Bytes,
-    eights: Int64s,
-    picked: Int64s,
-) -> np.int64:
-    """Mix the hashes, and list windows with one of ``largest`` or less; gives their number.
-
-    ``hits`` takes eight bytes more than there are windows, ``eights`` a number for each eight.
-    """
-    n = np.uint64(n_windows)
+def _flag_hashes(
+    hashes: Uint64s, n_windows: Int, largest: np.uint64, seed: np.uint64, hits: Bytes
+) -> None:
+    """Mix the hashes, and flag those that are ``largest`` or less."""
     # A loop of its own, which LLVM turns into vector code.
-    for j in range(n):
+    for j in range(np.uint64(n_windows)):
         z = mix64(hashes[j] ^ seed)
         hashes[j] = z
         hits[j] = np.uint8(1) if z <= largest else np.uint8(0)
+
+
+@helper
+def _flag_sums(
+    sums: Uint64s, n_windows: Int, compression: np.uint64, residue: np.uint64, hits: Bytes
+) -> None:
+    """Flag sums that have the residue."""
+    shift = np.uint64(trailing_zeros(compression))
+    turn = (_64 - shift) & _63
+    odd = compression >> shift
+    # Each round doubles the bits that are right; three of them are to begin with.
+    inverse = odd
+    for _ in range(5):
+        inverse *= _2 - odd * inverse
+    limit = _ALL_ONES // compression
+    # A multiple of the odd number, and no other, becomes its quotient; turned, a multiple of the
+    # power of two as well. That takes a product where a remainder takes a division.
+    for j in range(np.uint64(n_windows)):
+        quotient = (sums[j] - residue) * inverse
+        quotient = (quotient >> shift) | (quotient << turn)
+        hits[j] = np.uint8(1) if quotient <= limit and sums[j] >= residue else np.uint8(0)
+
+
+@helper
+def _list_hits(hits: Bytes, n_windows: Int, eights: Int64s, picked: Int64s) -> np.int64:
+    """List windows with a flag; gives their number.
+
+    ``hits`` has eight bytes more than there are windows; ``eights`` takes a number for each eight.
+    """
+    n = np.uint64(n_windows)
     for j in range(n, n + _8):
         hits[j] = 0
     # First the few eights that have a hit: whether there is one cannot be guessed, so each is
@@ -141,25 +164,6 @@ def _pick_hashes(
             picked[n_picked] = eights[k] + (np.int64(trailing_zeros(hit)) >> 3)
             n_picked += 1
             hit &= hit - _1
-    return n_picked
-
-
-@helper
-def _pick_sums(
-    sums: Uint64s,
-    n_windows: Int,
-    compression: np.uint64,
-    residue: np.uint64,
-    seed: np.uint64,
-    picked: Int64s,
-) -> np.int64:
-    """List windows whose sum has the residue, and mix their sums; gives their number."""
-    n_picked = np.int64(0)
-    for j in range(np.uint64(n_windows)):
-        if sums[j] % compression == residue:
-            sums[j] = mix64(sums[j] ^ seed)
-            picked[n_picked] = j
-            n_picked += 1
     return n_picked
 
 
@@ -209,14 +213,17 @@ def sign_texts(
                 break
             if is_sum:
                 _sum_windows(codes, n_windows, neighbourhood, hashes)
-                n_picked = _pick_sums(hashes, n_windows, compression, residue, seed, picked)
+                _flag_sums(hashes, n_windows, compression, residue, hits)
             else:
                 _hash_windows(codes, n_windows, neighbourhood, hashes)
-                n_picked = _pick_hashes(hashes, n_windows, largest, seed, hits, eights, picked)
+                _flag_hashes(hashes, n_windows, largest, seed, hits)
+            n_picked = _list_hits(hits, n_windows, eights, picked)
             if count + n_picked > room:
                 return doc
             for k in range(n_picked):
                 z = hashes[picked[k]]
+                if is_sum:
+                    z = mix64(z ^ seed)
                 symbols[count] = np.uint32(((z & _LOW32) * letters) >> _32)
                 positions[count] = window + picked[k]
                 count += 1
