@@ -111,9 +111,16 @@ def band_keys(
 
     Band j of ``n_rows`` lanes starts at lane j * n_rows; ``keys`` has shape (n, n_bands).
     """
+    beginnings = np.empty(n_bands, np.uint64)
+    for band in range(n_bands):
+        beginnings[band] = mix64(GOLDEN ^ np.uint64(band))
+    width = np.uint64(n_rows)
     for doc in range(signatures.shape[0]):
-        for band in range(n_bands):
-            key = mix64(GOLDEN ^ np.uint64(band))
-            for row in range(n_rows):
-                key = mix64(key ^ np.uint64(signatures[doc, band * n_rows + row]))
-            keys[doc, band] = key
+        signature, own = signatures[doc], keys[doc]
+        for band in range(np.uint64(n_bands)):
+            own[band] = beginnings[band]
+        # All bands row by row: a key waits for the row before it, but not for other bands, so that
+        # LLVM makes vector code of it.
+        for row in range(width):
+            for band in range(np.uint64(n_bands)):
+                own[band] = mix64(own[band] ^ np.uint64(signature[band * width + row]))
