@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import neardup
-from tests.oracles import edits
+from tests.oracles import edits, weighted
 from tests.oracles.measures import JOIN_MEASURES, rank_of_threshold
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
@@ -119,6 +119,57 @@ def test_find_pairs__real_records_in_two_collections(records):
     found = neardup.find_pairs(texts[:half], texts[half:], threshold="0.6", ngram=1).pairs
     columns = (found["id_a"].to_pylist(), found["id_b"].to_pylist())
     assert [(int(a), int(b) + half) for a, b in zip(*columns, strict=True)] == expected
+
+
+def common_weights(sets):
+    """Give the common weight of every set with all earlier ones."""
+    owners: dict[object, tuple[list[int], list[int]]] = {}
+    for d, x in enumerate(sets):
+        totals = np.zeros(d, np.int64)
+        for element, weight in x.items():
+            others, theirs = owners.setdefault(element, ([], []))
+            totals[others] += np.minimum(np.array(theirs, np.int64), weight)
+            others.append(d)
+            theirs.append(weight)
+        yield totals
+
+
+@pytest.mark.parametrize(("tf", "idf"), [("raw", "smooth"), ("log", "standard")])
+def test_find_pairs__real_weights(records, tf, idf):
+    texts = records[0][:1000]
+    documents = [tokenize(text, "words", Options()) for text in texts]
+    counts = weighted.document_frequencies(documents)
+    sets = [weighted.weigh(each, tf, idf, counts, len(documents)) for each in documents]
+    sizes = [sum(x.values()) for x in sets]
+    common = [row.tolist() for row in common_weights(sets)]
+    for threshold in map(Fraction, THRESHOLDS):
+        expected = {
+            (a, b): shared / (sizes[a] + sizes[b] - shared)
+            for b, row in enumerate(common)
+            for a, shared in enumerate(row)
+            if shared and Fraction(shared, sizes[a] + sizes[b] - shared) >= threshold
+        }
+        options = {"measure": "weighted-jaccard", "tf": tf, "idf": idf, "threshold": threshold}
+        found = neardup.find_pairs(texts, **options).pairs.to_pylist()
+        assert {(int(r["id_a"]), int(r["id_b"])): r["similarity"] for r in found} == expected
+        assert len(expected) > 20
+
+
+@pytest.mark.parametrize("algorithm", ["allpairs", "ppjoin", "ppjoin+"])
+@pytest.mark.parametrize("most", [0, 2, 12])
+def test_find_pairs__real_records_within_a_hamming_distance(records, algorithm, most):
+    texts, sizes, overlaps = records
+    expected = [
+        (a, d, int(distance))
+        for d, row in enumerate(overlaps)
+        if sizes[d]
+        for a, distance in enumerate(sizes[:d] + sizes[d] - 2 * row)
+        if distance <= most and sizes[a]
+    ]
+    options = {"measure": "hamming", "max_distance": most, "algorithm": algorithm, "ngram": 1}
+    found = neardup.find_pairs(texts, **options).pairs.to_pydict()
+    columns = [map(int, found["id_a"]), map(int, found["id_b"]), found["distance"]]
+    assert list(zip(*columns, strict=True)) == sorted(expected)
 
 
 def test_find_pairs__real_strings(records):
