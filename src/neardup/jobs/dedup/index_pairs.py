@@ -52,6 +52,7 @@ class IndexPairs:
     def about(self) -> AboutPairs:
         """Return what a table of all pairs of the index would say of itself."""
         scheme = self.index.scheme
+        weights = scheme.weighted.weighting.describe() if scheme.weighted else {}
         return AboutPairs(
             measure=self.measure.name,
             threshold=float(scheme.measure.threshold),
@@ -61,7 +62,7 @@ class IndexPairs:
             predicted_recall=scheme.predicted_recall(self.measure),
             documents=(self.n_documents,),
             pairs=None,
-            scheme=scheme.shingles.describe(),
+            scheme=scheme.shingles.describe() | weights,
         )
 
     def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:

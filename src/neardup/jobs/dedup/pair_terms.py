@@ -17,7 +17,7 @@ _AGAIN = "find pairs of one collection by a threshold"
 # Fields of a scheme that decide what two texts have in common.
 _OF_SHINGLES = (
     *("tokenizer", "ngram", "occurrences", "casefold", "unicode_form", "strip_accents"),
-    *("fold_digits", "fingerprint", "fingerprint_bits"),
+    *("fold_digits", "fingerprint", "fingerprint_bits", "tf", "idf"),
 )
 
 

@@ -296,6 +296,12 @@ def test_rethreshold__keeps_the_rule():
             "pairs in the table are of other shingles: ngram 2, not 1; casefold False, not True; "
             "find pairs with the options of the result",
         ),
+        (
+            {"measure": "weighted-jaccard"},
+            {"measure": "weighted-jaccard", "tf": "log", "idf": "unary"},
+            InvalidInputError,
+            "pairs in the table are of other shingles: tf log, not raw; idf unary, not smooth; ",
+        ),
     ],
 )
 def test_rethreshold__refuses(options, pairs, error, message):
