@@ -175,3 +175,16 @@ def passage_tables() -> list[list[list[str]]]:
 
 def header_of(name: str) -> list[str]:
     return shlex.split(Path(name).read_text().splitlines()[0].replace(",", " "))
+
+
+def test_command_line__keys_of_plan(capsys):
+    found = json_of(capsys, "plan", ROOT / "examples/pages.jsonl")
+    text = section("docs/command-line.md", "neardup plan")
+    estimate = found.pop("estimate")
+    assert {
+        name
+        for row in tables("docs/command-line.md", "neardup plan")[0]
+        for name in first_names(row)
+    } == set(estimate)
+    inner = {*found["num_perms"][0], *found["curve"][0], *estimate["shingle_lengths"][0]}
+    assert [key for key in {*found, *inner} if f"`{key}`" not in text] == []
