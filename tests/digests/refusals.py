@@ -143,6 +143,7 @@ SKETCHES = [
     "sketch docs.jsonl -o s.csv",
     "sketch docs.jsonl -o docs.parquet",
     "sketch bad.jsonl -o s.parquet",
+    "sketch docs.jsonl --blocks 0 -o s.parquet",
     "sketch --info missing.parquet",
     "sketch --info docs.jsonl",
     "sketch --info docs.parquet",
@@ -159,6 +160,9 @@ SKETCHES = [
         "docs.jsonl -o p.csv", "-o a.parquet --overwrite", "a.parquet a.parquet -o p.csv", "",
         "a.parquet --clusters first -o p.csv", "-o p.csv --clusters first --limit 4",
         "-o p.csv --clusters most", "-o p.csv --clusters popular --places",
+        "-o p.csv --measure edit --threshold 0.5", "-o p.csv --measure containment",
+        "-o p.csv --min-significance 3", "-o p.csv --min-significance 0", "-o p.csv --super-shingles 2",
+        "-o p.csv --rows 3", "-o p.csv --pairs missing.csv", "-o p.csv --pairs docs.jsonl",
     )),
 ]  # fmt: skip
 

@@ -61,6 +61,13 @@ ESTIMATE = [
     " ; estimate a.parquet --places --threshold 0.1 -o e.jsonl --json",
     "sketch 1818 --kind edit --compression 20 -o a.parquet ; sketch second.txt --kind edit --compression 20"
     " -o b.parquet ; estimate a.parquet b.parquet --places -o e.parquet --workers 1",
+    f"{SKETCH} --kind modulo --size 200 -o a.parquet --quiet ; {OTHER} --kind modulo --size 200 --blocks 900"
+    " -o b.parquet ; sketch --info b.parquet"
+    " ; estimate b.parquet a.parquet --measure containment --threshold 0.6 -o e.jsonl"
+    " ; estimate a.parquet --measure max-containment --threshold 0.5 -o m.csv --json"
+    " ; estimate a.parquet --pairs m.csv -o p.parquet",
+    f"{SKETCH} --kind edit --compression 10 -o a.parquet ; estimate a.parquet --min-significance 4 -o e.csv --json",
+    f"{SKETCH} -o a.parquet ; estimate a.parquet --super-shingles 1 --bands 8 --rows 10 -o e.csv --json",
     f"{SKETCH} -o a.parquet --quiet ; estimate a.parquet -o e.csv --quiet --limit 100000"
     " ; estimate a.parquet -o e.csv --threshold 1 --overwrite",
 ]  # fmt: skip

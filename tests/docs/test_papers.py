@@ -35,7 +35,7 @@ def test_table__names_what_there_is(row):
     for span in spans(where):
         assert PLACE.fullmatch(span), span
         if span.endswith(".py"):
-            folder = ROOT if span.startswith("benchmarks/") else ROOT / "src/neardup"
+            folder = ROOT if span.startswith(("benchmarks/", "examples/")) else ROOT / "src/neardup"
             assert (folder / span).is_file(), span
     for span in spans(tests):
         name, _, function = span.partition("::")

@@ -11,7 +11,7 @@ import pytest
 from neardup.runtime.runner import Runner
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.floor import least_distances
-from neardup.sketches.edit.join import join_edits
+from neardup.sketches.edit.join import _symbol_sets, join_edits
 from neardup.sketches.edit.kind import EditKind
 from neardup.sketches.edit.lengths import KnownLengths
 from neardup.sketches.edit.signature import EditScheme
@@ -151,3 +151,22 @@ def test_join_edits__looks_at_few_of_unrelated_texts():
         assert len(found) < 200
         if wanted.threshold is None:
             assert (3, 7) in found
+
+
+def test_symbol_sets__have_symbols_as_often_as_signatures():
+    """Elements in common are symbols in common, one that comes k times counting k times."""
+    signatures = relatives(3, EditScheme())
+    rows = np.arange(len(signatures))
+    sets = _symbol_sets(signatures, rows)
+    elements = [
+        sets.values[start : start + size].tolist()
+        for start, size in zip(sets.starts.tolist(), sets.sizes.tolist(), strict=True)
+    ]
+    assert all(row == sorted(set(row)) for row in elements)
+    assert [len(row) for row in elements] == np.diff(signatures.offsets).tolist()
+    left, right = np.triu_indices(len(rows), 1)
+    found = [
+        len(set(elements[a]) & set(elements[b]))
+        for a, b in zip(left.tolist(), right.tolist(), strict=True)
+    ]
+    assert found == common_symbols(signatures, left, right).tolist()
