@@ -21,6 +21,11 @@ def lay_out(signatures, lead=3):
 
 
 def count_matches(left, right):
+    """Count the places where symbols are equal, without common beginnings and ends."""
+    for _ in range(2):
+        ahead = next((k for k, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), None)
+        ahead = min(len(left), len(right)) if ahead is None else ahead
+        left, right = left[ahead:][::-1], right[ahead:][::-1]
     return sum(x == y for x, y in product(left, right))
 
 
@@ -66,8 +71,18 @@ def test_signature_distances__symbols_in_common_in_any_order(seed):
 def test_signature_distances__as_many_matches_as_are_looked_at_and_one_more():
     generator = random.Random(3)
     first = [generator.getrandbits(32) for _ in range(MOST + 1)]
-    others = [first[:MOST], first, [first[0]] * MOST, [first[0]] * (MOST + 1), first[::-1][:MOST]]
-    assert check_distances([first, *others], [(0, k) for k in range(1, 6)]) == 3
+    other = [generator.getrandbits(32)]
+    changed = [first[:MOST], first, [first[0]] * MOST, [first[0]] * (MOST + 1), first[::-1][:MOST]]
+    left, others = other + first + other * 2, [[*signature, 7] for signature in changed]
+    assert check_distances([left, *others], [(0, k) for k in range(1, 6)]) == 3
+
+
+def test_signature_distances__common_ends_are_no_matches():
+    generator = random.Random(6)
+    long = [generator.getrandbits(32) for _ in range(300)]
+    signatures = [long, [*long[:100], 3, *long[101:]], long[:-1], long[:150], long[1:]]
+    # But for the last one, which begins where only places further on are equal.
+    assert check_distances(signatures, list(product(range(5), repeat=2))) == 25 - 8
 
 
 def test_signature_distances__of_very_different_lengths():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from neardup.sketches.edit.blocks import common_blocks
 from neardup.sketches.edit.distances import exact_distances, signature_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
@@ -184,8 +185,7 @@ def test_exact_distances__as_oracle(strings, limit):
 @given(symbol_lists)
 def test_split_runs__adds_up(lists):
     left, right = all_pairs(len(lists))
-    strings = np.array(["".join(map(chr, values)) for values in lists], np.object_)
-    runs = split_runs(strings, left, right, np.full(len(left), 0.24))
+    runs = split_runs(common_blocks(table(lists), left, right), np.full(len(left), 0.24))
     sizes = np.array([len(values) for values in lists])
     assert runs.matched.tolist() == [
         oracle.common(lists[a], lists[b]) for a, b in zip(left, right, strict=True)

@@ -11,7 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit.distances import as_strings, signature_distances, unrelated_distances
+from neardup.sketches.edit.blocks import common_blocks
+from neardup.sketches.edit.distances import signature_distances, unrelated_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.place import place_inside
 from neardup.sketches.edit.runs import split_runs
@@ -152,7 +153,7 @@ def test_disturbed_windows__are_counted_without_bias():
     """A block of 500 replaced disturbs 511 windows in either text, shown by a hundredth of them."""
     signatures, true = changed_pairs("1 block replaced")
     counts = np.diff(signatures.offsets)
-    runs = split_runs(as_strings(signatures), LEFT, LEFT + 1, np.full(TRIALS, 0.24))
+    runs = split_runs(common_blocks(signatures, LEFT, LEFT + 1), np.full(TRIALS, 0.24))
     windows = true + N - 1
     variance = windows / SCHEME.compression * (1 - 1 / SCHEME.compression)
     for left_over in (runs.left, runs.right):

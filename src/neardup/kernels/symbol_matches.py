@@ -25,11 +25,13 @@ def _place(symbol: np.uint32, shift: np.uint32) -> np.uint64:
 
 
 @helper
-def _list_matches(
+def list_matches(
     symbols: ConstUint32s,
     left_start: Int,
+    left_stop: Int,
     right_start: Int,
     right_stop: Int,
+    table_start: Int,
     shift: np.uint32,
     heads: Int32s,
     following: Int32s,
@@ -37,9 +39,10 @@ def _list_matches(
     lefts: Int64s,
     rights: Int64s,
 ) -> np.int64:
-    """List where symbols of both signatures are equal; gives their number, or one too many.
+    """List where symbols of two stretches are equal; gives their number, or one too many.
 
-    In ascending order of the right places; of equal ones the left places descend.
+    In ascending order of the right places; of equal ones the left places descend. Both are counted
+    from the beginnings of the stretches, places in the table from 1 at ``table_start``.
     """
     n_candidates = np.int64(0)
     for j in range(np.uint64(right_start), np.uint64(right_stop)):
@@ -49,15 +52,15 @@ def _list_matches(
     n = np.int64(0)
     for c in range(n_candidates):
         j = candidates[c]
-        # Places are counted from 1.
-        i = np.int64(heads[_place(symbols[j], shift)])
-        while i != 0:
-            if symbols[left_start + i - 1] == symbols[j]:
+        number = np.int64(heads[_place(symbols[j], shift)])
+        while number != 0:
+            i = table_start + number - 1
+            if left_start <= i < left_stop and symbols[i] == symbols[j]:
                 if n == MOST_MATCHES:
                     return n + 1
-                lefts[n], rights[n] = i - 1, j - right_start
+                lefts[n], rights[n] = i - left_start, j - right_start
                 n += 1
-            i = np.int64(following[i])
+            number = np.int64(following[number])
     return n
 
 
@@ -83,6 +86,61 @@ def _distance_by_matches(
     return least
 
 
+@inlined
+def common_ends(
+    symbols: ConstUint32s, start: Int, stop: Int, other_start: Int, other_stop: Int
+) -> tuple[np.int64, np.int64]:
+    """Count the symbols that two signatures begin with alike, and those that the rests end with."""
+    most = np.int64(min(stop - start, other_stop - other_start))
+    ahead, behind = np.int64(0), np.int64(0)
+    while ahead < most and symbols[start + ahead] == symbols[other_start + ahead]:
+        ahead += 1
+    while behind < most - ahead and symbols[stop - 1 - behind] == symbols[other_stop - 1 - behind]:
+        behind += 1
+    return ahead, behind
+
+
+@inlined
+def room_bits(size: Int) -> np.int64:
+    """Give the binary logarithm of the places of a table for so many symbols."""
+    return _64 - np.int64(leading_zeros(np.uint64(size))) + _ROOM_BITS
+
+
+@inlined
+def table_shift(size: Int) -> np.uint32:
+    """Give how many bits of a product with a symbol are not of its place in the table."""
+    return np.uint32(_32 - room_bits(size))
+
+
+@inlined
+def longest_of(offsets: ConstInt64s) -> np.int64:
+    """Give the length of the longest signature."""
+    longest = np.int64(0)
+    for row in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    return longest
+
+
+@helper
+def fill_table(
+    symbols: ConstUint32s, start: Int, size: Int, shift: np.uint32, heads: Int32s, following: Int32s
+) -> None:
+    """Enter the places of a signature's symbols; those of equal places are lists, last first."""
+    for i in range(size):
+        place = _place(symbols[start + i], shift)
+        following[i + 1] = heads[place]
+        heads[place] = np.int32(i + 1)
+
+
+@helper
+def clear_table(
+    symbols: ConstUint32s, start: Int, size: Int, shift: np.uint32, heads: Int32s
+) -> None:
+    """Take the places of a signature's symbols out of the table."""
+    for i in range(size):
+        heads[_place(symbols[start + i], shift)] = 0
+
+
 @kernel
 def signature_distances(
     symbols: ConstUint32s,
@@ -95,34 +153,43 @@ def signature_distances(
 
     It takes least time where pairs of the same left signature follow each other.
     """
-    longest = np.int64(0)
-    for row in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    most_bits = _64 - np.int64(leading_zeros(np.uint64(longest))) + _ROOM_BITS
-    heads = np.zeros(np.int64(1) << most_bits, np.int32)
+    longest = longest_of(offsets)
+    heads = np.zeros(np.int64(1) << room_bits(longest), np.int32)
     following = np.empty(longest + 1, np.int32)
     candidates = np.empty(longest + 1, np.int64)
     lefts = np.empty(MOST_MATCHES, np.int64)
     rights = np.empty(MOST_MATCHES, np.int64)
     costs = np.empty(MOST_MATCHES, np.int64)
-    held, start, size = np.int64(-1), np.int64(0), np.int64(0)
+    held, base, size = np.int64(-1), np.int64(0), np.int64(0)
     shift = np.uint32(0)
     for pair in range(left.shape[0]):
         if left[pair] != held:
-            for i in range(start, start + size):
-                heads[_place(symbols[i], shift)] = 0
+            clear_table(symbols, base, size, shift, heads)
             held = left[pair]
-            start, size = offsets[held], offsets[held + 1] - offsets[held]
-            bits = _64 - np.int64(leading_zeros(np.uint64(size))) + _ROOM_BITS
-            shift = np.uint32(_32 - bits)
-            for i in range(size):
-                place = _place(symbols[start + i], shift)
-                following[i + 1] = heads[place]
-                heads[place] = np.int32(i + 1)
-        first, stop = offsets[right[pair]], offsets[right[pair] + 1]
-        n = _list_matches(
-            symbols, start, first, stop, shift, heads, following, candidates, lefts, rights
+            base, size = offsets[held], offsets[held + 1] - offsets[held]
+            shift = table_shift(size)
+            fill_table(symbols, base, size, shift, heads, following)
+        first, end = offsets[right[pair]], offsets[right[pair] + 1]
+        ahead, behind = common_ends(symbols, base, base + size, first, end)
+        start, stop = base + ahead, base + size - behind
+        first += ahead
+        end -= behind
+        n = list_matches(
+            symbols,
+            start,
+            stop,
+            first,
+            end,
+            base,
+            shift,
+            heads,
+            following,
+            candidates,
+            lefts,
+            rights,
         )
         distances[pair] = UNKNOWN
         if n <= MOST_MATCHES:
-            distances[pair] = _distance_by_matches(lefts, rights, n, size, stop - first, costs)
+            distances[pair] = _distance_by_matches(
+                lefts, rights, n, stop - start, end - first, costs
+            )

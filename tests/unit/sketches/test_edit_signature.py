@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
+from neardup.sketches.edit.blocks import common_blocks
 from neardup.sketches.edit.distances import signature_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
@@ -125,18 +126,45 @@ def test_unpack_letters__refuses_another_number_of_bytes():
         unpack_letters(np.zeros(1, np.uint8), np.array([0, 9]))
 
 
-@pytest.mark.parametrize("limit", [None, 0, 12, 30])
-def test_signature_distances__of_many_pairs_as_of_few(limit):
+def many_signatures():
     """Some pairs are alike, some share a symbol or two, most nothing; symbols wrap at 20 bits."""
     generator = np.random.default_rng(5)
     symbols = generator.integers(0, 2**32, 40 * 90, dtype=np.uint32)
     symbols[3000:] = np.roll(symbols[:600], 1)
     symbols[:2400:100] = symbols[1]
     symbols[90] = symbols[7] + np.uint32(0x110000 - 0x800)
-    signatures = EditSignatures(symbols, np.arange(41) * 90, np.full(40, 9000))
-    left, right = (places.ravel() for places in np.indices((40, 40)))
+    lengths = 8950 + generator.integers(0, 3, 40) * 50
+    return EditSignatures(symbols, np.arange(41) * 90, lengths), np.indices((40, 40)).reshape(2, -1)
+
+
+@pytest.mark.parametrize("limit", [None, 0, 12, 30])
+def test_signature_distances__of_many_pairs_as_of_few(limit):
+    signatures, (left, right) = many_signatures()
     found = signature_distances(signatures, left, right, limit=limit)
     for start in range(0, 1600, 400):
         few = slice(start, start + 400)
         expected = signature_distances(signatures, left[few], right[few], limit=limit)
         assert found[few].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_edit_estimates__of_many_pairs_as_of_few(align):
+    signatures, (left, right) = many_signatures()
+    found = edit_estimates(signatures, EditScheme(), left, right, align=align)
+    for start in range(0, 1600, 400):
+        few = slice(start, start + 400)
+        expected = edit_estimates(signatures, EditScheme(), left[few], right[few], align=align)
+        for name, values in vars(expected).items():
+            np.testing.assert_array_equal(getattr(found, name)[few], values)
+
+
+def test_common_blocks__of_many_pairs_as_of_few():
+    signatures, (left, right) = many_signatures()
+    found = common_blocks(signatures, left, right)
+    few = [
+        common_blocks(signatures, left[s : s + 400], right[s : s + 400])
+        for s in (0, 400, 800, 1200)
+    ]
+    for k, blocks in enumerate(few):
+        blocks[:, 0] += 400 * k
+    assert found.tolist() == np.concatenate(few).tolist()

@@ -18,7 +18,7 @@ Objects = npt.NDArray[np.object_]
 _FIRST_SURROGATE, _N_SURROGATES, _CODE_POINTS = 0xD800, 0x800, 0x110000 - 0x800
 
 # From so many pairs on a kernel is worth loading.
-_MANY_PAIRS = 1000
+MANY_PAIRS = 1000
 
 # Lengths and ratios of lengths at which unrelated signatures are compared, and how many pairs.
 _LENGTHS = tuple(1 << k for k in range(4, 13))
@@ -56,14 +56,14 @@ def signature_distances(
     as many if pairs of one left signature follow each other. Where more than 64 symbols match, in
     texts that are alike or where there are few letters, 200,000; more with a limit.
     """
-    if len(left) < _MANY_PAIRS:
+    if len(left) < MANY_PAIRS:
         strings = as_strings(signatures)
         return levenshtein(strings[left], strings[right], limit)
     from neardup.kernels import symbol_matches
 
     distances: Int64s = np.empty(len(left), np.int64)
     symbol_matches.signature_distances(
-        _as_codes(signatures), signatures.offsets, left, right, distances
+        as_codes(signatures), signatures.offsets, left, right, distances
     )
     if limit is not None:
         np.minimum(distances, limit + 1, out=distances)
@@ -144,7 +144,7 @@ def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floa
 
 def as_strings(signatures: EditSignatures) -> Objects:
     """Give signatures in which each symbol is one character; RapidFuzz compares those fastest."""
-    codes = _as_codes(signatures)
+    codes = as_codes(signatures)
     codes[codes >= _FIRST_SURROGATE] += np.uint32(_N_SURROGATES)
     text = codes.astype("<u4").tobytes().decode("utf-32-le")
     strings: Objects = np.empty(len(signatures), np.object_)
@@ -153,7 +153,7 @@ def as_strings(signatures: EditSignatures) -> Objects:
     return strings
 
 
-def _as_codes(signatures: EditSignatures) -> Uint32s:
+def as_codes(signatures: EditSignatures) -> Uint32s:
     """Give the symbols by which signatures are compared."""
     codes: Uint32s = signatures.symbols % np.uint32(_CODE_POINTS)
     return codes

@@ -6,6 +6,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.sketches.edit.aligned import estimate_aligned
+from neardup.sketches.edit.blocks import common_blocks
 from neardup.sketches.edit.distances import (
     as_strings,
     signature_distances,
@@ -80,7 +81,8 @@ def edit_estimates(
     nearer pairs are significant, none is for being far apart. Phrases that all texts share, such as
     notices, are a relation to it.
 
-    Some 50,000 pairs of 135 symbols a second on one core, 200,000 without ``align``.
+    Some 100,000 pairs of 135 symbols a second on one core, 700,000 without ``align``, where few
+    symbols are in common; a quarter of that where most are.
 
     References
     ----------
@@ -102,7 +104,6 @@ def edit_estimates(
     distances, significances, spread = (np.full(len(left), np.nan) for _ in range(3))
     rows = np.flatnonzero(is_usable)
     left, right = left[rows], right[rows]
-    strings = as_strings(signatures)
     of_signatures = signature_distances(signatures, left, right)
     expected, deviations = expected_distances(sizes[left], sizes[right], scheme.letters)
     significances[rows] = (expected - of_signatures) / deviations
@@ -110,7 +111,10 @@ def edit_estimates(
     # Sides by length: what the shorter text has is the less, and known the better.
     # Of equal lengths the signatures decide, so that a pair is the same either way round.
     is_turned = lengths[left] > lengths[right]
-    is_turned |= (lengths[left] == lengths[right]) & (strings[left] > strings[right])
+    ties = np.flatnonzero(lengths[left] == lengths[right])
+    if len(ties):
+        strings = as_strings(signatures)
+        is_turned[ties] = strings[left[ties]] > strings[right[ties]]
     first, second = np.where(is_turned, right, left), np.where(is_turned, left, right)
     known = KnownLengths(
         scheme.neighbourhood,
@@ -119,7 +123,7 @@ def edit_estimates(
         (sizes[first] + sizes[second]).astype(np.float64),
     )
     if align:
-        runs = split_runs(strings, first, second, known.isolated)
+        runs = split_runs(common_blocks(signatures, first, second), known.isolated)
         estimated = estimate_aligned(
             runs, known, is_related, normal_quantile(confidence), unrelated
         )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
 
-from neardup.sketches.edit.distances import Objects
 from neardup.tables import Bools, Floats, Int64s
 
 # One signature in so many has a run by chance that is taken for a block.
@@ -38,17 +36,14 @@ class Runs:
     greater: Floats
 
 
-def split_runs(strings: Objects, left: Int64s, right: Int64s, size: Floats) -> Runs:
-    """Align pairs of signatures and add up the runs between the symbols that they share.
+def split_runs(blocks: Int64s, size: Floats) -> Runs:
+    """Add up the runs between the symbols that aligned pairs of signatures share.
 
-    ``size`` (n) is the mean number of symbols that an isolated edit leaves over, seen or not.
+    ``blocks`` are those of ``common_blocks``; ``size`` (n_pairs) is the mean number of symbols that
+    an isolated edit leaves over, seen or not.
     """
-    n = len(left)
-    flat: list[tuple[int, int, int, int]] = []
-    for pair, (first, second) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        blocks = LCSseq.editops(strings[first], strings[second]).as_matching_blocks()
-        flat.extend((pair, block.a, block.b, block.size) for block in blocks)
-    pairs, first_starts, second_starts, sizes = np.array(flat, np.int64).reshape(-1, 4).T
+    n = len(size)
+    pairs, first_starts, second_starts, sizes = blocks.T
     is_same = np.append([False], pairs[1:] == pairs[:-1])[: len(pairs)]
     inserted, deleted = (
         starts - np.where(is_same, np.roll(starts + sizes, 1), 0)
