@@ -10,6 +10,7 @@ import pytest
 
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
 from neardup.jobs.dedup import costs
+from tests.oracles.tokens import Options, tokenize
 
 
 def test_plan__without_input(run):
@@ -114,6 +115,19 @@ def test_plan__estimate(run, texts, write_texts):
     assert estimate["memory_bytes"] == max(each["memory_bytes"] for each in estimate["stages"])
     assert (estimate["on_executors"], estimate["cheaper_bands"]) == (None, None)
     assert estimate["other_jobs"].keys() == {"dedup --method exact", "pairs", "sketch", "align"}
+
+
+def test_plan__exact_jobs_take_more_with_weights(run, texts, write_texts):
+    """18 bytes more for each shingle."""
+    write_texts("a.jsonl", texts * 50)
+    jobs = [
+        json.loads(run("plan", "a.jsonl", "--json", "--ngram", "1", *options).out)["estimate"]
+        for options in ((), ("--measure", "weighted-jaccard"))
+    ]
+    n_tokens = 50 * sum(len(tokenize(text, "words", Options())) for text in texts)
+    for name in ("dedup --method exact", "pairs"):
+        more = jobs[1]["other_jobs"][name] - jobs[0]["other_jobs"][name]
+        assert more == pytest.approx(18 * n_tokens, rel=0.05)
 
 
 @pytest.mark.parametrize("workers", [1, 4])

@@ -37,7 +37,7 @@ DEDUP = [
         "--clusters all", "--format csv", "--method exact --audit 5", "--method exact --recall 0.9",
         "--method exact --bands 9 --rows 5", "--method exact --seed 1", "--audit 0", "--tf raw",
         "--idf smooth", "--measure weighted-jaccard --occurrences numbered",
-        "--measure weighted-jaccard --method exact", "--measure weighted-jaccard --audit 5",
+        "--measure weighted-jaccard --idf unary --idf-from docs.jsonl", "--idf-from docs.jsonl",
         "--text-column body", "--nonsense", "--measure overlap", "--unicode-form NFD",
         "--against missing.jsonl",
     )),

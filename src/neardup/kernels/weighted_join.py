@@ -70,6 +70,34 @@ class SeenPartners(NamedTuple):
 
 
 @kernel
+def keep_shared(numbers: ConstInt32s, frequencies: ConstInt64s, weights: Int64s) -> int:
+    """Move the weights of numbers that occur more than once to the front; returns how many."""
+    n_left = 0
+    for k in range(numbers.shape[0]):
+        if frequencies[numbers[k]] > 1:
+            weights[n_left] = weights[k]
+            n_left += 1
+    return n_left
+
+
+@kernel
+def order_weights(
+    weights: ConstInt64s,
+    places: ConstInt32s,
+    starts: ConstInt64s,
+    lengths: ConstInt64s,
+    ordered: Int64s,
+) -> None:
+    """Put each run's weights in the order of its tokens, of which ``places`` has where they stood.
+
+    The runs follow one another.
+    """
+    for x in range(starts.shape[0]):
+        for k in range(starts[x], starts[x] + lengths[x]):
+            ordered[k] = weights[starts[x] + places[k]]
+
+
+@kernel
 def cap_weights(tokens: ConstInt32s, heaviest: Int64s, second: Int64s, weights: Int64s) -> None:
     """Lower each token's weights to the second heaviest of them, its copies included.
 

@@ -101,7 +101,7 @@ def join_weighted_sets(
 
     Notes
     -----
-    Memory: 36 bytes an element while they are ranked, then 12; 8 bytes a posting (the indexing
+    Memory: 32 bytes an element while they are ranked, then 12; 8 bytes a posting (the indexing
     prefixes), 16 a pair found, and for each thread 20 bytes a set. Results do not depend on the
     number of threads.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import shingles, weighted_join
+from neardup.kernels import postings, shingles, weighted_join
 from neardup.kernels.wide import MARGIN
 from neardup.matching.measures import Measure
 from neardup.matching.postings import RankedRecords, number_values, rank_numbers
@@ -55,7 +55,7 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
 
     Notes
     -----
-    Memory 20 bytes an element and up to 50 a distinct one while it works, then 16 an element that
+    Memory 28 bytes an element and up to 50 a distinct one while it works, then 16 an element that
     several sets have.
     """
     sizes = sets.sizes[order]
@@ -70,13 +70,15 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
     )
     numbers, frequencies = number_values(values)
     del values
-    are_shared = frequencies[numbers] > 1
-    n_before = np.concatenate([[0], np.cumsum(are_shared)])
-    lengths: Int64s = n_before[starts + sizes] - n_before[starts]
-    starts = n_before[starts]
-    frequencies[frequencies == 1] = 0
-    ranked = rank_numbers(numbers[are_shared], frequencies, starts, lengths)
-    weights = weights[are_shared][np.repeat(starts, lengths) + ranked.places]
+    n_left = weighted_join.keep_shared(numbers, frequencies, weights)
+    weights = weights[:n_left].copy()
+    lengths: Int64s = np.empty(len(sizes), np.int64)
+    postings.leave_out_unique(numbers, frequencies, starts, sizes, lengths)
+    numbers = numbers[:n_left].copy()
+    ranked = rank_numbers(numbers, frequencies, np.cumsum(lengths) - lengths, lengths)
+    del numbers
+    sums: Int64s = np.zeros(n_left + 1, np.int64)
+    weighted_join.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
     heaviest, second = (np.zeros(ranked.n_tokens, np.int64) for _ in range(2))
-    weighted_join.cap_weights(ranked.tokens, heaviest, second, weights)
-    return WeightedRuns(ranked, np.concatenate([[0], np.cumsum(weights)]))
+    weighted_join.cap_weights(ranked.tokens, heaviest, second, sums[1:])
+    return WeightedRuns(ranked, np.cumsum(sums, out=sums))

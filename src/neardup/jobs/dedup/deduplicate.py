@@ -209,7 +209,7 @@ def deduplicate(
     -----
     Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
     share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document; method ``exact``
-    and an audit take 30 bytes a shingle of all documents, 55 a weighted one. The files are read
+    and an audit take 30 bytes a shingle of all documents, 48 a weighted one. The files are read
     twice, and once more for writing.
 
     Examples

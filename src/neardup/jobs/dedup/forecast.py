@@ -19,9 +19,11 @@ from neardup.jobs.dedup.times import Rates, seconds_of_stages, seconds_on_execut
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
-# Bytes a shingle that an exact join holds in memory; a token of an index that is being built, which
-# is written segment by segment; a hash function of a signature; a result of any kind, with its id.
-_EXACT, _INDEX, _MOST_INDEX, _SIGNATURE, _ROW = 30, 110, 2_000_000_000, 4, 40
+# Bytes a shingle that an exact join holds in memory, by those of a shingle, plain or weighted.
+_EXACT = {8: 30, 16: 48}
+# Those of a token of an index that is being built, which is written segment by segment; of a hash
+# function of a signature; of a result of any kind, with its id.
+_INDEX, _MOST_INDEX, _SIGNATURE, _ROW = 110, 2_000_000_000, 4, 40
 _SKETCH_FUNCTIONS = 128
 
 
@@ -234,7 +236,7 @@ def _cheaper(planned: BandCost, cheaper: BandCost | None) -> dict[str, Any] | No
 def _other_jobs(load: costs.Load, sample: Sample) -> dict[str, int]:
     """Return the memory of jobs over the same documents that keep everything in memory."""
     n_tokens = sample.n_tokens * load.documents // max(1, sample.n_sampled)
-    exact = costs.process_bytes(1) + _EXACT * load.shingles
+    exact = costs.process_bytes(1) + _EXACT[load.shingle_bytes] * load.shingles
     return {
         "dedup --method exact": exact + int(costs.array_bytes(load) * load.documents),
         "pairs": exact + _ROW * load.documents,

@@ -32,7 +32,7 @@ _HARDLY_ANY = 1.0
 
 # Elements that an exact join holds in memory, so many bytes each, plain and weighted.
 _MOST_ELEMENTS = 50_000_000
-_BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 55
+_BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
 
 
 @dataclass(frozen=True)

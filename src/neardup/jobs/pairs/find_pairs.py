@@ -148,7 +148,7 @@ def find_pairs(
 
     Notes
     -----
-    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, 60 a weighted one,
+    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, 50 a weighted one,
     or 50 a character for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within
     ``memory``, but for about 60 bytes a document and ``pairs``, the table.
 
