@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser, time_join
 from benchmarks.measuring.clocks import Memory
+from neardup.matching.algorithms import DEFAULT_ALGORITHM
 from neardup.matching.measures import make_join_measure
-from neardup.matching.set_join import ALGORITHMS, DEFAULT_ALGORITHM, join_sets
+from neardup.matching.set_join import join_sets
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import ShingleSets
 
@@ -25,7 +28,7 @@ WARM_UP_RECORDS = 200
 def main() -> None:
     """Join, several times."""
     parser = set_join_parser(__doc__)
-    parser.add_argument("--algorithm", choices=ALGORITHMS, default=DEFAULT_ALGORITHM)
+    parser.add_argument("--algorithm", choices=get_args(Algorithm), default=DEFAULT_ALGORITHM)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--passes", type=int, default=5)
     options = parser.parse_args()

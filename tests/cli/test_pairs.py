@@ -58,7 +58,7 @@ def test_pairs__json_and_stats(run, rows):
     assert run("pairs", "rows.jsonl", "-o", "q.csv", "--quiet").out == ""
 
 
-@pytest.mark.parametrize("algorithm", ["allpairs", "ppjoin", "ppjoin+"])
+@pytest.mark.parametrize("algorithm", ["auto", "allpairs", "ppjoin", "ppjoin+"])
 def test_pairs__algorithms_agree(run, here, rows, algorithm):
     run("pairs", "rows.jsonl", *OPTIONS, "--algorithm", algorithm, "-o", "p.jsonl")
     assert json.loads((here / "p.jsonl").read_text()) == PAIR
@@ -94,10 +94,6 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         (
             "-o p.csv --max-distance 1 --occurrences numbered",
             f"--occurrences has no effect on edit distances; {SETS}",
-        ),
-        (
-            "-o p.csv --measure edit --algorithm ppjoin",
-            f"--algorithm has no effect on edit distances; {SETS}",
         ),
         (
             "-o p.csv --max-distance 1 --seed 42",

@@ -116,7 +116,7 @@ JOIN = [
     f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --method minhash",
     f"pairs {PAIRS}.csv --measure overlap --threshold 100 --against others.csv.gz",
     *(f"pairs {PAIRS}.csv --algorithm {name} --threshold 0.5 --stats --json"
-      for name in ("allpairs", "ppjoin", "ppjoin+")),
+      for name in ("auto", "allpairs", "ppjoin", "ppjoin+")),
     *(f"pairs {PAIRS}.csv --method minhash --measure {measure} --threshold 0.6 --json" for measure in MEASURES),
     f"pairs {PAIRS}.csv --method minhash --recall 0.8 --num-perm 64 --seed 3 --stats",
     f"pairs {PAIRS}.csv --method minhash --bands 20 --rows 5 --against others.jsonl",

@@ -69,7 +69,7 @@ PAIRS = [
         "-o p.csv --max-distance 1 --occurrences numbered", "-o p.csv --measure edit --seed 4",
         "-o p.csv --measure hamming", "-o p.csv --tf raw",
         "-o p.csv --measure weighted-jaccard --algorithm ppjoin",
-        "-o p.csv --measure edit --algorithm ppjoin", "-o p.csv --recall 0.9", "-o p.csv --rows 5",
+        "-o p.csv --recall 0.9", "-o p.csv --rows 5",
         "-o p.csv --method minhash --algorithm allpairs", "-o p.csv --top 5 --limit 5",
         "-o p.csv --stats --quiet", "-o p.csv --top 0", "-o p.csv --per-document",
         "-o p.csv --method minhash --measure edit", "-o p.csv --method minhash --top 3",

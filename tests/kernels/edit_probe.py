@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.kernels import edit_join as kernels
+from neardup.kernels.algorithms import PPJOIN_PLUS
 from neardup.kernels.postings import Postings
 from neardup.kernels.types import sealed
 from neardup.matching.postings import group_records
 from tests.kernels.edit_strings import QGRAMS, SIMILARITIES, random_strings
+from tests.kernels.set_probe import suffix_bound
 from tests.oracles import edits, joins
 from tests.oracles.shingles import shingle_tuples
 
@@ -139,7 +141,22 @@ class Probe:
             if token == other_token and is_fitting(x, y, place, other)
         }
 
-    def run(self, room=1000):
+    def passes_suffix(self, x, y):
+        """Whether what follows the first common q-gram leaves enough of them alike.
+
+        Places all fit. Nothing is asked of strings that are compared with all others, or of which
+        edits may touch every q-gram.
+        """
+        one, other = ([token for token, _ in self.grams[k]] for k in (x, y))
+        untouched = len(one) - self.qgram * self.allowed[x]
+        if not self.probing[x] or untouched <= 0:
+            return True
+        i = next(i for i, token in enumerate(one) if token in other)
+        j = other.index(one[i])
+        most = len(one) + len(other) - 2 * untouched
+        return i + j + suffix_bound(one[i:], other[j:], 2) <= most
+
+    def run(self, room=1000, algorithm=PPJOIN_PLUS):
         """Candidates (x, y), with the output full after ``room`` of them, and counts."""
         n = len(self.lengths)
         strings = kernels.Strings(
@@ -157,6 +174,7 @@ class Probe:
             reached, n_pairs = kernels.probe_strings(
                 start,
                 n,
+                algorithm,
                 sealed(strings),
                 grams,
                 groups,

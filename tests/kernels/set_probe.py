@@ -12,11 +12,12 @@ import numpy as np
 
 from neardup.kernels import set_join
 from neardup.kernels.overlap import Matches
+from neardup.kernels.parity_rows import ParityRows
 from neardup.kernels.postings import Postings
 from neardup.kernels.types import sealed
+from neardup.matching.algorithms import ALGORITHMS
 from neardup.matching.measures import MEASURES
 from neardup.matching.postings import group_records
-from neardup.matching.set_join import ALGORITHMS
 from tests.oracles import joins
 from tests.oracles.measures import reaches
 
@@ -65,6 +66,7 @@ class Probe:
     probing: list[int]
     indexing: list[int]
     sides: list[int]
+    parities: list[list[int]]
 
     @classmethod
     def of(cls, sets, measure, threshold):
@@ -82,6 +84,7 @@ class Probe:
             [len(record) for record in records],
             [len(record) for record in records],
             [],
+            [[] for _ in records],
         )
 
     def with_prefixes(self):
@@ -141,12 +144,25 @@ class Probe:
                 return found[:n_before]
         return found
 
+    def most_different(self, x, y):
+        """How many tokens may be in one of two records only."""
+        return len(self.records[x]) + len(self.records[y]) - 2 * self.required(x, y)
+
+    def passes_parities(self, x, y):
+        """Whether no more bits differ than tokens may; of no words whether any may."""
+        words = zip(self.parities[x], self.parities[y], strict=True)
+        return sum((one ^ other).bit_count() for one, other in words) <= self.most_different(x, y)
+
+    def passes_first_position(self, x, y):
+        """Whether enough tokens are left where a pair has its first common one."""
+        return self.bound_by_position(x, y, 0, *self.meetings(x, y)[0]) >= self.required(x, y)
+
     def passes_suffix(self, x, y):
         """Whether what follows the first common token leaves enough of the records alike."""
         i, j = self.meetings(x, y)[0]
         one, other = self.records[x], self.records[y]
-        most = len(one) + len(other) - 2 * self.required(x, y)
-        return i + j + suffix_bound(one[i + 1 :], other[j + 1 :], 2) <= most
+        bound = suffix_bound(one[i + 1 :], other[j + 1 :], 2)
+        return i + j + bound <= self.most_different(x, y)
 
     def results(self, pairs=None):
         """Those of the pairs, or of all, that are at the threshold: (x, y, overlap)."""
@@ -190,6 +206,13 @@ class Probe:
             np.array([row[1] for row in rows], np.int32),
             np.array([row[2] for row in rows], np.int32),
         )
+        packed = [size << 32 | length for size, length in zip(self.sizes, lengths, strict=True)]
+        words = [[first, *row] for first, row in zip(packed, self.parities, strict=True)]
+        parities = ParityRows(
+            np.array([[*row, 0][:2] for row in words], np.uint64).reshape(-1),
+            np.array([word for row in words for word in row[2:]], np.uint64),
+            len(words[0]) - 1 if words else 0,
+        )
         shared, touched = np.zeros(n, np.int32), np.full(n, -9, np.int32)
         counts = np.zeros(set_join.N_COUNTS, np.int64)
         found, start = [], 0
@@ -203,6 +226,7 @@ class Probe:
                 sealed(records),
                 groups,
                 sealed(index),
+                sealed(parities),
                 shared,
                 touched,
                 Matches(*columns),
@@ -222,11 +246,13 @@ def suffix_bound(x, y, n_levels):
     """Least difference of two sorted runs: as often halved by the median of y, by sizes alone."""
     if not (x and y and n_levels):
         return abs(len(x) - len(y))
-    half = len(y) // 2
+    median = y[len(y) // 2]
+    cut, y_cut = sum(token < median for token in x), y.index(median)
+    found = median in x
     return (
-        suffix_bound([t for t in x if t < y[half]], y[:half], n_levels - 1)
-        + suffix_bound([t for t in x if t > y[half]], y[half + 1 :], n_levels - 1)
-        + (y[half] not in x)
+        suffix_bound(x[:cut], y[:y_cut], n_levels - 1)
+        + suffix_bound(x[cut + found :], y[y_cut + 1 :], n_levels - 1)
+        + (not found)
     )
 
 

@@ -36,8 +36,14 @@ def joined(strings, threshold, *, sides=None, runner=None, **options):
 def assert_as_oracle(strings, threshold, *, sides=None, **options):
     found, counts = joined(strings, threshold, sides=sides, **options)
     assert found == edits.join(strings, threshold, sides)
-    assert counts.results == len(found) <= counts.verified <= counts.after_parity
-    assert counts.after_parity <= counts.after_position <= counts.after_length <= counts.hits
+    assert counts.results == len(found) <= counts.verified <= counts.after_suffix
+    assert (
+        counts.after_suffix
+        <= counts.after_parity
+        <= counts.after_position
+        <= counts.after_length
+        <= counts.hits
+    )
 
 
 @pytest.mark.parametrize("qgram", [None, *QGRAMS])
@@ -64,7 +70,7 @@ def test_join_strings__special_strings(qgram):
 def test_join_strings__nothing(strings):
     # A string that is compared with all meets itself, too.
     n_hits = len([string for string in strings if string])
-    assert joined(strings, 3) == ([], edit_join.EditJoinCounts(n_hits, 0, 0, 0, 0, 0))
+    assert joined(strings, 3) == ([], edit_join.EditJoinCounts(n_hits, 0, 0, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(

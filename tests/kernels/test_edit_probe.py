@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import edit_join as kernels
+from neardup.kernels.algorithms import ALL_PAIRS, PPJOIN
 from tests.kernels.edit_probe import Probe, random_probes
 from tests.oracles import edits
 
@@ -19,7 +20,7 @@ def test_probe_strings__length_alone():
         probe.allowed = [99] * len(probe.lengths)
         expected = sorted(probe.fitting())
         n = len(expected)
-        counts = [len(probe.lengths) ** 2, n, n, n, n]
+        counts = [len(probe.lengths) ** 2, n, n, n, n, n]
         assert probe.run() == (expected, counts)
         assert probe.run(generator.randrange(4)) == (expected, counts)
 
@@ -38,7 +39,7 @@ def test_probe_strings__common_gram_alone():
         assert set(found) == probe.with_common_gram() | short
         hits = [(x, y) for x in range(len(probe.lengths)) for y in probe.met(x)]
         fitting = [(x, y) for x, y in hits if probe.first_partner[x] <= y < x]
-        assert counts == [len(hits), len(fitting), n, n, n]
+        assert counts == [len(hits), len(fitting), n, n, n, n]
 
 
 def test_probe_strings__position_alone():
@@ -87,13 +88,13 @@ def test_probe_strings__parity_alone(is_short):
         n_pruned += len(probe.fitting()) - len(expected)
         found, counts = probe.run()
         assert sorted(found) == expected
-        assert counts[2:] == [len(probe.fitting()), len(expected), len(expected)]
+        assert counts[2:] == [len(probe.fitting()), *[len(expected)] * 3]
     assert n_pruned > 0
 
 
 def test_probe_strings__count_alone():
     """As many common q-grams, copies counted, as no edit touches."""
-    n_pruned, n_pruned_of_all = 0, 0
+    n_pruned, n_pruned_of_all, n_pruned_by_suffix = 0, 0, 0
     for generator, qgram, probe in random_probes(10, 25):
         # Strings that are looked up have more q-grams than all edits together touch.
         probe.probing = [
@@ -122,8 +123,27 @@ def test_probe_strings__count_alone():
         n_pruned_of_all += sum(probe.probing[x] == 0 for x, _ in pruned)
         found, counts = probe.run()
         assert set(found) == expected
-        assert counts[2:] == [len(candidates), len(candidates), len(expected)]
+        halved = [pair for pair in candidates if probe.passes_suffix(*pair)]
+        n_pruned_by_suffix += len(candidates) - len(halved)
+        assert expected <= {*halved}
+        n = len(candidates)
+        assert counts[2:] == [n, n, len(halved), len(expected)]
+        # Without it, as all that are not PPJoin+.
+        for algorithm in (ALL_PAIRS, PPJOIN):
+            assert probe.run(algorithm=algorithm)[1][2:] == [n, 0, 0, len(expected)]
     assert n_pruned > n_pruned_of_all > 0
+    assert n_pruned_by_suffix > 0
+
+
+def test_probe_strings__places_not_asked_for():
+    """All-Pairs takes a common q-gram wherever it stands."""
+    n_apart = 0
+    for _, _, probe in random_probes(8, 20):
+        probe.allowed = [max(most, 1) for most in probe.allowed]
+        found, _ = probe.run(algorithm=ALL_PAIRS)
+        assert set(found) == probe.with_common_gram()
+        n_apart += len(found) - len(probe.run(algorithm=PPJOIN)[0])
+    assert n_apart > 0
 
 
 @pytest.mark.parametrize("is_short", [False, True])
@@ -135,7 +155,7 @@ def test_probe_strings__sides_alone(is_short):
         probe.indexing, probe.probing = [1] * n, [0 if is_short else 1] * n
         found, counts = probe.run(generator.choice([0, 2, 50]))
         assert sorted(found) == probe.fitting()
-        assert counts == [probe.n_hits(), *[len(probe.fitting())] * 4]
+        assert counts == [probe.n_hits(), *[len(probe.fitting())] * 5]
 
 
 def test_probe_strings__sides_and_other_tokens():
@@ -151,7 +171,7 @@ def test_probe_strings__sides_and_other_tokens():
         n_fitting = sum(
             probe.first_partner[x] <= y < x for x in range(len(probe.lengths)) for y in probe.met(x)
         )
-        assert counts == [probe.n_hits(), n_fitting, *[len(found)] * 3]
+        assert counts == [probe.n_hits(), n_fitting, *[len(found)] * 4]
 
 
 @pytest.mark.parametrize("two_sided", [False, True])
@@ -202,7 +222,7 @@ def test_probe_strings__full_in_the_middle_of_a_string():
     probe = Probe([1] * 4, [0] * 4, [0] * 4, [(0, 0)] * 4, [], grams, 1, 0, [1] * 4, [1] * 4)
     expected = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
     for room in range(8):
-        assert probe.run(room) == (expected, [16, 6, 6, 6, 6])
+        assert probe.run(room) == (expected, [16, 6, 6, 6, 6, 6])
     short = replace(probe, probing=[0] * 4)
     for room in range(8):
-        assert short.run(room) == (expected, [16, 6, 6, 6, 6])
+        assert short.run(room) == (expected, [16, 6, 6, 6, 6, 6])

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from neardup.kernels import set_join
-from neardup.matching.set_join import ALGORITHMS
+from neardup.matching.algorithms import ALGORITHMS
 from tests.kernels.set_probe import Probe, random_probes
 from tests.oracles.measures import JOIN_MEASURES
 
@@ -49,6 +49,7 @@ def test_probe_records__prefixes_alone(measure):
         assert found == probe.results(met)
         assert counts[set_join.AFTER_SIZE :] == [
             sum(len(probe.meetings(x, y)) for x, y in met),
+            0,
             0,
             0,
             len(met),
@@ -95,21 +96,46 @@ def test_probe_records__suffix_alone(measure):
     n_pruned = 0
     for _, probe in random_probes(measure, 25):
         met = [pair for pair in probe.pairs() if probe.meetings(*pair)]
-        positioned = [pair for pair in met if probe.passes_position(*pair)]
+        # Without parities, which may differ in no bit.
+        fitting = [pair for pair in met if probe.passes_parities(*pair)]
+        positioned = [pair for pair in fitting if probe.passes_first_position(*pair)]
         passing = [pair for pair in positioned if probe.passes_suffix(*pair)]
         n_pruned += len(positioned) - len(passing)
         assert probe.results(met) == probe.results(passing)
         found, counts = probe.run("ppjoin+")
         assert found == probe.results(passing)
-        kept = [p for p in passing if probe.passes_position(*p) == probe.meetings(*p)]
-        n_passed = sum(len(probe.passes_position(*pair)) for pair in passing)
-        assert counts[set_join.AFTER_POSITION :] == [
-            # Those that the suffix tells are not looked at again.
-            n_passed + len(positioned) - len(passing),
-            n_passed,
-            len(kept),
-        ]
+        expected = [len(pairs) for pairs in (fitting, positioned, passing, passing)]
+        assert counts[set_join.AFTER_PARITY :] == expected
     assert n_pruned > 0
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 4])
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_probe_records__parities_alone(measure, n_words):
+    """Out go those that differ in more bits of all words together than in tokens they may."""
+    n_pruned, n_pruned_late = 0, 0
+    for generator, probe in random_probes(measure, 25):
+        # Few bits or many, around the bounds; any bits, whatever the records have.
+        n_bits = [generator.randrange(5) for _ in probe.records]
+        probe.parities = [[0] * n_words for _ in probe.records]
+        for row, n in zip(probe.parities, n_bits, strict=True):
+            for _ in range(n):
+                row[generator.randrange(n_words)] ^= 1 << generator.randrange(64)
+        met = [pair for pair in probe.pairs() if probe.meetings(*pair)]
+        alike = [pair for pair in met if probe.passes_parities(*pair)]
+        n_pruned += len(met) - len(alike)
+        n_pruned_late += sum(
+            (probe.parities[x][0] ^ probe.parities[y][0]).bit_count() <= probe.most_different(x, y)
+            for x, y in {*met} - {*alike}
+        )
+        # So few tokens are less than there are bits: there is no halving.
+        passing = [pair for pair in alike if probe.passes_first_position(*pair)]
+        found, counts = probe.run("ppjoin+")
+        assert found == probe.results(passing)
+        expected = [len(pairs) for pairs in (alike, passing, passing, passing)]
+        assert counts[set_join.AFTER_PARITY :] == expected
+    assert n_pruned > 0
+    assert (n_pruned_late > 0) == (n_words > 1)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -158,4 +184,4 @@ def test_probe_records__full_before_a_record():
     probe = Probe.of([{0, 1}] * 4, "jaccard", Fraction(1))
     expected = [(1, 0, 2), (2, 0, 2), (2, 1, 2), (3, 0, 2), (3, 1, 2), (3, 2, 2)]
     for room in range(8):
-        assert probe.run("ppjoin", room) == (expected, [32, 12, 12, 12, 6])
+        assert probe.run("ppjoin", room) == (expected, [32, 12, 0, 12, 12, 6])

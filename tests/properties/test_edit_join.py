@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from neardup.kernels import edit_join as kernels
 from neardup.matching import edit_join, pieces
 from neardup.matching.edit_threshold import EditThreshold
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
@@ -57,9 +59,10 @@ def joined(strings, threshold, *, sides=None, workers=1, **options):
     strings=edited_strings(),
     threshold=st.integers(0, 4) | thresholds,
     qgram=st.none() | st.integers(1, 5),
+    algorithm=st.sampled_from(get_args(Algorithm)),
     data=st.data(),
 )
-def test_join_strings__as_oracle(strings, threshold, qgram, data):
+def test_join_strings__as_oracle(strings, threshold, qgram, algorithm, data):
     n = len(strings)
     sides = data.draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))
     # Some of those that are looked up could as well be compared with all.
@@ -71,7 +74,7 @@ def test_join_strings__as_oracle(strings, threshold, qgram, data):
     with pytest.MonkeyPatch.context() as patch:
         if compared is not None:
             patch.setattr(kernels, "drop_long_lookups", drop)
-        found, counts = joined(strings, threshold, sides=sides, qgram=qgram)
+        found, counts = joined(strings, threshold, sides=sides, qgram=qgram, algorithm=algorithm)
     assert found == edits.join(strings, threshold, sides)
     assert counts.results == len(found) <= counts.verified
 

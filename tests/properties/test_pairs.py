@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.matching import pieces, set_join
 from neardup.matching.measures import make_join_measure
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
 from tests.examples import examples
@@ -25,7 +27,7 @@ collections = st.lists(st.one_of(small_texts, st.sampled_from(["", " . ", "a", "
 @given(
     sets=st.lists(st.sets(st.integers(0, 12)), max_size=12),
     measure=st.sampled_from(JOIN_MEASURES),
-    algorithm=st.sampled_from(sorted(set_join.ALGORITHMS)),
+    algorithm=st.sampled_from(get_args(Algorithm)),
     threshold=thresholds,
     data=st.data(),
 )

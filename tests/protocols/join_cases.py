@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
 from neardup.matching.bucket_join import BucketJoin
 from neardup.matching.edit_join import EditJoin
@@ -13,8 +14,9 @@ from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.hamming_join import HammingJoin
 from neardup.matching.join import Join
 from neardup.matching.measures import MEASURES, Hamming
-from neardup.matching.set_join import ALGORITHMS, SetJoin
+from neardup.matching.set_join import SetJoin
 from neardup.matching.weighted_join import WeightedJoin
+from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists
 from tests.arrays import (
     make_buckets,
@@ -98,15 +100,17 @@ def hamming_case(most: int, algorithm: str) -> Case:
     )
 
 
-def edit_case(threshold: EditThreshold, limit: int | Fraction, qgram: int | None) -> Case:
+def edit_case(
+    threshold: EditThreshold, limit: int | Fraction, qgram: int | None, algorithm: str
+) -> Case:
     def share(x, y, distance):
         return 1 - Fraction(distance, max(len(x), len(y)))
 
     kind = "similarity" if isinstance(limit, Fraction) else "edits"
     return Case(
-        f"{kind} {limit}, {qgram or 'chosen'} tokens a q-gram",
+        f"{algorithm} {kind} {limit}, {qgram or 'chosen'} tokens a q-gram",
         distinct_strings,
-        lambda records: EditJoin(token_lists(records), threshold, qgram),
+        lambda records: EditJoin(token_lists(records), threshold, qgram, algorithm),
         lambda records, sides: edits.join(records, limit, sides),
         share if isinstance(limit, Fraction) else lambda x, y, distance: Fraction(-distance),
         lambda x, y, distance: float(share(x, y, distance)),
@@ -133,7 +137,7 @@ def thresholds(measure: str) -> tuple[str, ...]:
 CASES = [
     *(
         set_case(algorithm, measure, threshold, set_joins(algorithm))
-        for algorithm in ALGORITHMS
+        for algorithm in get_args(Algorithm)
         for measure in JOIN_MEASURES
         for threshold in thresholds(measure)
     ),
@@ -146,10 +150,16 @@ CASES = [
         set_case("prefixes", WEIGHTED, threshold, weighted_join)
         for threshold in ("0.000000001", "0.25", "0.6", "0.75", "1")
     ),
-    *(hamming_case(most, algorithm) for most in (0, 1, 3, 9) for algorithm in ALGORITHMS),
-    *(edit_case(EditThreshold(most), most, qgram) for most in (0, 1, 3) for qgram in (None, 2)),
+    *(hamming_case(most, algorithm) for most in (0, 1, 3, 9) for algorithm in get_args(Algorithm)),
     *(
-        edit_case(EditThreshold(None, share), share, qgram)
+        edit_case(EditThreshold(most), most, qgram, algorithm)
+        for algorithm in get_args(Algorithm)
+        for most in (0, 1, 3)
+        for qgram in (None, 2)
+    ),
+    *(
+        edit_case(EditThreshold(None, share), share, qgram, algorithm)
+        for algorithm in get_args(Algorithm)
         for share in (Fraction(1, 2), Fraction(3, 4), Fraction(1))
         for qgram in (None, 2)
     ),

@@ -32,10 +32,6 @@ TEXTS = ["one two three", "four five six"]
             "method minhash",
         ),
         (
-            {"measure": "edit", "algorithm": "ppjoin"},
-            "algorithm has no effect on edit distances; leave it out, or compare sets of shingles",
-        ),
-        (
             {"method": "minhash", "algorithm": "ppjoin"},
             "algorithm has no effect with method minhash; leave it out, or choose method exact",
         ),
@@ -56,7 +52,7 @@ TEXTS = ["one two three", "four five six"]
         ({"method": "minhash", "bands": True, "rows": 1}, "bands must be a whole number, got True"),
         (
             {"algorithm": "best"},
-            "algorithm must be one of allpairs, ppjoin, ppjoin+, got 'best'",
+            "algorithm must be one of auto, allpairs, ppjoin, ppjoin+, got 'best'",
         ),
     ],
 )
@@ -74,6 +70,7 @@ def test_find_pairs__refused(options, error):
         {"max_distance": 1, "limit": 4, "ngram": 2},
         {"method": "minhash", "recall": 0.9, "num_perm": 64, "seed": 1},
         {"algorithm": "ppjoin"},
+        {"measure": "edit", "algorithm": "allpairs"},
     ],
 )
 def test_find_pairs__accepted(options):

@@ -10,9 +10,10 @@ import sys
 import time
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.papers.ppjoin.data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
+from neardup.matching.algorithms import ALGORITHMS as PAPERS
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from neardup.tables import ShingleSets
 
-ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+ALGORITHMS: tuple[Algorithm, ...] = tuple(PAPERS)
 THRESHOLDS = ("0.95", "0.90", "0.85", "0.80")
 GROWTH_THRESHOLD = "0.90"
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -1,4 +1,4 @@
-"""Candidates of edit-distance joins: q-gram prefixes, positions, lengths, and parities.
+"""Candidates of edit-distance joins: q-gram prefixes, lengths, positions, parities, suffixes.
 
 Strings are in order of length, each with its q-grams: ranks, the rarest first, and the places where
 they stand. An edit touches at most q adjacent q-grams of a string. So of q-grams that D edits
@@ -21,9 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.algorithms import ALL_PAIRS, PPJOIN_PLUS
 from neardup.kernels.hashing import mix64
 from neardup.kernels.parities import count_ones, turn_bit
 from neardup.kernels.postings import Groups, Postings, count_common, first_at_least
+from neardup.kernels.suffixes import suffix_distance
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
@@ -36,8 +38,8 @@ from neardup.kernels.types import (
 )
 
 # What is counted, in the order of the filters.
-HITS, AFTER_LENGTH, AFTER_POSITION, AFTER_PARITY, VERIFIED = 0, 1, 2, 3, 4
-N_COUNTS = 5
+HITS, AFTER_LENGTH, AFTER_POSITION, AFTER_PARITY, AFTER_SUFFIX, VERIFIED = range(6)
+N_COUNTS = 6
 
 # Ranges up to this length are sorted by insertion.
 _SHORT = 24
@@ -103,6 +105,20 @@ def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer:
     if count_ones(parities[x, 1] ^ parities[y, 1]) > 4 * most - longer:
         return False
     return bool(count_ones(parities[x, 0] ^ parities[y, 0]) <= 2 * most - longer)
+
+
+@inlined
+def _differ(
+    tokens: ConstInt32s, x: Int, x_stop: Int, token: Int, y: Int, y_stop: Int, limit: Int
+) -> bool:
+    """Whether two runs differ in more q-grams than so many, from their first common one on.
+
+    x is where it stands in the one run, y where the other begins. Of q-grams in front of a common
+    one at fitting places none have a partner at such a place, but for those equal to it.
+    """
+    y_first = first_at_least(tokens, y, y_stop, token)
+    limit -= y_first - y
+    return bool(suffix_distance(tokens, x, x_stop, y_first, y_stop, limit) > limit)
 
 
 @inlined
@@ -203,6 +219,7 @@ def drop_long_lookups(
 def probe_strings(
     start: int,
     stop: int,
+    algorithm: int,
     strings: Strings,
     grams: Grams,
     groups: Groups,
@@ -227,11 +244,13 @@ def probe_strings(
     for x in range(start, stop):
         before = n_pairs
         hits, after_length = np.int64(0), np.int64(0)
-        after_position, after_parity, verified = np.int64(0), np.int64(0), np.int64(0)
+        after_position, after_parity = np.int64(0), np.int64(0)
+        after_suffix, verified = np.int64(0), np.int64(0)
         x_length, most = lengths[x], strings.allowed[x]
         x_start, x_stop = grams.starts[x], grams.starts[x] + grams.sizes[x]
         # So many q-grams no edit touches, so that they are in both.
         untouched = grams.sizes[x] - grams.qgram * most
+        is_halved = probing[x] > 0 and untouched > 0
         for i in range(x_start, x_start + max(probing[x], 1)):
             token, place = np.int64(grams.n_tokens), np.int64(0)
             if probing[x] > 0:
@@ -248,14 +267,21 @@ def probe_strings(
                     apart = abs(place - index.places[k]) + abs(rest - rests[k])
                     k += 1
                     after_length += 1
-                    if apart > most or last_seen[y] == x:
+                    if last_seen[y] == x or (algorithm != ALL_PAIRS and apart > most):
                         continue
                     last_seen[y] = x
                     after_position += 1
-                    if not _may_be_within(parities, x, y, most, x_length - lengths[y]):
-                        continue
-                    after_parity += 1
                     y_start, y_stop = grams.starts[y], grams.starts[y] + grams.sizes[y]
+                    if algorithm == PPJOIN_PLUS:
+                        if not _may_be_within(parities, x, y, most, x_length - lengths[y]):
+                            continue
+                        after_parity += 1
+                        # What all strings have in front says nothing of the q-grams behind it.
+                        if is_halved:
+                            limit = grams.sizes[x] + grams.sizes[y] - 2 * untouched - (i - x_start)
+                            if _differ(grams.tokens, i, x_stop, token, y_start, y_stop, limit):
+                                continue
+                        after_suffix += 1
                     if untouched > 0 and untouched > count_common(
                         grams.tokens, x_start, x_stop, y_start, y_stop, untouched
                     ):
@@ -274,5 +300,6 @@ def probe_strings(
         counts[AFTER_LENGTH] += after_length
         counts[AFTER_POSITION] += after_position
         counts[AFTER_PARITY] += after_parity
+        counts[AFTER_SUFFIX] += after_suffix
         counts[VERIFIED] += verified
     return stop, n_pairs

@@ -15,23 +15,26 @@ Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detect
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.algorithms import PPJOIN, PPJOIN_PLUS
 from neardup.kernels.overlap import Matches, Threshold, required_overlap
+from neardup.kernels.parity_rows import ParityRows, first_distance, other_distance, read_sizes
 from neardup.kernels.postings import Groups, Postings, count_common, first_at_least
+from neardup.kernels.suffixes import suffix_distance
 from neardup.kernels.types import ConstInt32s, ConstInt64s, Int, Int32s, Int64s
 
-ALL_PAIRS, PPJOIN, PPJOIN_PLUS = 0, 1, 2
-
 # What is counted, in the order of the filters.
-HITS, AFTER_SIZE, AFTER_POSITION, AFTER_SUFFIX, VERIFIED, RESULTS = 0, 1, 2, 3, 4, 5
-N_COUNTS = 6
+HITS, AFTER_SIZE, AFTER_PARITY, AFTER_POSITION, AFTER_SUFFIX, VERIFIED, RESULTS = range(7)
+N_COUNTS = 7
 
 _PRUNED = np.int32(-1)
+
+# For so many sizes of partners the required overlap is kept, which takes a division.
+_REMEMBERED = 1024
 
 
 class Records(NamedTuple):
@@ -51,6 +54,25 @@ class Records(NamedTuple):
     indexing: ConstInt64s
     first_partner: ConstInt64s
     last_partner: ConstInt64s
+
+
+class Run(NamedTuple):
+    """Postings ``k`` to ``end``, exclusive, of the token at place ``i`` of record x."""
+
+    x: Int
+    i: Int
+    k: Int
+    end: Int
+
+
+class Seen(NamedTuple):
+    """What a record has met: ``shared[y]`` tokens of record y, or y is ruled out.
+
+    ``touched`` lists the records of which ``shared`` is not 0.
+    """
+
+    shared: Int32s
+    touched: Int32s
 
 
 @kernel
@@ -87,66 +109,129 @@ def prefix_lengths(
 
 
 @inlined
-def _difference(a: Int, b: Int) -> np.int64:
-    return np.int64(max(a, b)) - np.int64(min(a, b))
+def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: Int) -> Int:
+    """Return the required overlap of two sizes, which may be known: partners come by size."""
+    slot = y_size & (_REMEMBERED - 1)
+    sizes = x_size << 32 | y_size
+    if memo[slot] != sizes:
+        memo[slot] = sizes
+        memo[slot + _REMEMBERED] = required_overlap(measure, x_size, y_size, p, q)
+    return np.int64(memo[slot + _REMEMBERED])
 
 
-@helper
-def _size_difference(
-    tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int
+@inlined
+def _meet(
+    read: Run,
+    algorithm: Int,
+    threshold: Threshold,
+    records: Records,
+    index: Postings,
+    memo: Int64s,
+    seen: Seen,
+    n_touched: Int,
+    counted: Int64s,
 ) -> Int:
-    """Bound the difference of two sorted runs by their sizes alone."""
-    return _difference(x_stop - x, y_stop - y)
+    """Count one common token more with the partners among some postings.
+
+    Returns how many are touched now.
+    """
+    measure, p, q = threshold
+    x, i, k, end = read
+    shared, touched = seen
+    sizes, lengths, last_partner = records.sizes, records.lengths, records.last_partner[x]
+    after_size, after_position = np.int64(0), np.int64(0)
+    y_size: Int = -1
+    required: Int = 0
+    while k < end and index.records[k] < last_partner:
+        y = np.int64(index.records[k])
+        place = np.int64(index.places[k])
+        k += 1
+        if y == x:
+            continue
+        after_size += 1
+        n_shared = shared[y]
+        if n_shared == _PRUNED:
+            continue
+        if n_shared == 0:
+            touched[n_touched] = y
+            n_touched += 1
+        if algorithm == PPJOIN:
+            # Postings are in order of size, so the bound for one size serves many of them.
+            if sizes[y] != y_size:
+                y_size = sizes[y]
+                required = _required(memo, measure, sizes[x], y_size, p, q)
+            if n_shared + min(lengths[x] - i, lengths[y] - place) < required:
+                shared[y] = _PRUNED
+                continue
+            after_position += 1
+        shared[y] = n_shared + 1
+    counted[AFTER_SIZE] += after_size
+    counted[AFTER_POSITION] += after_position
+    counted[AFTER_SUFFIX] += after_position
+    return n_touched
 
 
-def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
-    """Make one level of the suffix filter, which bounds each half by the ``deeper`` level."""
+@inlined
+def _meet_alike(
+    read: Run,
+    threshold: Threshold,
+    records: Records,
+    index: Postings,
+    parities: ParityRows,
+    memo: Int64s,
+    seen: Seen,
+    n_touched: Int,
+    counted: Int64s,
+) -> Int:
+    """Count one common token more with the partners that may be similar, as ``_meet``.
 
-    @helper
-    def bound(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int) -> Int:
-        """Bound from below the number of tokens that are in one of two sorted runs only.
-
-        More than ``limit`` means that the runs differ in more than ``limit`` tokens. The median of
-        y halves both runs; where it falls in x can be bounded, and tokens of different halves
-        never match. Algorithm 3 of the paper, with the bounds and empty runs that it leaves out.
-        """
-        x_size, y_size = x_stop - x, y_stop - y
-        difference = _difference(x_size, y_size)
-        if x_size == 0 or y_size == 0 or difference > limit:
-            return difference
-        half = y_size >> 1
-        token = tokens[y + half]
-        spread = (limit - difference) >> 1
-        low, high = x + half - spread, x + half + spread
-        if x_size < y_size:
-            low -= difference
-        else:
-            high += difference
-        # Outside these bounds the halves' sizes alone differ by more than the limit.
-        if low >= x and tokens[low] > token:
-            return limit + 1
-        if high < x_stop and tokens[high] < token:
-            return limit + 1
-        cut = first_at_least(tokens, max(low, x), min(high, x_stop), token)
-        found = cut < x_stop and tokens[cut] == token
-        right = cut + np.int64(found)
-        missing = np.int64(not found)
-        right_difference = _difference(x_stop - right, y_size - half - 1)
-        distance = _difference(cut - x, half) + right_difference + missing
+    A partner is judged when it is met first: mostly its parities rule it out, for which nothing of
+    it is read but them.
+    """
+    measure, p, q = threshold
+    x, i, k, end = read
+    shared, touched = seen
+    tokens, starts, last_partner = records.tokens, records.starts, records.last_partner[x]
+    x_size, x_length = records.sizes[x], records.lengths[x]
+    after_size = np.int64(0)
+    while k < end and index.records[k] < last_partner:
+        y = np.int64(index.records[k])
+        k += 1
+        if y == x:
+            continue
+        after_size += 1
+        n_shared = shared[y]
+        if n_shared > 0:
+            shared[y] = n_shared + 1
+        if n_shared != 0:
+            continue
+        y_size, y_length = read_sizes(parities, y)
+        required = _required(memo, measure, x_size, y_size, p, q)
+        limit = x_length + y_length - 2 * required
+        distance = first_distance(parities, x, y)
         if distance > limit:
-            return distance
-        left = np.int64(deeper(tokens, x, cut, y, y + half, limit - right_difference - missing))
-        distance = left + right_difference + missing
-        if distance > limit:
-            return distance
-        rest = limit - left - missing
-        return left + missing + np.int64(deeper(tokens, right, x_stop, y + half + 1, y_stop, rest))
-
-    return bound
-
-
-# Two levels of halving (MAXDEPTH of the paper's section 5.1); Numba has no cached recursion.
-suffix_distance = _suffix_bound(_suffix_bound(_size_difference))
+            continue
+        touched[n_touched] = y
+        n_touched += 1
+        shared[y] = _PRUNED
+        if distance + other_distance(parities, x, y, limit - distance) > limit:
+            continue
+        counted[AFTER_PARITY] += 1
+        place = np.int64(index.places[k - 1])
+        if min(x_length - i, y_length - place) < required:
+            continue
+        counted[AFTER_POSITION] += 1
+        # Where records may differ in more tokens than they have bits.
+        if limit >= 64 * parities.n_words:
+            limit -= i + place
+            x_from, y_from = starts[x] + i + 1, starts[y] + place + 1
+            x_stop, y_stop = starts[x] + x_length, starts[y] + y_length
+            if suffix_distance(tokens, x_from, x_stop, y_from, y_stop, limit) > limit:
+                continue
+        counted[AFTER_SUFFIX] += 1
+        shared[y] = 1
+    counted[AFTER_SIZE] += after_size
+    return n_touched
 
 
 @kernel
@@ -158,6 +243,7 @@ def probe_records(
     records: Records,
     groups: Groups,
     index: Postings,
+    parities: ParityRows,
     shared: Int32s,
     touched: Int32s,
     matches: Matches,
@@ -172,59 +258,31 @@ def probe_records(
     not fit into the output, and the number of pairs.
     """
     measure, p, q = threshold
-    tokens, starts, sizes, lengths, probing, indexing, first_partner, last_partner = records
+    tokens, starts, sizes, lengths, probing, indexing = records[:6]
     left, right, overlaps = matches
+    memo = np.zeros(2 * _REMEMBERED, np.int64)
+    seen = Seen(shared, touched)
+    counted = np.zeros(N_COUNTS, np.int64)
     n_pairs = np.int64(0)
     for x in range(start, stop):
-        x_size, x_start, x_stop = sizes[x], starts[x], starts[x] + lengths[x]
-        n_touched = np.int64(0)
-        hits, after_size, verified = np.int64(0), np.int64(0), np.int64(0)
-        after_position, after_suffix = np.int64(0), np.int64(0)
-        # Postings are in order of size, so the bound for one size serves many of them.
-        y_size = np.int64(-1)
-        required: Int = 0
+        x_start, x_stop = starts[x], starts[x] + lengths[x]
+        n_touched: Int = np.int64(0)
+        counted[:] = 0
         for i in range(probing[x]):
             first_key = np.int64(tokens[x_start + i]) * groups.n_groups
             for key in range(first_key + groups.first[x], first_key + groups.last[x]):
                 end = index.starts[key + 1]
-                k = first_at_least(index.records, index.starts[key], end, first_partner[x])
-                hits += end - index.starts[key]
-                while k < end and index.records[k] < last_partner[x]:
-                    y = np.int64(index.records[k])
-                    place = np.int64(index.places[k])
-                    k += 1
-                    if y == x:
-                        continue
-                    after_size += 1
-                    seen = shared[y]
-                    if seen == _PRUNED:
-                        continue
-                    if seen == 0:
-                        touched[n_touched] = y
-                        n_touched += 1
-                    if algorithm != ALL_PAIRS:
-                        if sizes[y] != y_size:
-                            y_size = sizes[y]
-                            required = required_overlap(measure, x_size, y_size, p, q)
-                        if seen + min(lengths[x] - i, lengths[y] - place) < required:
-                            shared[y] = _PRUNED
-                            continue
-                        after_position += 1
-                        if algorithm == PPJOIN_PLUS and seen == 0:
-                            limit = lengths[x] + lengths[y] - 2 * required - (i + place)
-                            distance = suffix_distance(
-                                tokens,
-                                x_start + i + 1,
-                                x_stop,
-                                starts[y] + place + 1,
-                                starts[y] + lengths[y],
-                                limit,
-                            )
-                            if distance > limit:
-                                shared[y] = _PRUNED
-                                continue
-                        after_suffix += 1
-                    shared[y] = seen + 1
+                counted[HITS] += end - index.starts[key]
+                k = first_at_least(index.records, index.starts[key], end, records.first_partner[x])
+                read = Run(x, i, k, end)
+                if algorithm == PPJOIN_PLUS:
+                    n_touched = _meet_alike(
+                        read, threshold, records, index, parities, memo, seen, n_touched, counted
+                    )
+                else:
+                    n_touched = _meet(
+                        read, algorithm, threshold, records, index, memo, seen, n_touched, counted
+                    )
         if n_pairs + n_touched > left.shape[0]:
             for m in range(n_touched):
                 shared[touched[m]] = 0
@@ -235,11 +293,9 @@ def probe_records(
             shared[y] = 0
             if overlap <= 0:
                 continue
-            verified += 1
+            counted[VERIFIED] += 1
             y_start = starts[y]
-            if sizes[y] != y_size:
-                y_size = sizes[y]
-                required = required_overlap(measure, x_size, y_size, p, q)
+            required = _required(memo, measure, sizes[x], sizes[y], p, q)
             # Behind the prefix that ends first, all common tokens are still to be counted; they
             # lie behind as many tokens of the other record as have been counted.
             x_prefix, y_prefix = probing[x], indexing[y]
@@ -255,9 +311,5 @@ def probe_records(
                 left[n_pairs] = y
                 overlaps[n_pairs] = overlap
                 n_pairs += 1
-        counts[HITS] += hits
-        counts[AFTER_SIZE] += after_size
-        counts[AFTER_POSITION] += after_position
-        counts[AFTER_SUFFIX] += after_suffix
-        counts[VERIFIED] += verified
+        counts += counted
     return stop, n_pairs

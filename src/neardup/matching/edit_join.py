@@ -10,12 +10,14 @@ import numpy as np
 
 from neardup.kernels import edit_join, shingles
 from neardup.kernels.types import sealed
+from neardup.matching.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from neardup.matching.edit_distances import as_characters, distances_within
 from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.join import FilterCounts, Join
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.postings import group_records
 from neardup.matching.qgrams import Reach, choose_qgram, index_grams
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 
@@ -28,7 +30,8 @@ class EditJoinCounts(FilterCounts):
     up, of two collections those of the other one; ``after_length`` of those, the ones of fitting
     length that come first; ``after_position`` pairs with a common q-gram at fitting places, or of
     a string not looked up; ``after_parity`` of those that so few edits may lie between by the
-    parities of their tokens; ``verified`` those with enough common q-grams, whose distance is
+    parities of their tokens, and ``after_suffix`` by halving their q-grams (both 0 but for PPJoin+;
+    All-Pairs asks for no places); ``verified`` those with enough common q-grams, whose distance is
     worked out; ``results`` pairs within the distance.
     """
 
@@ -36,6 +39,7 @@ class EditJoinCounts(FilterCounts):
     after_length: int
     after_position: int
     after_parity: int
+    after_suffix: int
     verified: int
     results: int
 
@@ -47,6 +51,7 @@ class EditJoin(Join):
     strings: TokenLists
     threshold: EditThreshold
     qgram: int | None
+    algorithm: Algorithm = DEFAULT_ALGORITHM
     score_name: ClassVar[str] = "distance"
 
     @property
@@ -73,6 +78,7 @@ class EditJoin(Join):
             self.threshold,
             sides=sides,
             qgram=self.qgram,
+            algorithm=self.algorithm,
             limit=limit,
             runner=runner,
         )
@@ -104,6 +110,7 @@ def join_strings(
     *,
     sides: Bytes | None = None,
     qgram: int | None = None,
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
     limit: int | None = None,
     runner: Runner,
 ) -> tuple[ScoredPairs, EditJoinCounts]:
@@ -120,6 +127,9 @@ def join_strings(
         of both, 0 of neither. Only pairs of different collections are found.
     qgram
         Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
+    algorithm
+        ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams,
+        ``ppjoin+`` also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs.
     limit
         Stop with an error at more pairs than this.
     runner
@@ -161,6 +171,7 @@ def join_strings(
         Reach.of(lengths, allowed),
         None if sides is None else sides[order],
         choose_qgram(lengths, allowed) if qgram is None else qgram,
+        ALGORITHMS["ppjoin+" if algorithm == "auto" else algorithm],
         tally,
         runner,
     )
@@ -205,6 +216,7 @@ def _probe(
     reach: Reach,
     sides: Bytes | None,
     qgram: int,
+    algorithm: int,
     tally: Tally,
     runner: Runner,
 ) -> Iterator[tuple[int, Columns]]:
@@ -223,7 +235,18 @@ def _probe(
         left, right = columns
         counts: Int64s = np.zeros(edit_join.N_COUNTS, np.int64)
         reached, n_pairs = edit_join.probe_strings(
-            start, stop, table, grams, groups, index, rests, last_seen, left, right, counts
+            start,
+            stop,
+            algorithm,
+            table,
+            grams,
+            groups,
+            index,
+            rests,
+            last_seen,
+            left,
+            right,
+            counts,
         )
         tally.add(counts)
         return int(reached), int(n_pairs)

@@ -9,24 +9,24 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels import set_join
+from neardup.kernels import parity_rows, set_join
 from neardup.kernels.overlap import Matches
+from neardup.kernels.parity_rows import ParityRows
 from neardup.kernels.postings import Groups, Postings
 from neardup.kernels.types import sealed
+from neardup.matching.algorithms import (
+    ALGORITHMS,
+    DEFAULT_ALGORITHM,
+    choose_algorithm,
+    count_words,
+)
 from neardup.matching.join import FilterCounts, Join, Scored
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
-from neardup.matching.postings import group_records, index_groups, rank_sets
+from neardup.matching.postings import RankedRecords, group_records, index_groups, rank_sets
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
-from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets
-
-ALGORITHMS: dict[str, int] = {
-    "allpairs": set_join.ALL_PAIRS,
-    "ppjoin": set_join.PPJOIN,
-    "ppjoin+": set_join.PPJOIN_PLUS,
-}
-DEFAULT_ALGORITHM: Algorithm = "ppjoin"
+from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets, Uint64s
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ class JoinCounts(FilterCounts):
     """What each filter let through.
 
     ``hits`` postings under the tokens of probing prefixes, of two collections those of the other
-    one; ``after_size`` of those whose record has a fitting size and comes first;
-    ``after_position`` and ``after_suffix`` (both 0 for All-Pairs) those that the two filters let
-    pass; ``verified`` pairs whose overlap was counted to the end, ``results`` those at the
-    threshold.
+    one; ``after_size`` of those whose record has a fitting size and comes first; ``after_parity``,
+    ``after_position`` and ``after_suffix`` what the three filters let pass: postings, of PPJoin+
+    pairs (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to
+    the end, ``results`` those at the threshold.
     """
 
     hits: int
     after_size: int
+    after_parity: int
     after_position: int
     after_suffix: int
     verified: int
@@ -153,7 +154,8 @@ def join_sets(
         both, 0 of neither. Only pairs of sets of different collections are found.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
-        suffix. All find the same pairs.
+        parities and suffix; ``auto`` chooses one of them by the sizes of the sets. All find the
+        same pairs.
     limit
         Stop with an error at more pairs than this.
     runner
@@ -173,12 +175,17 @@ def join_sets(
     -----
     Memory: 20 bytes an element while they are ranked, then 8; 8 bytes a posting (the indexing
     prefixes), 8 a distinct element that several sets have (24 if two collections are joined), 12 a
-    pair found, and for each thread 8 bytes a set. Results do not depend on the number of threads.
+    pair found, and for each thread 8 bytes a set. Parities (``ppjoin+``) take 16 bytes a set, and
+    a quarter to half a byte an element where sets have more than 32. Results do not depend on the
+    number of threads.
     """
     is_wanted = sets.sizes > 0 if sides is None else (sets.sizes > 0) & (sides > 0)
     order = np.flatnonzero(is_wanted)
     order = order[np.argsort(sets.sizes[order], kind="stable")]
-    prepared = _prepare(sets, order, measure, None if sides is None else sides[order])
+    if algorithm == "auto":
+        algorithm = choose_algorithm(sets.sizes[order], measure)
+    sides_in_order = None if sides is None else sides[order]
+    prepared = _prepare(sets, order, measure, sides_in_order, algorithm)
     tally = Tally(set_join.N_COUNTS)
     n = len(order)
 
@@ -197,6 +204,7 @@ def join_sets(
             prepared.records,
             prepared.groups,
             prepared.index,
+            prepared.parities,
             *scratch,
             Matches(*columns),
             counts,
@@ -218,9 +226,16 @@ class _Prepared:
     records: set_join.Records
     groups: Groups
     index: Postings
+    parities: ParityRows
 
 
-def _prepare(sets: ShingleSets, order: Int64s, measure: Measure, sides: Bytes | None) -> _Prepared:
+def _prepare(
+    sets: ShingleSets,
+    order: Int64s,
+    measure: Measure,
+    sides: Bytes | None,
+    algorithm: Algorithm,
+) -> _Prepared:
     """Rank and index the sets; ``sides`` are in the same order."""
     ranked = rank_sets(sets, order)
     sizes = sets.sizes[order]
@@ -240,7 +255,24 @@ def _prepare(sets: ShingleSets, order: Int64s, measure: Measure, sides: Bytes | 
     )
     # Of a directed pair the first one looks.
     groups = group_records(len(order), sides, is_directed=measure.is_directed)
-    return _Prepared(sealed(records), groups, index_groups(ranked, indexing, groups))
+    return _Prepared(
+        sealed(records),
+        groups,
+        index_groups(ranked, indexing, groups),
+        _make_parities(ranked, sizes, 0 if algorithm != "ppjoin+" else count_words(ranked.sizes)),
+    )
+
+
+def _make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityRows:
+    """Make the parities of all records, or none of no words."""
+    n = len(sizes) if n_words else 0
+    firsts: Uint64s = np.zeros(2 * n, np.uint64)
+    others: Uint64s = np.zeros(n * max(n_words - 1, 0), np.uint64)
+    if n_words:
+        parity_rows.fill_parity_rows(
+            ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
+        )
+    return sealed(ParityRows(firsts, others, n_words))
 
 
 def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:

@@ -10,7 +10,7 @@ PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "hamming", "ed
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
 PairMethod = Literal["exact", "minhash"]
-Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
+Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]
 Fingerprint = Literal["mixer", "rabin"]

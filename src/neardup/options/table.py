@@ -257,8 +257,8 @@ PER_DOCUMENT = Option(
 ALGORITHM = Option(
     "algorithm",
     Choice(Algorithm),
-    "Filters that the exact method uses on sets of shingles; the pairs are the same.",
-    usual="ppjoin",
+    "Filters that the exact method uses; the pairs are the same. auto chooses by the data.",
+    usual="auto",
 )
 LIMIT = Option("limit", Whole(1), "End with an error at more than N pairs.", metavar="N")
 

@@ -109,6 +109,7 @@ KERNELS_OF = {
     "pairs": (
         "set_join.prefix_lengths",
         "set_join.probe_records",
+        "parity_rows.fill_parity_rows",
         "shingles.sort_sets",
         "folding.fold_texts",
         "copies.number_digests",

@@ -109,8 +109,8 @@ def find_pairs(
         MinHash band are compared, exactly, so that every pair is right and a pair at the threshold
         is found with the probability ``recall``.
     algorithm
-        ``allpairs``, ``ppjoin`` (the default) or ``ppjoin+``: different filters of method
-        ``exact``, the same pairs; not for ``edit`` and ``weighted-jaccard``.
+        ``allpairs``, ``ppjoin`` or ``ppjoin+``: different filters of method ``exact``, the same
+        pairs; not for ``weighted-jaccard``. ``auto``, the default, chooses by the data.
     top
         Only so many pairs, the most similar ones, or those of least distance where
         ``max_distance`` is given; ties in input order.

@@ -16,6 +16,7 @@ from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.matching.join import FilterCounts
 from neardup.matching.pieces import check_limit
 from neardup.matching.set_join import SetSizes
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Matches:
     """Pairs of documents in the order in which they are written, and what the filters did.
 
     ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
-    joins with one threshold after another.
+    joins with one threshold after another, by the algorithm named, if by prefixes.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -38,6 +39,7 @@ class Matches:
     score_name: str | None
     counts: FilterCounts
     n_steps: int
+    algorithm: Algorithm | None = None
 
 
 def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matches:
@@ -48,7 +50,7 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
     ResultLimitError
         At more pairs than the options allow.
     """
-    join, sides = records.join, records.sides()
+    join, algorithm, sides = records.join, records.algorithm, records.sides()
     speller = Speller.of(
         records.of_documents,
         join.own_scores,
@@ -60,13 +62,14 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
         joined, counts = join.run(sides, options.limit, runner)
         check_limit(options.limit, speller.count(joined))
         runs = list(spell_runs(joined, speller, join))
-        return Matches(runs, len(runs[0]), len(records), join.score_name, counts, 1)
+        return Matches(runs, len(runs[0]), len(records), join.score_name, counts, 1, algorithm)
     best = most_similar_partners if options.per_document else most_similar_pairs
     pairs, step_counts = best(join, speller, sides, options.top, runner)
     check_limit(options.limit, len(pairs))
     run = to_run(pairs, join.similarities(records.of_pairs(pairs)))
     total = FilterCounts.total(step_counts)
-    return Matches([run], len(pairs), len(records), join.score_name, total, len(step_counts))
+    n_steps = len(step_counts)
+    return Matches([run], len(pairs), len(records), join.score_name, total, n_steps, algorithm)
 
 
 def find_matches_in_buckets(

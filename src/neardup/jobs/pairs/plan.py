@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.matching.algorithms import DEFAULT_ALGORITHM
 from neardup.matching.bands import Banding
 from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.measures import MEASURES, Hamming, Measure
 from neardup.matching.measures.thresholds import LEAST_SHARE
-from neardup.matching.set_join import DEFAULT_ALGORITHM
 from neardup.options.choices import Algorithm
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
@@ -202,8 +202,6 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
         for name in ("fingerprint", "fingerprint_bits"):
             if getattr(options, name) is not None:
                 raise no_effect(name, _ON_EDITS, _OF_SETS)
-        if options.algorithm is not None:
-            raise no_effect("algorithm", _ON_EDITS, _OF_SETS)
         options.check_no_weights(_ON_EDITS)
     elif kind.is_weighted and options.algorithm is not None:
         raise no_effect("algorithm", _ON_WEIGHTS, "choose another measure", "measure")

@@ -13,11 +13,13 @@ import numpy as np
 from neardup.jobs.pairs.contents import sides_of
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.record_join import digest_of, find_equal
+from neardup.matching.algorithms import choose_algorithm
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.hamming_join import HammingJoin
 from neardup.matching.join import Join
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetJoin
+from neardup.options.choices import Algorithm
 from neardup.reading.first_pass import FirstPass
 from neardup.reading.second_pass import read_comparable, read_token_lists
 from neardup.runtime.runner import Runner
@@ -29,12 +31,13 @@ class Records:
     """Records, as they are joined, and the record of each document, -1 for none.
 
     Of two collections the documents of the left one come first, ``n_left`` of them; None for a
-    self-join.
+    self-join. ``algorithm`` is the one by which they are joined, if there are several.
     """
 
     join: Join
     of_documents: Int64s
     n_left: int | None
+    algorithm: Algorithm | None
 
     def __len__(self) -> int:
         return len(self.join.own_scores)
@@ -60,23 +63,30 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     )
     if plan.edit:
         strings = read_token_lists(catalogues, wanted, plan.reading, runner)
-        return Records(EditJoin(strings, plan.edit, plan.options.ngram), of_documents, n_left)
+        # There is nothing to choose by: for strings ``auto`` is one of the others.
+        of_strings: Algorithm = "ppjoin+" if plan.algorithm == "auto" else plan.algorithm
+        join = EditJoin(strings, plan.edit, plan.options.ngram, of_strings)
+        return Records(join, of_documents, n_left, of_strings)
     sets = read_comparable(catalogues, wanted, plan.reading, runner)
     firsts, own_set = find_equal(digest_of(sets), sets.sizes)
     # And now by its set, of which several contents may have the same.
     of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)
-    return Records(_join_of(sets, plan), of_documents, n_left)
+    if isinstance(sets, WeightedSets):
+        # Its kernels are for few jobs.
+        from neardup.matching.weighted_join import WeightedJoin
+
+        return Records(WeightedJoin(sets, plan.measure_of_sets), of_documents, n_left, None)
+    algorithm = plan.algorithm
+    # With the most similar pairs thresholds fall, and each chooses anew.
+    if algorithm == "auto" and plan.options.top is None:
+        algorithm = choose_algorithm(sets.sizes[sets.sizes > 0], plan.measure_of_sets)
+    return Records(_join_of(sets, plan, algorithm), of_documents, n_left, algorithm)
 
 
-def _join_of(sets: ShingleSets | WeightedSets, plan: PairPlan) -> Join:
-    if isinstance(sets, ShingleSets):
-        if isinstance(plan.measure, Hamming):
-            return HammingJoin(sets, plan.measure, plan.algorithm)
-        return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
-    # Its kernels are for few jobs.
-    from neardup.matching.weighted_join import WeightedJoin
-
-    return WeightedJoin(sets, plan.measure_of_sets)
+def _join_of(sets: ShingleSets, plan: PairPlan, algorithm: Algorithm) -> Join:
+    if isinstance(plan.measure, Hamming):
+        return HammingJoin(sets, plan.measure, algorithm)
+    return SetJoin(sets, plan.measure_of_sets, algorithm)
 
 
 def _exchange(numbers: Int64s, others: Int64s) -> Int64s:

@@ -39,7 +39,7 @@ def summarise_pairs(
         "measure": plan.measure_name,
         "threshold": plan.threshold,
         "method": options.method,
-        **_describe_method(plan),
+        **_describe_method(plan, matches),
     }
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
@@ -53,14 +53,14 @@ def summarise_pairs(
     return summary
 
 
-def _describe_method(plan: PairPlan) -> dict[str, Any]:
+def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
     """Return what only this kind of measure and this method have."""
     if plan.edit:
-        return {"max_distance": plan.edit.max_distance}
+        return {"algorithm": matches.algorithm, "max_distance": plan.edit.max_distance}
     if isinstance(plan.measure, Hamming):
-        return {"max_distance": plan.measure.max_distance, "algorithm": plan.algorithm}
+        return {"algorithm": matches.algorithm, "max_distance": plan.measure.max_distance}
     if plan.banding is None or plan.measure is None:
-        return {} if plan.reading.weighted else {"algorithm": plan.algorithm}
+        return {} if plan.reading.weighted else {"algorithm": matches.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
         "predicted_recall": plan.banding.candidate_probability(least),

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neardup.matching.algorithms import choose_algorithm, count_words
+from neardup.matching.measures import make_join_measure
+
+
+@pytest.mark.parametrize(
+    ("measure", "threshold", "chosen"),
+    [
+        ("jaccard", "0.9", "ppjoin+"),
+        ("jaccard", "0.6", "ppjoin+"),
+        ("dice", "0.8", "ppjoin+"),
+        ("cosine", "0.8", "ppjoin+"),
+        # Sets that have nothing in common differ in no more bits than similar ones may.
+        ("jaccard", "0.2", "ppjoin"),
+        ("containment", "0.5", "ppjoin"),
+        ("overlap", "3", "allpairs"),
+        ("overlap", "58", "ppjoin+"),
+    ],
+)
+@pytest.mark.parametrize("n_words", [1, 4])
+def test_choose_algorithm__by_threshold(measure, threshold, chosen, n_words):
+    sizes = np.array([60, 61, 62, 63] * 5, np.int64)
+    if measure != "overlap":
+        sizes *= n_words
+    assert choose_algorithm(sizes, make_join_measure(measure, threshold)) == chosen
+
+
+def test_choose_algorithm__by_sizes():
+    """Partners of a containment may be so large that they differ in more than all bits."""
+    containment = make_join_measure("containment", "0.9")
+    alike, unlike = np.full(9, 50, np.int64), np.array([*[50] * 4, *[900] * 5], np.int64)
+    assert choose_algorithm(alike, containment) == "ppjoin+"
+    assert choose_algorithm(unlike, containment) == "ppjoin"
+    # Larger partners than a tenth more there are none of Jaccard similarity 0.9.
+    assert choose_algorithm(unlike, make_join_measure("jaccard", "0.9")) == "ppjoin+"
+
+
+def test_choose_algorithm__few_bits_for_long_sets():
+    sizes = np.full(9, 60_000, np.int64)
+    assert choose_algorithm(sizes, make_join_measure("jaccard", "0.99")) == "ppjoin+"
+    assert choose_algorithm(sizes, make_join_measure("jaccard", "0.9")) == "ppjoin"
+
+
+def test_choose_algorithm__nothing():
+    assert choose_algorithm(np.empty(0, np.int64), make_join_measure("dice", "0.5")) == "ppjoin+"
+
+
+@pytest.mark.parametrize(
+    ("lengths", "n_words"),
+    [([], 1), ([32], 1), ([33], 2), ([10, 56], 2), ([64], 2), ([65], 4), ([5000], 64)],
+)
+def test_count_words__two_bits_an_element(lengths, n_words):
+    assert count_words(np.array(lengths, np.int64)) == n_words
