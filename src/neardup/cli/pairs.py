@@ -76,7 +76,6 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.pairs.against_index import find_pairs_in_index
     from neardup.jobs.pairs.options import PairOptions
     from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
@@ -105,6 +104,8 @@ def command(
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     left = resolve_paths(inputs, chosen)
     if handle is not None:
+        from neardup.jobs.pairs.against_index import find_pairs_in_index
+
         target.check_apart([*(source.origin for source in left), str(handle.folder)], handle.folder)
         with display:
             result = find_pairs_in_index(left, handle.view(runner), chosen, runner)

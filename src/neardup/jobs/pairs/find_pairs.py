@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs.against_index import find_pairs_in_index
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
@@ -205,6 +204,9 @@ def find_pairs(
     if right is not None and options.may_look_up:
         handle = index_among(right, own_tokenizer(options.tokenizer))
     if handle is not None:
+        # Indexes take long to import, and most runs have none.
+        from neardup.jobs.pairs.against_index import find_pairs_in_index
+
         check_no_workspace(memory=memory, work=work)
         with Runner(workers, progress) as runner:
             index = handle.view(runner)

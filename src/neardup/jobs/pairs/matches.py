@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.jobs.pairs.bucketed import Bucketed, join_partitions
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records
@@ -22,6 +21,7 @@ from neardup.runtime.runner import Runner
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.jobs.pairs.bucketed import Bucketed
     from neardup.storage.workspace import Workspace
 
 
@@ -82,6 +82,8 @@ def find_matches_in_buckets(
     ResultLimitError
         At more pairs than the options allow.
     """
+    from neardup.jobs.pairs.bucketed import join_partitions
+
     pairs = join_partitions(found, plan, workspace, runner)
     score_name = None if plan.measure_of_sets.is_weighted else SetSizes.score_name
     return Matches(pairs.runs, pairs.n_pairs, pairs.n_records, score_name, pairs.counts, 1)

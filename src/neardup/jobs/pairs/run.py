@@ -10,7 +10,6 @@ from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.pairs.about import metadata_of
-from neardup.jobs.pairs.bucketed import meet_in_buckets
 from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import read_records
@@ -85,6 +84,8 @@ def _find_in_buckets(
     workspace: Workspace,
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches]:
+    from neardup.jobs.pairs.bucketed import meet_in_buckets
+
     with runner.stage("read") as note:
         signed = sign_collections(collections, workspace, runner)
         found = meet_in_buckets(signed, plan, workspace, runner)
