@@ -45,6 +45,27 @@ def test_join_sets__as_oracle(measure, algorithm, two_sided):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("measure", JOIN_MEASURES)
+def test_join_sets__sets_of_many_words_of_parities(measure, algorithm):
+    """As the oracle, of sets large enough that several words tell them apart."""
+    generator = random.Random(f"large {measure}")
+    sets = []
+    for _ in range(40):
+        new = {generator.randrange(400) for _ in range(generator.choice([20, 90, 150]))}
+        if sets and generator.random() < 0.7:
+            # Around the threshold, from equal to rather unlike.
+            n_changes = generator.randrange(60)
+            new = generator.choice(sets) ^ {generator.randrange(400) for _ in range(n_changes)}
+        sets.append(new)
+    threshold = "70" if measure == "overlap" else "0.7"
+    found, counts = joined(sets, measure, threshold, algorithm=algorithm)
+    assert found == joins.join(sets, measure, Fraction(threshold))
+    assert 0 < len(found) < counts.after_size
+    if algorithm == "ppjoin+" and measure in ("jaccard", "dice", "cosine"):
+        assert len(found) <= counts.after_parity < counts.after_size
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_join_sets__exact_tie_that_floating_point_loses(algorithm):
     """0.54 * 450 is 243.00000000000003 in floating point."""
     sets = [set(range(450)), set(range(243))]

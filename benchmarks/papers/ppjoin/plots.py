@@ -28,7 +28,7 @@ STYLES: dict[str, dict[str, Any]] = {
 STAGES = {
     "walk the postings": "#9aa5b1",
     "positional filter": "#d99a2b",
-    "suffix filter": "#2b6cb3",
+    "parities": "#2b6cb3",
     "verify": "#b3432b",
 }
 
@@ -123,10 +123,10 @@ def _stages(results: Results) -> Figure:
     for number, (name, stages) in enumerate(found.items()):
         axes = figure.add_subplot(1, len(found), number + 1, title=f"{name}, jaccard 0.8")
         for row, algorithm in enumerate(ALGORITHMS):
-            parts = [stages.walk, stages.position, stages.suffix]
+            filters = {"ppjoin": (stages.position, 0.0), "ppjoin+": (0.0, stages.parities)}
             for up, verify in ((0, stages.verify), (1, None)):
                 last = stages.whole_verify(algorithm) if verify is None else verify[algorithm]
-                lengths = [*parts[: row + 1], *[0.0] * (2 - row), last]
+                lengths = [stages.walk, *filters.get(algorithm, (0.0, 0.0)), last]
                 _stack(axes, 2 * row + up, lengths)
         marks = [f"{NAMES[algorithm]}{star}" for algorithm in ALGORITHMS for star in ("", "*")]
         axes.set_yticks(range(len(marks)), marks if number == 0 else [""] * len(marks))

@@ -21,7 +21,10 @@ from benchmarks.papers.ppjoin.data import collections, statistics
 from benchmarks.papers.ppjoin.joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
 from neardup.kernels import set_join as kernels
 from neardup.kernels.overlap import Matches, required_overlap
+from neardup.kernels.parity_rows import ParityRows
 from neardup.kernels.postings import count_common
+from neardup.kernels.types import sealed
+from neardup.matching import set_join as matching
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import JoinCounts, join_sets
 from neardup.runtime.runner import Runner
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from neardup.kernels.overlap import Threshold
+    from neardup.matching.postings import RankedRecords
     from neardup.options.choices import Algorithm
     from neardup.tables import Int32s, Int64s, ShingleSets
 
@@ -145,6 +149,18 @@ def join_with(
         return join_sets(sets, measure, algorithm=algorithm, runner=Runner(1))[1]
 
 
+def join_without_parities(sets: ShingleSets) -> JoinCounts:
+    """Join by PPJoin+ as the paper has it: halving whatever passes by position."""
+
+    def only_sizes(ranked: RankedRecords, sizes: Int64s, _: int) -> ParityRows:
+        firsts = np.zeros(2 * len(sizes), np.uint64)
+        firsts[::2] = sizes << 32 | ranked.sizes
+        return sealed(ParityRows(firsts, np.empty(0, np.uint64), 0))
+
+    with patch.object(matching, "_make_parities", only_sizes):
+        return join_with(sets, LOWEST, "ppjoin+", probe_records=ORIGINAL_PROBE)
+
+
 def run_jaccard(*, quick: bool) -> dict[str, Any]:
     """Join every collection by Jaccard similarity (Table 1, Figures 3a to 3f).
 
@@ -194,6 +210,8 @@ def _time_stages(
     ways = {"prepare": part("allpairs", prepare_only), "call": part("allpairs", call_only)}
     ways |= {f"generate {name}": part(name, generate_only) for name in ALGORITHMS}
     ways |= {f"join {name}": part(name, ORIGINAL_PROBE) for name in ALGORITHMS}
+    alone: list[JoinCounts] = []
+    ways["suffix filter alone"] = lambda: alone.append(join_without_parities(sets))
     seconds = time_each(ways, quick=quick)
 
     every = 1 if quick else MERGED_EVERY
@@ -209,34 +227,36 @@ def _time_stages(
         name: {"counts": asdict(found), "seconds": seconds.pop(f"join {name}")}
         for name, found in counts.items()
     }
-    return joins, {"seconds": seconds, "merged": merged.verified}
+    stages = {"seconds": seconds, "merged": merged.verified, "alone": alone[0].verified}
+    return joins, stages
 
 
 @dataclass(frozen=True)
 class Breakdown:
     """Seconds of the stages of one collection's joins, best runs, and how much each handled.
 
-    ``verify`` and ``candidates`` by algorithm. ``whole`` is All-Pairs' verification by whole
-    merges, as far as it was done and then taken in proportion; ``long_index`` all of All-Pairs
-    with the long index, but for the preparation. Every candidate that is left has passed a suffix
-    test, and every one that is gone has failed one; those that passed and fell to the positional
-    filter later are not in ``suffix_tests``.
+    ``verify`` and ``candidates`` by algorithm. ``parities`` is what PPJoin+ takes more than
+    walking the postings: parities, made and compared, position and suffix. ``whole`` is All-Pairs'
+    verification by whole merges, as far as it was done and then taken in proportion;
+    ``long_index`` all of All-Pairs with the long index, but for the preparation, and
+    ``suffix_alone`` all of PPJoin+ without parities, which leaves ``after_suffix_alone``.
     """
 
     prepare: float
     walk: float
     position: float
-    suffix: float
+    parities: float
     verify: dict[str, float]
     whole: float
     long_index: float
+    suffix_alone: float
     postings: int
-    suffix_tests: int
+    after_suffix_alone: int
     candidates: dict[str, int]
 
     def generate(self, algorithm: str) -> float:
         """Seconds from the index to the candidates."""
-        filters = {"allpairs": 0.0, "ppjoin": self.position, "ppjoin+": self.position + self.suffix}
+        filters = {"allpairs": 0.0, "ppjoin": self.position, "ppjoin+": self.parities}
         return self.walk + filters[algorithm]
 
     def whole_verify(self, algorithm: str) -> float:
@@ -259,11 +279,12 @@ def breakdown(figures: dict[str, Any]) -> Breakdown:
         prepare=best["prepare"],
         walk=all_pairs - best["prepare"],
         position=ppjoin - all_pairs,
-        suffix=plus - ppjoin,
+        parities=plus - all_pairs,
         verify={name: min(joins[name]["seconds"]) - generate[name] for name in ALGORITHMS},
         whole=(best["merge whole"] - best["generate allpairs"]) * all_candidates / merged,
         long_index=best["long index"] - best["prepare"],
+        suffix_alone=best["suffix filter alone"] - best["prepare"],
         postings=counts["after_size"],
-        suffix_tests=counts["after_position"] - counts["after_suffix"] + counts["verified"],
+        after_suffix_alone=figures["stages"]["alone"],
         candidates={name: joins[name]["counts"]["verified"] for name in ALGORITHMS},
     )

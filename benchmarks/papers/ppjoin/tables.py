@@ -140,7 +140,7 @@ def stages_table(results: Results) -> str:
             (name, "prepare", found.prepare, None, None),
             _stage_row(name, "walk the postings", found.walk, found.postings),
             _stage_row(name, "positional filter", found.position, found.postings),
-            _stage_row(name, "suffix filter", found.suffix, found.suffix_tests),
+            _stage_row(name, "parities and what follows", found.parities, found.postings),
         ]
         rows += [
             _stage_row(name, f"verify, {NAMES[a]}", found.verify[a], found.candidates[a])
@@ -148,6 +148,12 @@ def stages_table(results: Results) -> str:
         ]
         candidates = found.candidates["allpairs"]
         rows.append(_stage_row(name, "verify by whole merges, All-Pairs", found.whole, candidates))
+        rows.append(
+            (
+                *(name, "all but to prepare, PPJoin+ by suffix alone"),
+                *(found.suffix_alone, found.after_suffix_alone, None),
+            )
+        )
     return table(("collection", "stage", "s", "number", "ns each"), rows)
 
 
