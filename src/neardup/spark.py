@@ -69,6 +69,8 @@ def deduplicate(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     memory: int | str | None = None,
     work: str | Path | None = None,
@@ -97,7 +99,7 @@ def deduplicate(
         Likewise.
     keep, clusters, tf, idf, idf_from, text_column, id_column, input_format, encoding, delimiter
         Likewise.
-    lines, on_error
+    lines, main_text, alternative_texts, on_error
         Likewise.
     memory
         Most memory that the driver uses for what it keeps of documents, in bytes or as a size such
@@ -156,6 +158,8 @@ def deduplicate(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     plan = plan_deduplication(options)

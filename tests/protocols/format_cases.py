@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
-from neardup.files import docx, odt, pdf
+from neardup.files import docx, html, odt, pdf
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
@@ -32,7 +32,9 @@ from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
+from neardup.files.warc import WarcSource
 from tests.documents import docx_of, odt_of
+from tests.warcs import INFO, page, record
 
 Row = dict[str, str | None]
 """What a row has as ``id`` and ``text``; a format without columns leaves the id out."""
@@ -200,6 +202,34 @@ def text_lines(rows: list[Row]) -> bytes:
 def one_text(rows: list[Row]) -> bytes:
     [row] = rows
     return str(row["text"]).encode()
+
+
+def one_page(rows: list[Row]) -> bytes:
+    [row] = rows
+    return f"<title>x</title><p>{row['text']}</p>".encode()
+
+
+def open_page(location: str, name: str, **settings: int) -> Source:
+    source = html.open_source(location, name, InputOptions())
+    source.block_bytes = settings.get("block_bytes", source.block_bytes)
+    return source
+
+
+def texts_of_a_crawl(rows: list[Row]) -> bytes:
+    return b"".join(
+        record(
+            "conversion", str(row["text"]).encode(), url=str(row["id"]), content_type="text/plain"
+        )
+        for row in rows
+    )
+
+
+def warc_pages() -> list[bytes]:
+    return [page("http://a/", b"<p>a"), page("b", b"", number=2), page("c", b"\r\n", number=3)]
+
+
+def open_warc(location: str, name: str, **settings: int) -> Source:
+    return WarcSource(location, name, InputOptions(), **settings)
 
 
 def parquet(rows: list[Row]) -> bytes:
@@ -371,6 +401,27 @@ CASES = [
     document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),
     document("a.odt", odt.extract, open_document, (b"to be spoilt", b"to be changed")),
     document("a.pdf", pdf.extract, pdf_document, (b"%PDF-", b"%PNG-")),
+    Case(
+        "a.html",
+        open_page,
+        one_page,
+        spoil=(b"to be spoilt", b"\0"),
+        messy=st.sampled_from([b"", b"\xef\xbb\xbf<p>a", b"<", b"<b>a<p>b</b>", b"a\r\nb"]),
+        half=(b"<p>one\n<p>two", b"<p>one\n<p>two"),
+        texts=st.text(st.characters(categories=["L", "N"]), max_size=12),
+        has_columns=False,
+        can_be_cut=False,
+        is_one_row=True,
+    ),
+    Case(
+        "a.warc",
+        open_warc,
+        texts_of_a_crawl,
+        spoil=(b"to be spoilt", b"\xff" * len("to be spoilt")),
+        messy=st.lists(st.sampled_from(warc_pages()), max_size=6).map(b"".join),
+        half=(b"".join([INFO, *warc_pages()]), b"".join([INFO, *warc_pages()[::2]])),
+        can_be_cut=False,
+    ),
     TableCase("a.parquet", ParquetSource, parquet),
     ArrowCase("a.arrow", ArrowSource, arrow(ipc.new_stream)),
     ArrowCase("a.feather", ArrowSource, arrow(ipc.new_file)),

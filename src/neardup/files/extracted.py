@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.files.streams import InputStream
 
 MAX_TEXT_BYTES = 1 << 30
-"""A longer text out of one file is refused: it is nearly always a bomb."""
+"""A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
 
 # What the only column is called.
 _COLUMN = "text"
@@ -49,11 +49,18 @@ T = TypeVar("T")
 
 
 def extract_texts(
-    rows: Iterable[T], extract: Callable[[T], str], problems: Problems
-) -> pa.LargeStringArray:
-    """Return the texts of rows, those left out that are noted as bad."""
-    texts = []
-    for index, row in enumerate(rows):
+    rows: Iterable[T],
+    extract: Callable[[T], str],
+    problems: Problems,
+    indexes: Iterable[int] | None = None,
+) -> pa.StringArray:
+    """Return the texts of rows, those left out that are noted as bad.
+
+    ``indexes`` are those of the rows among the ones that problems are about; None for all.
+    """
+    texts: list[bytes] = []
+    n_bytes = 0
+    for index, row in zip(count() if indexes is None else indexes, rows, strict=False):
         try:
             text = extract(row).encode()
         except UnreadableFileError as error:
@@ -62,11 +69,13 @@ def extract_texts(
         except UnicodeEncodeError:
             problems.add(index, "its text has surrogates, which are no characters; repair the file")
             continue
-        if len(text) > MAX_TEXT_BYTES:
-            problems.add(index, f"its text is longer than {MAX_TEXT_BYTES >> 20} MB; leave it out")
+        n_bytes += len(text)
+        if n_bytes > MAX_TEXT_BYTES:
+            limit = f"longer than {MAX_TEXT_BYTES >> 20} MB"
+            problems.add(index, f"its text, or with those of the rows before it, is {limit}")
             continue
         texts.append(text)
-    return pa.array(texts, pa.large_string())
+    return pa.array(texts, pa.string())
 
 
 def uncuttable(kind: str, path: str | None) -> InvalidInputError:

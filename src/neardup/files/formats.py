@@ -97,9 +97,22 @@ FORMATS = (
     FileFormat("docx", (".docx",), "neardup.files.docx"),
     FileFormat("odt", (".odt",), "neardup.files.odt"),
     FileFormat("pdf", (".pdf",), "neardup.files.pdf", extra="documents", package="pypdfium2"),
+    FileFormat(
+        "html",
+        (".html", ".htm", ".xhtml"),
+        "neardup.files.html",
+        extra="pages",
+        package="selectolax",
+    ),
+    FileFormat(
+        "warc", (".warc", ".wet"), "neardup.files.warc", extra="pages", package="selectolax"
+    ),
     FileFormat("bytes", (), "neardup.files.bytefile"),
 )
 """All formats, in the order in which messages name them."""
+
+# Those with columns, which may hold HTML.
+_TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow"})
 
 _DEFAULTS = InputOptions()
 _BY_NAME = {known.name: known for known in FORMATS}
@@ -192,4 +205,15 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
         If the file cannot be opened where its content tells more of the format, or is compressed
         and may not be.
     """
+    if options.input_format == "html" and _is_table(name):
+        from neardup.files.htmlcolumns import HtmlColumnSource
+
+        as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
+        return HtmlColumnSource(file_source(location, name, as_named), options)
     return named_format(name, location, options).open(location, name, options)
+
+
+def _is_table(name: str) -> bool:
+    """Return whether the suffixes of a file name mean a table, with columns that may hold HTML."""
+    meant = _BY_SUFFIX.get(suffix_below(name))
+    return meant is not None and meant.name in _TABLES

@@ -111,15 +111,24 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], options)
     if is_arrow(data):
-        return Inputs([arrow_source(data)])
+        return Inputs([_in_memory(arrow_source(data), options)])
     if is_dataset(data):
-        return Inputs([DatasetSource(data)])
+        return Inputs([_in_memory(DatasetSource(data), options)])
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
         raise InvalidInputError(refusal(data))
     items = list(data)
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], options)
-    return Inputs([rows_source(items)])
+    return Inputs([_in_memory(rows_source(items), options)])
+
+
+def _in_memory(rows: Source, options: InputOptions) -> Source:
+    """Return the source of rows in memory, whose texts may be HTML."""
+    if options.input_format != "html":
+        return rows
+    from neardup.files.htmlcolumns import HtmlColumnSource
+
+    return HtmlColumnSource(rows, options)
 
 
 def _unique(locations: Iterable[str]) -> dict[str, str]:

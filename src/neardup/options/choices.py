@@ -33,7 +33,8 @@ Side = Literal["query", "doc"]
 
 DocumentFormat = Literal["docx", "odt", "pdf"]
 TextFormat = (
-    Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"] | DocumentFormat
+    Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "html", "warc"]
+    | DocumentFormat
 )
 InputFormat = TextFormat | Literal["bytes"]
 OnError = Literal["raise", "skip"]

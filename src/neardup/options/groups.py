@@ -11,7 +11,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "id_column", "against"),
         *("against_text_column", "against_id_column", "column", "side", "missing"),
-        *("input_format", "encoding", "delimiter", "lines", "on_error", "info"),
+        *("input_format", "encoding", "delimiter", "lines"),
+        *("main_text", "alternative_texts", "on_error", "info"),
         *("documents", "input_size"),
     ),
     "Text": (

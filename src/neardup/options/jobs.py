@@ -14,7 +14,14 @@ from neardup.options.kinds import Choice, Documents, ShareOrCount, Whole
 from neardup.options.option import Option
 
 _COLUMNS = (table.TEXT_COLUMN, table.ID_COLUMN)
-_FILES = (table.ENCODING, table.DELIMITER, table.LINES, table.ON_ERROR)
+_FILES = (
+    table.ENCODING,
+    table.DELIMITER,
+    table.LINES,
+    table.MAIN_TEXT,
+    table.ALTERNATIVE_TEXTS,
+    table.ON_ERROR,
+)
 _READING = (*_COLUMNS, table.INPUT_FORMAT, *_FILES)
 # Of jobs that look into texts, or keep them.
 _TEXT_FORMAT = table.INPUT_FORMAT.but(
@@ -410,7 +417,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.HTML,
         table.SHOW_ALL,
         *_COMPARE,
-        table.ENCODING.but(help="Encoding of both texts, by its name in Python."),
+        table.ENCODING.but(help="Encoding of both texts, by its name in Python.", usual="utf-8"),
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,
     ),

@@ -80,8 +80,9 @@ ID_COLUMN = Option(
 ENCODING = Option(
     "encoding",
     Encoding(),
-    "Encoding of text, CSV and JSON, by its name in Python, such as latin-1, cp1252 or utf-16.",
-    usual="utf-8",
+    "Encoding of text, CSV, JSON and web pages, by its name in Python, such as latin-1, cp1252 or "
+    "utf-16.",
+    usual="what a page says of itself, else utf-8",
 )
 DELIMITER = Option(
     "delimiter",
@@ -100,9 +101,22 @@ AGAINST_ID_COLUMN = Option(
     "against_id_column", Text(), "Column of the ids in OTHER.", usual="as of INPUT"
 )
 LINES = Option("lines", Flag(), "Text files hold one document a line.", default=False)
+MAIN_TEXT = Option(
+    "main_text",
+    Flag(),
+    "Of web pages the main text counts, without menus and the like, not all that is visible.",
+    default=False,
+)
+ALTERNATIVE_TEXTS = Option(
+    "alternative_texts",
+    Flag(),
+    "Visible text of web pages includes the alternative texts of images.",
+    default=False,
+)
 BY_ENDING = (
     "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
-    "has another one is text, those of a folder are passed over."
+    "has another one is text, those of a folder are passed over. html: texts are web pages, in "
+    "tables too; a file without the ending of a table is one page."
 )
 INPUT_FORMAT = Option(
     "input_format",

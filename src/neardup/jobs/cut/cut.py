@@ -52,6 +52,8 @@ def cut(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     memory: int | str | None = None,
     work: str | Path | None = None,
@@ -109,7 +111,9 @@ def cut(
         What a text is cut into; as for ``deduplicate``.
     ngram
         Tokens in a shingle; None is 1, of paragraphs and lines 5.
-    text_column, id_column, input_format, encoding, delimiter, lines, on_error
+    text_column, id_column, input_format, encoding, delimiter, lines
+        As for ``deduplicate``.
+    main_text, alternative_texts, on_error
         As for ``deduplicate``. Of several text columns places count in the joined text, and what
         goes is cut out of each.
     memory
@@ -179,6 +183,8 @@ def cut(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     options.check_named(is_named=named_in is not None, side=side, has_other=against is not None)

@@ -68,6 +68,8 @@ def choose(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     memory: int | str | None = None,
     work: str | Path | None = None,
@@ -98,7 +100,9 @@ def choose(
         is that of the pairs. Where they do not say it, their least similarity is taken for it.
     keep, clusters
         As for ``deduplicate``; without ``data`` documents have neither lengths nor columns.
-    text_column, id_column, input_format, encoding, delimiter, lines, on_error, memory, work
+    text_column, id_column, input_format, encoding, delimiter, lines
+        As for ``deduplicate``.
+    main_text, alternative_texts, on_error, memory, work
         As for ``deduplicate``, of ``data``. The text is looked at only for its length, where
         ``keep`` depends on it, and copied where the result is written.
     workers, progress
@@ -148,6 +152,8 @@ def choose(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     workspace = open_workspace(memory, work)

@@ -70,6 +70,8 @@ def deduplicate(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     memory: int | str | None = None,
     work: str | Path | None = None,
@@ -164,17 +166,23 @@ def deduplicate(
         Name of the column of the ids; None: ``id``, if all inputs have one. Otherwise, and where
         it is empty, an id is ``<file name>:<row number>``.
     input_format
-        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``docx``, ``odt``
-        or ``pdf``: what all files are read as, whatever their endings. ``auto``: by ending; a file
-        that is named and has another one is text, those of a folder are passed over and counted in
-        the summary.
-        ``bytes``: each file is one document, whatever it holds, and its bytes are tokens.
+        ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``html``, ``warc``,
+        ``docx``, ``odt`` or ``pdf``: what all files are read as, whatever their endings. ``auto``:
+        by ending; a file that is named and has another one is text, those of a folder are passed
+        over and counted in the summary. ``html``: texts are web pages, in the columns of tables
+        too, and data in memory; a file without the ending of a table is one page. ``bytes``: each
+        file is one document, whatever it holds, and its bytes are tokens.
     encoding
-        Encoding of text, CSV and JSON, by its name in Python, such as ``latin-1``; None is UTF-8.
+        Encoding of text, CSV, JSON and web pages, by its name in Python, such as ``latin-1``; None
+        is what a page says of itself, else UTF-8.
     delimiter
         What separates the fields of CSV and TSV; None is a comma, or a tab for TSV.
     lines
         Text files hold one document a line.
+    main_text
+        Of web pages the main text counts, without menus and the like, not all that is visible.
+    alternative_texts
+        Visible text of web pages includes the alternative texts of images.
     on_error
         ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary and left out.
     memory
@@ -253,6 +261,8 @@ def deduplicate(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     if against is None:

@@ -233,6 +233,8 @@ class DocumentIndex(OneAtATime):
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
+        main_text: bool = False,
+        alternative_texts: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress | None = None,
@@ -243,7 +245,9 @@ class DocumentIndex(OneAtATime):
         ----------
         data
             Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, input_format, encoding, delimiter, lines, on_error
+        text_column, id_column, input_format, encoding, delimiter, lines
+            As for ``deduplicate``.
+        main_text, alternative_texts, on_error
             As for ``deduplicate``. Ids must not be in the index yet.
         workers, progress
             As for ``deduplicate``.
@@ -269,6 +273,8 @@ class DocumentIndex(OneAtATime):
             encoding=encoding,
             delimiter=delimiter,
             lines=lines,
+            main_text=main_text,
+            alternative_texts=alternative_texts,
             on_error=on_error,
         )
         with Runner(workers, progress) as runner:
@@ -289,6 +295,8 @@ class DocumentIndex(OneAtATime):
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
+        main_text: bool = False,
+        alternative_texts: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress | None = None,
@@ -302,7 +310,9 @@ class DocumentIndex(OneAtATime):
             a file is named by a ``Path``.
         threshold, limit
             As for ``query``; the limit is that of each query.
-        text_column, id_column, input_format, encoding, delimiter, lines, on_error
+        text_column, id_column, input_format, encoding, delimiter, lines
+            As for ``deduplicate``.
+        main_text, alternative_texts, on_error
             As for ``deduplicate``.
         workers, progress
             As for ``deduplicate``.
@@ -326,6 +336,8 @@ class DocumentIndex(OneAtATime):
             encoding=encoding,
             delimiter=delimiter,
             lines=lines,
+            main_text=main_text,
+            alternative_texts=alternative_texts,
             on_error=on_error,
         )
         with Runner(workers, progress) as runner:

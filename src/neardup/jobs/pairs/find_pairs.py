@@ -67,6 +67,8 @@ def find_pairs(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     recall: str | float | Decimal | Fraction | None = None,
     num_perm: int | None = None,
@@ -130,7 +132,9 @@ def find_pairs(
         Raise an error at more pairs than this.
     memory, work
         As for ``deduplicate``; with method minhash only.
-    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines
+        As for ``deduplicate``.
+    main_text, alternative_texts, on_error, workers, progress
         As for ``deduplicate``.
 
     Returns
@@ -192,6 +196,8 @@ def find_pairs(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
         recall=recall,
         num_perm=num_perm,

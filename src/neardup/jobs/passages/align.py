@@ -63,6 +63,8 @@ def align(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress | None = None,
@@ -121,7 +123,9 @@ def align(
         Add the columns query_text and doc_text.
     excerpt
         Add them, each in so many characters at most and in one line.
-    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines
+        As for ``deduplicate``.
+    main_text, alternative_texts, on_error, workers, progress
         As for ``deduplicate``. Of several text columns places count in the joined text.
 
     Returns
@@ -182,6 +186,8 @@ def align(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     resolve = partial(

@@ -207,6 +207,8 @@ class PassageIndex:
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
+        main_text: bool = False,
+        alternative_texts: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress | None = None,
@@ -217,7 +219,9 @@ class PassageIndex:
         ----------
         data
             Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, input_format, encoding, delimiter, lines, on_error
+        text_column, id_column, input_format, encoding, delimiter, lines
+            As for ``deduplicate``.
+        main_text, alternative_texts, on_error
             As for ``deduplicate``. Ids must not be in the index yet. Of several text columns the
             joined text is stored, and places count in it.
         workers, progress
@@ -244,6 +248,8 @@ class PassageIndex:
             encoding=encoding,
             delimiter=delimiter,
             lines=lines,
+            main_text=main_text,
+            alternative_texts=alternative_texts,
             on_error=on_error,
         )
         read = ReadOptions(reading.columns, reading.skip_bad)
@@ -304,6 +310,8 @@ class PassageIndex:
         encoding: str | None = None,
         delimiter: str | None = None,
         lines: bool = False,
+        main_text: bool = False,
+        alternative_texts: bool = False,
         on_error: OnError = "raise",
         workers: int | None = None,
         progress: Progress | None = None,
@@ -332,7 +340,9 @@ class PassageIndex:
             exactly.
         with_text
             Add the columns query_text and doc_text.
-        text_column, id_column, input_format, encoding, delimiter, lines, on_error
+        text_column, id_column, input_format, encoding, delimiter, lines
+            As for ``deduplicate``.
+        main_text, alternative_texts, on_error
             As for ``deduplicate``.
         workers, progress
             As for ``deduplicate``.
@@ -362,6 +372,8 @@ class PassageIndex:
             encoding=encoding,
             delimiter=delimiter,
             lines=lines,
+            main_text=main_text,
+            alternative_texts=alternative_texts,
             on_error=on_error,
         )
         with Runner(workers, progress) as runner:

@@ -184,6 +184,8 @@ def sketch(
     encoding: str | None = None,
     delimiter: str | None = None,
     lines: bool = False,
+    main_text: bool = False,
+    alternative_texts: bool = False,
     on_error: OnError = "raise",
     workers: int | None = None,
     progress: Progress | None = None,
@@ -224,7 +226,9 @@ def sketch(
         ``weighted`` of 1. ``edit`` takes characters, and the last four only.
     fingerprint, fingerprint_bits
         How shingles are hashed; as for ``deduplicate``. Not for ``edit``.
-    text_column, id_column, input_format, encoding, delimiter, lines, on_error, workers, progress
+    text_column, id_column, input_format, encoding, delimiter, lines
+        As for ``deduplicate``.
+    main_text, alternative_texts, on_error, workers, progress
         As for ``deduplicate``.
 
     Returns
@@ -281,6 +285,8 @@ def sketch(
         encoding=encoding,
         delimiter=delimiter,
         lines=lines,
+        main_text=main_text,
+        alternative_texts=alternative_texts,
         on_error=on_error,
     )
     make_maker(options)

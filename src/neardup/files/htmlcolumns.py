@@ -1,0 +1,139 @@
+"""Tables whose texts are HTML: what is compared is the visible or the main text of each.
+
+Rows are those of the table, and are written back as they are. Several columns of the text are
+joined before they are read as one page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.files.extracted import extract_texts, uncuttable
+from neardup.files.html import OPTIONS, text_of_html
+from neardup.files.problems import Problems
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.visibletext import need_parser
+
+if TYPE_CHECKING:
+    from neardup.errors import InvalidInputError
+    from neardup.files.cuts import Cuts
+    from neardup.files.destinations import Destination
+    from neardup.files.input_options import InputOptions
+    from neardup.files.streams import OutputStream
+
+_KIND = "HTML in a column"
+
+
+class HtmlColumnSource(Source):
+    """A table whose texts are HTML.
+
+    Parameters
+    ----------
+    table
+        The source of its rows.
+    options
+        Which text of the pages is wanted.
+
+    Raises
+    ------
+    MissingExtraError
+        If the parser is not installed.
+    """
+
+    def __init__(self, table: Source, options: InputOptions) -> None:
+        need_parser(main_text=options.main_text)
+        self._table, self._options = table, options
+        self.name, self.origin, self.size = table.name, table.origin, table.size
+        # The characters of the table are decoded before there are pages.
+        self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
+
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Return the ids that rows of the table have without a column of ids."""
+        return self._table.default_ids(numbers)
+
+    def column_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self._table.column_names()
+
+    def cut_refusal(self) -> InvalidInputError:
+        """Return an error: text is not cut out of HTML."""
+        return uncuttable(_KIND, self.origin)
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return the metadata of the table."""
+        return self._table.schema_metadata()
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the table from its start."""
+        for block in self._table.blocks():
+            yield _HtmlBlock(block, self._options, self.origin)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of rows of the table."""
+        return _TableRowsWriter(self._table.writer(folder))
+
+    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
+        """Open a writer of rows as JSON lines, if the table is of JSON."""
+        writer = self._table.json_lines_writer(output)
+        return None if writer is None else _TableRowsWriter(writer)
+
+
+class _HtmlBlock(RowBlock):
+    """Rows of a table whose texts are HTML."""
+
+    def __init__(self, rows: RowBlock, options: InputOptions, path: str | None) -> None:
+        self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
+        self._options, self._path = options, path
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns, and take the text out of the pages."""
+        parsed = self.rows.parse(columns, select=select, skip_bad=skip_bad)
+        numbers = self.numbers if select is None else self.numbers[select]
+        problems = Problems(numbers, self._path, skip_bad)
+        is_page = parsed.text.is_valid().to_numpy(zero_copy_only=False)
+        pages = parsed.text.filter(pa.array(is_page)).cast(pa.large_binary())
+        texts = extract_texts(
+            (page.as_py() for page in pages),
+            lambda page: text_of_html(page, self._options),
+            problems,
+            np.flatnonzero(is_page),
+        )
+        is_text = is_page & ~problems.bad
+        places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)
+        rows = ParsedRows(texts.take(places), parsed.id, parsed.order)
+        rows = problems.without_bad_rows(rows)
+        rows.skipped = sorted(rows.skipped + parsed.skipped)
+        return rows
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns as they are in the table."""
+        return self.rows.to_table(select)
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Return the block itself if nothing is to be cut, else raise."""
+        if len(cuts):
+            raise uncuttable(_KIND, self._path)
+        return self
+
+
+class _TableRowsWriter(RowWriter):
+    """Hands rows to a writer of the table that they are of."""
+
+    def __init__(self, writer: RowWriter) -> None:
+        self._writer = writer
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected rows."""
+        assert isinstance(block, _HtmlBlock)
+        self._writer.write(block.rows, select)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()

@@ -1,0 +1,178 @@
+"""The visible text of a page: what a browser shows of it without its style sheets.
+
+A parser that follows the HTML standard makes a tree of whatever the page is, and writes it down
+again well-formed; a kernel takes the text out of that in one pass.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+
+from neardup.errors import MissingExtraError
+from neardup.files.extracted import UnreadableFileError
+from neardup.tables import Int64s, Uint64s
+
+MAX_PAGE_BYTES = 1 << 26
+"""A longer page is refused: a parser needs up to a hundred times as much memory."""
+
+MAX_ELEMENTS = 1 << 22
+"""Most elements of a page; a parser makes some 150 bytes of each, so some 600 MB of all."""
+
+# No page of this length keeps a parser busy for a second, or needs 100 MB.
+_HARMLESS_BYTES = 1 << 14
+
+# Steps of a parser, of which it does some 300 million a second: at least, and for each byte.
+_LEAST_STEPS, _STEPS_PER_BYTE = 300_000_000, 100
+
+_BLOCKS = """address article aside blockquote body center dd details dialog dir div dl dt fieldset
+figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing
+main menu nav ol optgroup option plaintext pre search section summary table ul xmp caption
+mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow ms mspace msqrt mstyle msub msubsup
+msup mtable mtd mtext mtr munder munderover"""
+_HIDDEN = """annotation annotation-xml area audio base basefont canvas datalist head iframe link
+meta meter noembed noframes noscript param progress rp script style template textarea title
+video"""
+_VOID = """area base basefont bgsound br col embed frame hr img input keygen link meta param source
+track wbr"""
+
+
+def _element_kinds() -> dict[str, int]:
+    """Return what each element is, of those that are something special."""
+    from neardup.kernels import visible_text as kinds
+
+    raw = "iframe noembed noframes noscript script style xmp plaintext"
+    listed = {
+        kinds.BLOCK: _BLOCKS,
+        kinds.HIDDEN: _HIDDEN,
+        kinds.VOID: _VOID,
+        kinds.RAW: raw,
+        kinds.PARAGRAPH: "p",
+        kinds.CELL: "td th",
+        kinds.ROW: "tr",
+        kinds.ROWS: "thead tbody tfoot",
+        kinds.TABLE: "table",
+        kinds.PRE: "pre listing xmp plaintext",
+        kinds.SCRIPT: "script",
+        kinds.PLAIN: "plaintext",
+        kinds.BREAK: "br",
+        kinds.IMAGE: "img",
+        kinds.INPUT: "input",
+        kinds.BOX: "button marquee",
+        kinds.DETAILS: "details",
+        kinds.SUMMARY: "summary",
+        kinds.DIALOG: "dialog",
+        kinds.SVG: "svg",
+        kinds.FOREIGN: "foreignobject",
+        kinds.SVG_HIDDEN: "clippath defs desc lineargradient marker mask metadata pattern "
+        "radialgradient symbol",
+        kinds.SVG_BLOCK: "text",
+    }
+    found: dict[str, int] = {}
+    for kind, names in listed.items():
+        for name in names.split():
+            found[name] = found.get(name, 0) | kind
+    return found
+
+
+def _parsed_kinds() -> dict[str, int]:
+    """Return what each element is to a parser, of those that are something special."""
+    from neardup.kernels.page_cost import FLAT, FORMATTING
+
+    formatting = "a b big code em font i nobr s small strike strong tt u"
+    # The next of its kind, or a cell or row, ends each of these.
+    ended = (
+        "body caption colgroup dd dt head html li option p rp rt rb rtc tbody td tfoot th thead tr"
+    )
+    return dict.fromkeys(formatting.split(), FORMATTING) | dict.fromkeys(
+        [*_VOID.split(), *ended.split()], FLAT
+    )
+
+
+def _table(kinds: dict[str, int]) -> tuple[Uint64s, Int64s]:
+    """Return names and their kinds as kernels look them up."""
+    from neardup.kernels.markup import SLOT_BITS, key_of, slot_of
+
+    keys, values = np.zeros(1 << SLOT_BITS, np.uint64), np.zeros(1 << SLOT_BITS, np.int64)
+    for name, kind in kinds.items():
+        key = key_of(name)
+        slot = slot_of(key)
+        while keys[slot]:
+            slot = (slot + 1) % len(keys)
+        keys[slot], values[slot] = key, kind
+    return keys, values
+
+
+@cache
+def _tables() -> tuple[tuple[Uint64s, Int64s], tuple[Uint64s, Int64s]]:
+    return _table(_element_kinds()), _table(_parsed_kinds())
+
+
+def need_parser(*, main_text: bool = False) -> None:
+    """Raise MissingExtraError if what takes the text out of pages is not installed."""
+    packages = ["selectolax", *(["trafilatura"] if main_text else [])]
+    if any(find_spec(package) is None for package in packages):
+        raise MissingExtraError("pages", "text of HTML")
+
+
+def check_page(page: bytes) -> None:
+    """Check that a page can be parsed in little time and memory.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is too long, or written so that a parser would work on it for minutes.
+    """
+    from neardup.kernels.page_cost import page_cost
+
+    if len(page) <= _HARMLESS_BYTES:
+        return
+    if len(page) > MAX_PAGE_BYTES:
+        message = f"the page is longer than {MAX_PAGE_BYTES >> 20} MB; leave it out"
+        raise UnreadableFileError(message)
+    most_steps = max(_LEAST_STEPS, _STEPS_PER_BYTE * len(page))
+    data = np.frombuffer(page, np.uint8)
+    steps, elements, deepest = page_cost(data, *_tables()[1], most_steps)
+    if elements > MAX_ELEMENTS:
+        message = f"the page would have more than {MAX_ELEMENTS:,} elements; leave it out"
+        raise UnreadableFileError(message)
+    if steps >= most_steps:
+        message = (
+            f"the page has elements {deepest:,} deep in others, or a tag with too many attributes, "
+            "which would take a parser minutes; leave it out"
+        )
+        raise UnreadableFileError(message)
+
+
+def well_formed(page: bytes) -> str:
+    """Return a page in UTF-8 as a parser has understood it, from its outermost element on.
+
+    Raises
+    ------
+    UnreadableFileError
+        If it is too much for a parser.
+    """
+    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+    check_page(page)
+    parser = LexborHTMLParser(page, scripting=True, options=LexborDocumentOptions.WO_EVENTS.value)
+    root = parser.root
+    return "" if root is None else root.html or ""
+
+
+def visible_text(page: bytes, *, alternative_texts: bool = False) -> str:
+    """Return the visible text of a page in UTF-8, with the texts for images or without.
+
+    Raises
+    ------
+    UnreadableFileError
+        If the page is too much for a parser.
+    """
+    from neardup.kernels import visible_text as kernel
+
+    data = np.frombuffer(well_formed(page).encode(), np.uint8)
+    out = np.empty(len(data) + 2, np.uint8)
+    count = kernel.visible_text(data, *_tables()[0], int(alternative_texts), out)
+    return out[:count].tobytes().decode()

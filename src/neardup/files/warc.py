@@ -1,0 +1,310 @@
+"""WARC: the pages of a crawl, one record each, kept byte for byte.
+
+Rows are the answers of servers that are HTML or plain text, files as such, and texts that were made
+of answers (WET). Rows count all records of a file, so that numbers are places in it; records of
+other kinds are in no output, but for the one at the beginning that says what the file is.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import parse_arrow
+from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttable
+from neardup.files.html import OPTIONS, page_text
+from neardup.files.pageencoding import page_in_utf8
+from neardup.files.problems import Problems
+from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
+from neardup.files.rawsource import RawSource
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.streams import OutputStream
+from neardup.files.visibletext import MAX_PAGE_BYTES, need_parser
+from neardup.files.warcrecords import (
+    HEADER_BYTES,
+    PAGE_TYPES,
+    end_of_header,
+    may_be_row,
+    payload_of,
+    read_header,
+)
+
+if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
+    from neardup.files.destinations import Destination
+    from neardup.files.input_options import InputOptions
+    from neardup.files.streams import InputStream
+
+_KIND = "a WARC file"
+_COLUMNS = ["id", "text", "date", "record_id"]
+_VERSION = b"WARC/"
+_AFTER = 4
+
+
+def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
+    """Return the source of a file.
+
+    Raises
+    ------
+    MissingExtraError
+        If the parser of pages is not installed.
+    """
+    need_parser(main_text=options.main_text)
+    return WarcSource(location, name, options)
+
+
+class WarcSource(RawSource):
+    """A WARC file: its pages by their addresses.
+
+    Parameters
+    ----------
+    location, name, block_bytes
+        As for RawSource.
+    options
+        Which text of the pages is wanted, and their encoding if one was chosen.
+    """
+
+    input_options = OPTIONS | {"input_format"}
+
+    def __init__(
+        self, location: str, name: str, options: InputOptions, *, block_bytes: int = BLOCK_BYTES
+    ) -> None:
+        # Records are no text of one encoding.
+        super().__init__(location, name, encoding=None, block_bytes=block_bytes)
+        self._options = options
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns; ``id`` is the address of a page."""
+        return _COLUMNS
+
+    def cut_refusal(self) -> InvalidInputError:
+        """Return an error: text is not cut out of pages."""
+        return uncuttable(_KIND, self.location)
+
+    def _start(self, stream: InputStream) -> bytes:
+        return stream.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+
+    def _cutter(self) -> Cutter:
+        return _RecordCutter(self.location).cut
+
+    def _block(self, raw: RawRows) -> RowBlock:
+        return _WarcBlock(self.location, raw, self._options)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer that begins with the record that says what the file is, if there is one.
+
+        Where the file is compressed with gzip each record is so by itself, so that any can be read
+        without the others.
+        """
+        return _WarcWriter(self.output(folder), self._first_record())
+
+    def output(self, folder: Destination) -> OutputStream:
+        """Create the output of the same name; gzip is left to the writer."""
+        if not self.name.lower().endswith(".gz"):
+            return super().output(folder)
+        return _MemberStream(folder / self.name)
+
+    def _first_record(self) -> bytes:
+        with self.open() as stream:
+            head = stream.read(HEADER_BYTES)
+            end = end_of_header(head)
+            fields = read_header(head[:end]) if end > 0 else {}
+            if fields.get("warc-type", "").lower() != "warcinfo":
+                return b""
+            size = end + _length(fields) + _AFTER
+            return (head + stream.read(max(0, min(size, MAX_PAGE_BYTES) - len(head))))[:size]
+
+
+class _MemberStream(OutputStream):
+    """A file whose every piece is compressed by itself."""
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append a piece."""
+        super().write(gzip.compress(data, 6, mtime=0))
+
+
+class _WarcWriter(RowWriter):
+    """Writes records one after the other, byte for byte."""
+
+    def __init__(self, output: OutputStream, header: bytes) -> None:
+        self._output = output
+        self._is_empty = True
+        self._put(header)
+
+    def write(self, block: RowBlock, select: Mask) -> None:
+        """Append the selected records."""
+        assert isinstance(block, _WarcBlock)
+        raw = block.raw.select(select)
+        for index in range(len(raw)):
+            self._put(raw[index])
+
+    def _put(self, record: bytes) -> None:
+        if record:
+            self._output.write(record)
+            self._is_empty = False
+
+    def close(self) -> None:
+        """Complete the file; a compressed one without records has an empty piece."""
+        if self._is_empty:
+            self._output.write(b"")
+        self._output.close()
+
+
+def _length(fields: dict[str, str]) -> int:
+    """Return the bytes that follow the header of a record; -1 if it does not say."""
+    value = fields.get("content-length", "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else -1
+
+
+class _RecordCutter:
+    """Cuts a file into its records, for one pass; those that are no rows are never held whole."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._n_records = 0
+        self._n_skipped = 0
+
+    def cut(self, data: bytes | memoryview, final: bool) -> Cut:
+        """Find the complete records."""
+        starts, ends, numbers = [], [], []
+        first = self._n_records
+        place = min(self._n_skipped, len(data))
+        self._n_skipped -= place
+        while place < len(data):
+            head = bytes(data[place : place + HEADER_BYTES])
+            is_all = final or len(head) == HEADER_BYTES
+            blank = len(head) - len(head.lstrip(b"\r\n"))
+            if blank:
+                place += blank
+                continue
+            header = end_of_header(head)
+            if header < 0 and not is_all and head[: len(_VERSION)] == _VERSION[: len(head)]:
+                break
+            fields, length = self._checked(head, header)
+            end = place + header + length
+            is_row = may_be_row(fields)
+            if is_row:
+                content = bytes(data[place + header : min(end, place + header + HEADER_BYTES)])
+                if len(content) < min(length, HEADER_BYTES) and not final:
+                    break
+                is_row = payload_of(fields, content).content_type in PAGE_TYPES
+            if is_row:
+                if end + _AFTER > len(data) and not final:
+                    break
+                starts.append(place)
+                ends.append(min(end + _AFTER, len(data)))
+                numbers.append(self._n_records - first)
+            self._n_records += 1
+            self._n_skipped = max(0, end - len(data))
+            place = min(end + _AFTER if is_row else end, len(data))
+        rows = np.array([starts, ends, numbers], np.int64)
+        return Cut(rows[0], rows[1], rows[2], self._n_records - first, place)
+
+    def _checked(self, head: bytes, header: int) -> tuple[dict[str, str], int]:
+        """Return the fields of a record's header, and the length of its content."""
+        row = self._n_records + 1
+        if not head.startswith(_VERSION):
+            message = "expected a WARC record, which begins with WARC/; is this file damaged?"
+            raise InvalidInputError(message, path=self._path, row=row)
+        if header < 0:
+            message = "the header of this WARC record has no end; is this file complete?"
+            raise InvalidInputError(message, path=self._path, row=row)
+        fields = read_header(head[:header])
+        length = _length(fields)
+        if length < 0:
+            message = "this WARC record does not say its length in Content-Length"
+            raise InvalidInputError(message, path=self._path, row=row)
+        return fields, length
+
+
+class _WarcBlock(RawBlock):
+    """Records that are pages."""
+
+    def __init__(self, path: str, raw: RawRows, options: InputOptions) -> None:
+        super().__init__(path, raw)
+        self._options = options
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Give the named columns."""
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        records = [_Record(raw[index]) for index in range(len(raw))]
+        texts = extract_texts(records, lambda record: record.text(self._options), problems)
+        good = ~problems.bad
+        fields = [record.fields for record, is_good in zip(records, good, strict=True) if is_good]
+        rows = parse_arrow(
+            _table(fields, texts),
+            raw.numbers[good],
+            columns,
+            path=self.path,
+            skip_bad=skip_bad,
+        )
+        return problems.with_bad_rows(rows)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give address, text, date and number of the records."""
+        raw = self.raw.select(select)
+        records = [_Record(raw[index]) for index in range(len(raw))]
+        texts = self.parse(ColumnNames(), select=select).text
+        return _table([record.fields for record in records], texts)
+
+    def with_cuts(self, cuts: Cuts) -> RawBlock:
+        """Return the block itself if nothing is to be cut, else raise."""
+        if len(cuts):
+            raise uncuttable(_KIND, self.path)
+        return self
+
+
+class _Record:
+    """A record with its header."""
+
+    def __init__(self, data: bytes) -> None:
+        start = end_of_header(data[:HEADER_BYTES])
+        self.fields = read_header(data[:start])
+        self._length = _length(self.fields)
+        self._content = data[start : start + self._length]
+
+    def text(self, options: InputOptions) -> str:
+        """Return the text of the page.
+
+        Raises
+        ------
+        UnreadableFileError
+            If the record is cut short, or its page cannot be read.
+        """
+        if len(self._content) < self._length:
+            message = (
+                f"the file ends within this record: it has {len(self._content):,} of "
+                f"{self._length:,} bytes; get a full copy"
+            )
+            raise UnreadableFileError(message)
+        payload = payload_of(self.fields, self._content)
+        page = payload.page
+        if payload.content_type == "text/plain":
+            return page_in_utf8(
+                page, chosen=options.encoding, header=payload.charset, is_html=False
+            ).decode()
+        is_xml = payload.content_type == "application/xhtml+xml"
+        return page_text(page, options, header=payload.charset, is_xml=is_xml)
+
+
+def _table(records: list[dict[str, str]], texts: pa.Array) -> pa.Table:
+    """Return the columns of records with these headers."""
+    columns = {
+        "id": [_address(fields) for fields in records],
+        "date": [fields.get("warc-date") for fields in records],
+        "record_id": [fields.get("warc-record-id", "").strip("<>") or None for fields in records],
+    }
+    arrays = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+    return pa.table({name: arrays.get(name, texts) for name in _COLUMNS})
+
+
+def _address(fields: dict[str, str]) -> str | None:
+    # Writers of the first version put it in angle brackets.
+    return fields.get("warc-target-uri", "").strip("<>") or None

@@ -1,0 +1,308 @@
+"""What a reader sees of a page, out of HTML as a serialiser writes it.
+
+Such HTML is well-formed: every element that is not void has its end tag, values of attributes are
+in double quotes, and characters of text that mean something else are references. So a stack and one
+pass are enough; what the rules of parsing are is left to the parser.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.markup import (
+    AS_BLOCK,
+    AS_BOX,
+    BANG,
+    COLLAPSED,
+    DASH,
+    GONE,
+    GREATER,
+    INLINE,
+    INVISIBLE,
+    LESS,
+    PRESERVED,
+    SLASH,
+    VISIBLE,
+    end_of_raw,
+    end_of_script,
+    find_byte,
+    find_name,
+    key_at,
+    key_of,
+    last_end_tag,
+    name_at,
+    next_attribute,
+    read_style,
+)
+from neardup.kernels.page_writing import (
+    BYTES,
+    FRESH,
+    NEWLINE,
+    SPACE,
+    TAB,
+    begin_text,
+    end_line,
+    separate,
+    write,
+    write_alternative,
+    write_as_is,
+    write_raw,
+)
+from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
+
+# What an element is. A paragraph is a block with an empty line around it.
+HIDDEN, VOID, BLOCK, PARAGRAPH, CELL, ROW, ROWS, PRE = 1, 2, 4, 8, 16, 32, 64, 128
+RAW, SCRIPT, PLAIN, BREAK, IMAGE, INPUT, BOX = 256, 512, 1024, 2048, 4096, 8192, 16384
+DETAILS, SUMMARY, DIALOG = 1 << 15, 1 << 16, 1 << 17
+SVG, FOREIGN, SVG_HIDDEN, SVG_BLOCK, TABLE = 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22
+
+# What holds within an element: where text is not seen, where white space is kept; whether a cell of
+# the row, a row of the table was before; whether all but a summary is hidden, and it was before;
+# whether white space is kept in cells, though not between them.
+_HIDDEN, _INVISIBLE, _PRE, _AFTER_CELL, _AFTER_ROW, _CLOSED, _SUMMED, _SVG, _PRE_IN_CELLS = (
+    1 << bit for bit in range(9)
+)
+_UNSEEN = _HIDDEN | _INVISIBLE | _CLOSED
+_INHERITED = _HIDDEN | _INVISIBLE | _PRE | _SVG
+_STATE_BITS = 9
+
+
+_ATTRIBUTE_HIDDEN, _ATTRIBUTE_OPEN, _ATTRIBUTE_POPOVER, _ATTRIBUTE_STYLE = (
+    np.uint64(key_of(name)) for name in ("hidden", "open", "popover", "style")
+)
+_ATTRIBUTE_ALT, _ATTRIBUTE_TYPE = np.uint64(key_of("alt")), np.uint64(key_of("type"))
+_TYPE_IMAGE = np.uint64(key_of("image"))
+# Whether a letter is the first of an attribute that counts.
+_FIRST_LETTERS = np.array([chr(97 + i) in "hopsat" for i in range(159)])
+
+
+@inlined
+def _end_of_comment(data: ConstBytes, i: Int) -> Int:
+    """Return what follows the comment or declaration at byte i."""
+    n = len(data)
+    if i + 3 < n and data[i + 2] == DASH and data[i + 3] == DASH:
+        i += 4
+        while i + 2 < n and not (
+            data[i] == DASH and data[i + 1] == DASH and data[i + 2] == GREATER
+        ):
+            i += 1
+        return min(i + 3, n)
+    return min(find_byte(data, i, GREATER) + 1, n)
+
+
+@inlined
+def _raw_stop(data: ConstBytes, i: Int, element: Int, name: Int, stop: Int) -> Int:
+    """Return where the end tag of an element with raw text from i stands."""
+    if element & SCRIPT:
+        return end_of_script(data, i)
+    if element & PLAIN:
+        return last_end_tag(data, i, name, stop)
+    return end_of_raw(data, i, name, stop)
+
+
+@inlined
+def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]:
+    """Read the attributes from byte i.
+
+    Returns whether there is one that hides, whether one that opens, what the style says, where the
+    alternative text of an image is (-1: there is none, or it is no image) and its end, and where
+    the tag ends.
+    """
+    hides: Int = 0
+    opens: Int = 0
+    is_image: Int = 0
+    said: Int = 0
+    alt: Int = -1
+    alt_stop: Int = -1
+    while True:
+        start, stop, value, value_stop, i = next_attribute(data, i)
+        if start < 0:
+            break
+        first = data[start]
+        if stop - start > 7 or first < 97 or not _FIRST_LETTERS[first - 97]:
+            continue
+        key = key_at(data, start, stop)
+        if key == _ATTRIBUTE_STYLE:
+            said = read_style(data, value, value_stop)
+        elif key in (_ATTRIBUTE_HIDDEN, _ATTRIBUTE_POPOVER):
+            hides = 1
+        elif key == _ATTRIBUTE_OPEN:
+            opens = 1
+        elif key == _ATTRIBUTE_ALT:
+            alt, alt_stop = value, value_stop
+        elif key == _ATTRIBUTE_TYPE:
+            is_image = np.int64(key_at(data, value, value_stop) == _TYPE_IMAGE)
+    return hides, opens | is_image << 1, said, alt, alt_stop, i
+
+
+@inlined
+def _styled(element: Int, within: Int, said: Int) -> tuple[Int, Int]:
+    """Return what an element is and what holds within it, with what its style says."""
+    if said & GONE:
+        within |= _HIDDEN
+    if said & INLINE:
+        element &= ~BLOCK
+    if said & AS_BOX:
+        element |= BOX
+    if said & AS_BLOCK:
+        element |= BLOCK
+    if said & INVISIBLE:
+        within |= _INVISIBLE
+    if said & VISIBLE:
+        within &= ~_INVISIBLE
+    if said & (PRESERVED | COLLAPSED):
+        within &= ~_PRE
+        within |= _PRE if said & PRESERVED else 0
+    return element, within
+
+
+@inlined
+def _lay_out(element: Int, state: Int, out: Bytes, pen: Int64s) -> Int:
+    """Write what comes before an element that is seen; return the state that it leaves around."""
+    if element & CELL:
+        if state & _AFTER_CELL:
+            separate(out, pen, TAB)
+        pen[SPACE], pen[FRESH] = 0, 1
+        state |= _AFTER_CELL
+    elif element & ROW:
+        if state & _AFTER_ROW:
+            separate(out, pen, NEWLINE)
+        pen[SPACE], pen[FRESH] = 0, 1
+        state |= _AFTER_ROW
+    if element & (BLOCK | PARAGRAPH):
+        end_line(pen, 2 if element & PARAGRAPH else 1)
+    if element & BREAK:
+        separate(out, pen, NEWLINE)
+    if element & BOX:
+        # White space within is apart from that outside.
+        pen[BYTES] = begin_text(out, pen)
+        pen[FRESH] = 1
+    return state
+
+
+@inlined
+def _leave(entry: Int, state: Int, pen: Int64s) -> Int:
+    """End an element; return the state around it."""
+    element, around = entry >> _STATE_BITS, entry & ((1 << _STATE_BITS) - 1)
+    if not state & (_HIDDEN | _INVISIBLE):
+        if element & (BLOCK | PARAGRAPH):
+            end_line(pen, 2 if element & PARAGRAPH else 1)
+        if element & BOX:
+            pen[SPACE], pen[FRESH] = 0, 0
+    if element & ROWS:
+        around |= state & _AFTER_ROW
+    return around
+
+
+@kernel
+def visible_text(
+    data: ConstBytes,
+    keys: ConstUint64s,
+    elements: ConstInt64s,
+    with_alternatives: int,
+    out: Bytes,
+) -> int:
+    """Write the text of a page as a browser would show it without style sheets.
+
+    Parameters
+    ----------
+    data
+        The page, as a serialiser writes it, in UTF-8.
+    keys, elements
+        A table of names (``markup.key_of``, 0 for an empty slot) and what elements they are.
+    with_alternatives
+        Whether the alternative texts of images are text.
+    out
+        Room for as many bytes as the page has.
+
+    Returns
+    -------
+    How many bytes were written.
+    """
+    n = len(data)
+    pen = np.zeros(4, np.int64)
+    pen[FRESH] = 1
+    stack = np.empty(256, np.int64)
+    depth: Int = 0
+    state: Int = 0
+    i: Int = 0
+    alt: Int = -1
+    alt_stop: Int = -1
+    while i < n:
+        if data[i] != LESS:
+            if state & _UNSEEN:
+                i = find_byte(data, i, LESS)
+            elif state & _PRE:
+                i = write_as_is(data, i, out, pen)
+            else:
+                i = write(data, i, LESS, out, pen)
+            continue
+        if i + 1 >= n:
+            break
+        if data[i + 1] == BANG:
+            i = _end_of_comment(data, i)
+            continue
+        if data[i + 1] == SLASH:
+            i = find_byte(data, i, GREATER) + 1
+            if depth:
+                depth -= 1
+                state = _leave(stack[depth], state, pen)
+            continue
+        name = i + 1
+        key, name_stop = name_at(data, name)
+        element = find_name(keys, elements, key)
+        within = state & _INHERITED
+        if state & _PRE_IN_CELLS:
+            within |= _PRE
+        alt, alt_stop = -1, -1
+        is_image = element & IMAGE
+        if state & _HIDDEN:
+            element &= VOID | RAW | SCRIPT | PLAIN
+            i = find_byte(data, name_stop, GREATER) + 1
+        else:
+            hides, found, said, alt, alt_stop, i = _attributes(data, name_stop)
+            i += 1
+            if state & _SVG and element & (SVG_HIDDEN | SVG_BLOCK | FOREIGN):
+                within |= _HIDDEN if element & SVG_HIDDEN else 0
+                element |= BLOCK if element & SVG_BLOCK else 0
+                within &= ~_SVG if element & FOREIGN else -1
+            if element & SVG:
+                within |= _SVG
+            if element & PRE:
+                within |= _PRE
+            if element & ROWS:
+                within |= state & _AFTER_ROW
+            if element & INPUT and found & 2:
+                is_image = 1
+            is_open = found & 1
+            if element & HIDDEN or hides or (element & DIALOG and not is_open):
+                within |= _HIDDEN
+            if state & _CLOSED:
+                if element & SUMMARY and not state & _SUMMED:
+                    state |= _SUMMED
+                else:
+                    within |= _HIDDEN
+            if element & DETAILS and not is_open:
+                within |= _CLOSED
+            element, within = _styled(element, within, said)
+            if element & (TABLE | ROWS | ROW) and within & _PRE:
+                within ^= _PRE | _PRE_IN_CELLS
+            if not within & (_HIDDEN | _INVISIBLE):
+                state = _lay_out(element, state, out, pen)
+                if with_alternatives and is_image:
+                    write_alternative(data, alt, alt_stop, out, pen)
+        if element & RAW:
+            stop = _raw_stop(data, i, element, name, name_stop)
+            if not within & _UNSEEN:
+                write_raw(data, i, stop, out, pen)
+            i = stop
+        if not element & VOID:
+            if depth == len(stack):
+                grown = np.empty(2 * depth, np.int64)
+                grown[:depth] = stack
+                stack = grown
+            stack[depth] = element << _STATE_BITS | state
+            depth += 1
+            state = within
+    return int(pen[BYTES])

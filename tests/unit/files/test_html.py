@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from neardup.errors import InvalidInputError, MissingExtraError
+from neardup.files import visibletext
+from neardup.files.formats import file_source
+from neardup.files.input_options import InputOptions
+from neardup.files.rows import ColumnNames
+from neardup.files.xhtml import as_html
+
+
+def text_of(path, **options) -> str:
+    source = file_source(str(path), path.name, InputOptions(**options))
+    [block] = source.blocks()
+    [text] = block.parse(ColumnNames()).text.to_pylist()
+    return text
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.HTM", "a.xhtml", "a.html.gz", "a.htm.zst"])
+def test_html__by_ending(make_file, name):
+    assert text_of(make_file(name, b"<p>a<p>b")) == "a\n\nb"
+
+
+def test_html__as_chosen(make_file):
+    for name in ("page", "a.txt", "a.php"):
+        assert text_of(make_file(name, b"<p>a<p>b"), input_format="html") == "a\n\nb"
+
+
+def test_html__alternative_texts(make_file):
+    path = make_file("a.html", b'a<img alt="b">')
+    assert text_of(path) == "a"
+    assert text_of(path, alternative_texts=True) == "a b"
+
+
+def test_html__encoding(make_file, write_rows):
+    path = make_file("a.html", b"<meta charset=latin1>caf\xe9")
+    assert text_of(path) == "café"
+    assert text_of(make_file("b.html", b"caf\x82"), encoding="cp437") == "café"
+    assert text_of(make_file("c.html", "<p>é".encode("utf-16-le")), encoding="utf-16-le") == "é"
+    source = file_source(str(path), path.name, InputOptions(encoding="utf-8"))
+    assert write_rows(source, lambda _: True).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"%PDF-1.7", "a PDF document"),
+        (b"\x1f\x8b\x08", r"compressed with gzip; let its name end in \.gz"),
+        (b"<p>\0\0", "binary data"),
+        (b"<p>\xe9", "not valid UTF-8 at byte 4 of the page"),
+    ],
+)
+def test_html__what_is_no_page_is_a_bad_row(make_file, data, reason):
+    path = make_file("a.html", data)
+    with pytest.raises(InvalidInputError, match=reason):
+        text_of(path)
+    [block] = file_source(str(path), path.name).blocks()
+    rows = block.parse(ColumnNames(), skip_bad=True)
+    assert rows.text.to_pylist() == [None]
+
+
+def test_html__needs_the_extra(make_file, monkeypatch):
+    monkeypatch.setattr(visibletext, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="pip install 'neardup"):
+        text_of(make_file("a.html", b""))
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (b"<script src='a>b'/><p>x</p>", b"<script src='a>b'></script><p>x</p>"),
+        (b"<a id='1' /><br/><title/>", b"<a id='1' ></a><br/><title></title>"),
+        (b"<![CDATA[a<b & c]]>", b"a&lt;b &amp; c"),
+        (b"a <b / c/>", b"a <b / c/>"),
+    ],
+)
+def test_as_html__what_xml_writes_otherwise(page, expected):
+    assert as_html(page).replace(b" >", b">") == expected.replace(b" >", b">")
+
+
+def test_as_html__in_a_file(make_file):
+    page = b'<?xml version="1.0"?><html><head><script src="x"/></head><body><p>x</p></body></html>'
+    assert text_of(make_file("a.xhtml", page)) == "x"
+    assert text_of(make_file("a.html", page)) == ""
+
+
+@pytest.mark.parametrize("piece", [b"<a ", b"<a b=", b"<![CDATA[", b"<a b='", b"/>", b"<a b='c' "])
+def test_as_html__long_ones_take_little_time(piece):
+    assert len(as_html(piece * 20_000)) >= 20_000

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from neardup.files import maintext
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.maintext import main_text
+
+ARTICLE = " ".join(f"This is sentence {i} of an article about rivers and towns." for i in range(30))
+PAGE = f"""<!DOCTYPE html><html><head><title>A title</title></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/log">Log in</a></li></ul></nav>
+<article><h1>Rivers</h1><p>{ARTICLE}</p><p>{ARTICLE[::-1]}</p></article>
+<footer><p>Copyright, cookies and imprint</p></footer></body></html>"""
+
+
+def test_main_text__leaves_out_what_stands_around():
+    found = main_text(PAGE.encode())
+    assert ARTICLE in found
+    assert "Log in" not in found
+    assert "cookies" not in found
+
+
+@pytest.mark.parametrize("page", [b"", b"<html></html>", b"<script>f()</script>", b"\0"])
+def test_main_text__none(page):
+    assert main_text(page) == ""
+
+
+def test_main_text__too_long_or_deep(monkeypatch):
+    with pytest.raises(UnreadableFileError, match="deep in others"):
+        main_text(b"<div>" * 100_000 + b"x")
+    monkeypatch.setattr(maintext, "MAX_MAIN_BYTES", 9)
+    with pytest.raises(UnreadableFileError, match="too long for its main text"):
+        main_text(b"<p>1234567")
+
+
+def test_main_text__deep_and_damaged_pages_end():
+    for page in ("<div>" * 3_000 + "x", "<p>" * 20_000, PAGE[:700], PAGE * 3, "<b><p>x" * 2_000):
+        main_text(page.encode())
+
+
+def test_main_text__a_line_of_a_million_characters():
+    line = " ".join(f"word{i}" for i in range(120_000))
+    assert main_text(f"<article><p>{line}</p></article>".encode()) == line

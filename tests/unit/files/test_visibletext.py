@@ -1,0 +1,139 @@
+"""Pages as people write them, against what Chromium gave for each as ``innerText``."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from neardup.errors import MissingExtraError
+from neardup.files import visibletext
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.visibletext import MAX_ELEMENTS, need_parser, visible_text
+
+CHROMIUM = [
+    ("<div>a<br></div><div>b</div>", "a\n\nb"),
+    ("<pre>\n\na\nb</pre>c", "\na\nb\nc"),
+    ("<pre>a\tb   </pre><pre>c\n<b>d</b>\n</pre><p>e</p>", "a\tb   \nc\nd\n\n\ne"),
+    ("a <button> b </button> c", "a b c"),
+    ("a<select><option>x<option>y <optgroup label=l><option>z</select>b", "a\nx\ny\nz\nb"),
+    (
+        "<table><caption>cap</caption><thead><tr><th>a<th>b<tbody><tr><td>c<td>d<tr><td><p>e</p>"
+        "<td>f<tfoot><tr><td>g</table>h",
+        "cap\na\tb\nc\td\n\n\ne\n\n\tf\ng\nh",
+    ),
+    ("<table><tr><td>a</td></tr><tr></tr><tr><td></td><td>b</td></tr></table>", "a\n\n\tb"),
+    ("<table><tr hidden><td>h</td></tr><tr><td>a</td><td hidden>q</td></tr></table>", "a"),
+    ("<p>a</p><p>b</p>c<p></p>d", "a\n\nb\n\nc\n\nd"),
+    ("<ul><li>a<li>b <ul><li>c</ul></ul>", "a\nb\nc"),
+    ("<p>a <b> b</b> c &nbsp; d&shy;e<wbr>f</p>", "a b c \xa0 d\xade" + "f"),
+    ("x<svg><text>hi</text><title>no</title></svg>y", "x\nhi\ny"),
+    ("<details><summary>s</summary>h</details><details open><summary>s</summary>t", "s\ns\nt"),
+    ("<dialog>a</dialog>b<dialog open>c</dialog>", "b\nc"),
+    ("<ruby>a<rp>(</rp><rt>b</rt><rp>)</rp></ruby>", "ab"),
+    ("a<noscript>n</noscript>b<canvas>c</canvas><video>v</video><object>o</object>", "abo"),
+    ("<head><noscript><p>n</p></noscript></head><body>b", "b"),
+    ('a <span hidden>b</span> c<div style="display:none">d</div>e', "a c" + "e"),
+    ('e <i style="visibility:hidden">f <b style="visibility:visible">g</b></i> h', "e g h"),
+    ("中文\n中文 a", "中文 中文 a"),
+    ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "a\nb\nc\nd"),
+    ("<fieldset><legend>l</legend>x</fieldset>y", "l\nx\ny"),
+    ("a<div> </div>b<div>&nbsp;</div>c", "a\nb\n\xa0\nc"),
+    ("<div>&#12;a&#11;b&#13;c</div>", "\x0ca\x0bb c"),
+    ("<td>x</td><li>y</li><option>z</option>", "x\ny\nz"),
+    ("<math><mi>xy</mi><mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></math>z", "xy\n+\n1\n2\nz"),
+    ("a<b>b<p>c</b>d</p><i>e", "ab\n\ncd\n\ne"),
+    ("<table>x<tr><td>a</table>", "x\na"),
+    ("<title>t</title><style>a{}</style><script>1<2</script>&eacute;&#x1F600;&amp;lt;", "é😀&lt;"),
+]
+
+
+@pytest.mark.parametrize(("page", "expected"), CHROMIUM)
+def test_visible_text__is_what_chromium_shows(page, expected):
+    assert visible_text(page.encode()) == expected
+
+
+def test_visible_text__pages_that_look_equal_are_equal():
+    written = b"<p>The <b>quick</b> brown&nbsp;fox</p><p>jumps</p>"
+    built = (
+        b"<!DOCTYPE html><html><head><title>x</title></head><body class='a'>\n<div>\n"
+        b"<P id=1>The\n<em>quick</em>\tbrown&#160;fox\n<P>jumps<script>f()</script></div></body>"
+    )
+    assert visible_text(written) == visible_text(built) == "The quick brown\xa0fox\n\njumps"
+
+
+@pytest.mark.parametrize("page", [b"", b" ", b"<", b"<!--", b"<script>", b"\0", b"</p", b"&#0;"])
+def test_visible_text__of_what_is_hardly_a_page(page):
+    assert visible_text(page).strip("\ufffd \n") in ("", "<")
+
+
+def test_visible_text__every_beginning_of_a_page_is_a_page():
+    page = b"<p title='a>b'>x &amp; y<!-- c --><script>d</script><table><tr><td>z</pre>"
+    for end in range(len(page) + 1):
+        text = visible_text(page[:end])
+        assert re.fullmatch(r"<?|x( &(a|am|amp)?( y)?)?(\nz)?(</?)?", text), (end, text)
+
+
+def test_visible_text__a_line_of_a_million_characters():
+    line = "word " * 200_000
+    assert visible_text(f"<p>{line}".encode()) == line.strip()
+    assert visible_text(f"<p title='{line}'>a".encode()) == "a"
+    assert visible_text(b"<" * 1_000_000) == "<" * 1_000_000
+    assert visible_text(b"&" * 1_000_000) == "&" * 1_000_000
+
+
+def elements(template: str, n: int) -> bytes:
+    return "".join(template.format(i) for i in range(n)).encode()
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (b"<div>" * 100_000, "deep in others"),
+        (b"<div></x>" * 100_000, "deep in others"),
+        (b"<div>" * 20_000 + b"</p>" * 100_000, "deep in others"),
+        (elements("<p><font size={}>", 5_000), f"more than {MAX_ELEMENTS:,} elements"),
+        (b"<br>" * 4_200_000, f"more than {MAX_ELEMENTS:,} elements"),
+        (b"<a" + elements(" a{}", 40_000) + b">", "too many attributes"),
+    ],
+    ids=["deep", "deep with strays", "ends", "formatting", "many", "attributes"],
+)
+def test_visible_text__bombs_are_refused_before_they_are_parsed(page, reason, monkeypatch):
+    import selectolax.lexbor
+
+    monkeypatch.setattr(selectolax.lexbor, "LexborHTMLParser", None)
+    with pytest.raises(UnreadableFileError, match=reason):
+        visible_text(page)
+
+
+def test_visible_text__too_long_a_page(monkeypatch):
+    monkeypatch.setattr(visibletext, "MAX_PAGE_BYTES", 20_000)
+    with pytest.raises(UnreadableFileError, match="longer than"):
+        visible_text(b"<p>" + b"x" * 20_000)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div>" * 10_000 + b"x",
+        b"<li>x" * 100_000,
+        b"<p>x" * 100_000,
+        b"<font size=2>x" * 10_000,
+        b"<table><tr><td>x" * 5_000,
+        b"<b><p>x" * 10_000,
+        b"<select>" + b"<option>x" * 100_000,
+    ],
+    ids=["div", "li", "p", "font", "table", "b", "option"],
+)
+def test_visible_text__much_of_what_is_not_closed(page):
+    start = time.process_time()
+    assert visible_text(page).count("x") == page.count(b"x")
+    assert time.process_time() - start < 20
+
+
+def test_need_parser__names_the_extra(monkeypatch):
+    need_parser(main_text=True)
+    monkeypatch.setattr(visibletext, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=re.escape("neardup[pages]")):
+        need_parser()

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import contextlib
+import gzip
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.files import warcrecords
+from neardup.files.formats import file_source
+from neardup.files.input_options import InputOptions
+from neardup.files.rows import ColumnNames
+from neardup.files.warc import WarcSource
+from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record
+
+A = page("http://a/", b"<p>one", number=1)
+B = page("http://b/", b"<title>t</title><p>two", number=2)
+WET = record("conversion", "drei é".encode(), url="http://c/", content_type="text/plain", number=3)
+FILE = record("resource", b"<i>four", url="file:///d", content_type="text/html", number=4)
+ALL = [INFO, REQUEST, A, IMAGE, B, WET, FILE]
+
+
+def source_of(make_file, data: bytes, name: str = "a.warc", size: int = 1 << 20, **options):
+    # The bytes are compressed already where they are to be.
+    path = make_file("plain", data).rename(make_file(name, b"").parent / name)
+    return WarcSource(str(path), name, InputOptions(**options), block_bytes=size)
+
+
+def rows_of(source, **settings):
+    found = []
+    for block in source.blocks():
+        rows = block.parse(ColumnNames(id="id"), **settings)
+        columns = block.numbers.tolist(), rows.id.to_pylist(), rows.text.to_pylist()
+        found += list(zip(*columns, strict=True))
+    return found
+
+
+def text_of(make_file, data: bytes, **options) -> str:
+    [(_, _, text)] = rows_of(source_of(make_file, data, **options))
+    return text
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1000, 1 << 20])
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
+def test_warc__pages_are_rows(make_file, name, size):
+    data = members(ALL) if name.endswith(".gz") else b"".join(ALL)
+    assert rows_of(source_of(make_file, data, name, size)) == [
+        (3, "http://a/", "one"),
+        (5, "http://b/", "two"),
+        (6, "http://c/", "drei é"),
+        (7, "file:///d", "four"),
+    ]
+
+
+def test_warc__columns(make_file):
+    [block] = source_of(make_file, b"".join(ALL)).blocks()
+    table = block.to_table(np.array([True, False, False, True]))
+    assert table.to_pylist() == [
+        {
+            "id": "http://a/",
+            "text": "one",
+            "date": "2026-01-01T00:00:00Z",
+            "record_id": "urn:uuid:1",
+        },
+        {
+            "id": "file:///d",
+            "text": "four",
+            "date": "2026-01-01T00:00:00Z",
+            "record_id": "urn:uuid:4",
+        },
+    ]
+    columns = ColumnNames(id="record_id", order="date")
+    rows = block.parse(columns, select=np.array([False, True, False, False]))
+    assert rows.text.to_pylist() == ["two"]
+    assert rows.id.to_pylist() == ["urn:uuid:2"]
+    assert rows.order.to_pylist() == ["2026-01-01T00:00:00Z"]
+
+
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.zst"])
+def test_warc__records_are_written_as_they_are(make_file, write_rows, read_back, name):
+    data = members(ALL) if name.endswith(".gz") else b"".join(ALL)
+    path = make_file(name, data) if name.endswith(".zst") else None
+    if path is None:
+        source = source_of(make_file, data, name)
+    else:
+        source = file_source(str(path), name)
+    written = write_rows(source, lambda index: index % 2 == 0)
+    assert read_back(written) == INFO + A + WET
+    if name.endswith(".gz"):
+        first = zlib.decompressobj(31)
+        assert first.decompress(written.read_bytes()) == INFO
+        assert gzip.decompress(first.unused_data) == A + WET
+
+
+def test_warc__no_row_is_a_file_too(make_file, write_rows):
+    source = source_of(make_file, b"".join([REQUEST, A]))
+    assert write_rows(source, lambda _: False).read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (gzip.compress(b"<p>x"), ["Content-Encoding: gzip"]),
+        (b"<p>x", ["Content-Encoding: gzip"]),
+        (zlib.compress(b"<p>x"), ["Content-Encoding: deflate"]),
+        (zlib.compress(b"<p>x")[2:-4], ["Content-Encoding: deflate"]),
+        (pa.Codec("brotli").compress(b"<p>x").to_pybytes(), ["content-encoding: BR"]),
+        (pa.Codec("zstd").compress(b"<p>x").to_pybytes(), ["Content-Encoding: zstd"]),
+        (b"2\r\n<p\r\n2;a=b\r\n>x\r\n0\r\n\r\n", ["Transfer-Encoding: chunked"]),
+        (b"<p>x", ["Transfer-Encoding: chunked"]),
+        (b"<p>x", ["Content-Encoding: identity"]),
+    ],
+)
+def test_warc__as_it_was_sent(make_file, body, headers):
+    assert text_of(make_file, page("http://a/", body, *headers)) == "x"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("text/html; charset=windows-1251", b"<meta charset=latin1>\xe6", "ж"),
+        ('text/html;charset="utf-8"', "é".encode(), "é"),
+        ("text/html", b"<meta charset=latin1>\xe9", "é"),
+        ("TEXT/PLAIN; charset=latin1", b"<meta charset=utf-8>\xe9", "<meta charset=utf-8>é"),
+        ("application/xhtml+xml", b"<script/><p>x</p>", "x"),
+    ],
+)
+def test_warc__encoding_and_kind_are_of_the_header(make_file, content_type, body, expected):
+    assert text_of(make_file, page("http://a/", body, content_type=content_type)) == expected
+
+
+def test_warc__options(make_file):
+    data = page("http://a/", b"\x82<img alt=b>", content_type="text/html; charset=utf-8")
+    assert text_of(make_file, data, encoding="cp437", alternative_texts=True) == "é b"
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "reason"),
+    [
+        (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "not valid such data"),
+        (b"nonsense", "Content-Encoding: br", "not valid such data"),
+        (b"x", "Content-Encoding: exi", "the coding 'exi', which is not known"),
+        (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "chunks in which the page was sent"),
+        (b"\xe9", "X: y", "says no encoding"),
+        (b"<div>" * 100_000, "X: y", "deep in others"),
+    ],
+)
+def test_warc__page_that_cannot_be_read_is_a_bad_row(make_file, body, header, reason):
+    source = source_of(make_file, A + page("http://b/", body, header) + WET)
+    with pytest.raises(InvalidInputError, match=reason) as caught:
+        rows_of(source)
+    assert (caught.value.row, caught.value.is_bad_row) == (2, True)
+    assert [text for _, _, text in rows_of(source, skip_bad=True)] == ["one", None, "drei é"]
+
+
+def test_warc__compressed_bomb(make_file, monkeypatch):
+    monkeypatch.setattr(warcrecords, "MAX_PAGE_BYTES", 1000)
+    for codec in ("gzip", "br", "zstd"):
+        name = {"br": "brotli"}.get(codec, codec)
+        body = pa.Codec(name).compress(b"<br>" * 1_000_000).to_pybytes()
+        data = page("http://a/", body, f"Content-Encoding: {codec}")
+        fields = warcrecords.read_header(data[: warcrecords.end_of_header(data)])
+        content = data[warcrecords.end_of_header(data) :]
+        assert len(warcrecords.payload_of(fields, content).page) == 1001
+
+
+@pytest.mark.parametrize("size", [50, 1 << 20])
+@pytest.mark.parametrize(
+    ("data", "row", "reason"),
+    [
+        (b"<html>no WARC", 1, "expected a WARC record, which begins with WARC/"),
+        (A + b"nonsense", 2, "expected a WARC record"),
+        (A.replace(b"Content-Length", b"Content-Size", 1), 1, "does not say its length"),
+        (A.replace(b"Content-Length: ", b"Content-Length: -"), 1, "does not say its length"),
+        (A + b"WARC/1.1\r\nX: " + b"y" * 200, 2, "the header of this WARC record has no end"),
+        (b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000, 1, "the header of this WARC record has no end"),
+    ],
+)
+def test_warc__damaged_file(make_file, data, row, reason, size):
+    with pytest.raises(InvalidInputError, match=reason) as caught:
+        rows_of(source_of(make_file, data, size=size))
+    assert caught.value.row == row
+
+
+def test_warc__every_beginning_of_a_file(make_file):
+    data = b"".join([INFO, A, IMAGE[:300], b""])
+    for end in range(len(data)):
+        source = source_of(make_file, data[:end], size=64)
+        with contextlib.suppress(InvalidInputError):
+            found = rows_of(source, skip_bad=True)
+            assert found in ([], [(2, None, None)], [(2, "http://a/", "one")])
+
+
+def test_warc__record_that_is_cut_short(make_file):
+    source = source_of(make_file, INFO + A[:-10])
+    with pytest.raises(InvalidInputError, match="the file ends within this record: it has"):
+        rows_of(source)
+
+
+def test_warc__long_records_that_are_no_rows_are_not_held(make_file):
+    image = page("http://i/", b"\0" * 5_000_000, content_type="image/png")
+    source = source_of(make_file, INFO + image + A, size=1000)
+    sizes = [len(block.raw.data) for block in source.blocks()]
+    assert rows_of(source) == [(3, "http://a/", "one")]
+    assert max(sizes) < 200_000
+
+
+def test_warc__page_without_address_is_bad(make_file):
+    source = source_of(make_file, page("", b"<p>a"))
+    with pytest.raises(InvalidInputError, match="column 'id' is null"):
+        rows_of(source)
+
+
+def test_warc__twice_crawled(make_file, tmp_path):
+    again = page("http://a/", b"<p>other", number=9)
+    path = make_file("a.warc", A + again)
+    with pytest.raises(InvalidInputError, match=r"'http://a/' was used before.*id_column"):
+        neardup.deduplicate(path)
+    result = neardup.deduplicate(path, id_column="record_id")
+    assert result.kept.column("record_id").to_pylist() == ["urn:uuid:1", "urn:uuid:9"]
+
+
+def test_warc__cut_refuses(make_file):
+    with pytest.raises(InvalidInputError, match="cannot be cut out of a WARC file"):
+        neardup.cut(make_file("a.warc", A))
+
+
+def test_warc__answers_without_a_type_are_no_rows(make_file):
+    data = record("response", answer(b"x", ""), url="http://a/") + record("response", b"junk")
+    assert rows_of(source_of(make_file, data)) == []
