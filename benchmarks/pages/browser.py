@@ -1,0 +1,104 @@
+"""What a real browser shows of pages: ``innerText`` in the Chromium of Qt, a frame each.
+
+Nothing is loaded from the network and no script runs; style sheets count or not, as asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+DRIVER = Path(__file__).parents[2] / "tests" / "browser" / "driver.py"
+NO_BROWSER = 77
+_AT_A_TIME = 10
+# One that has the browser.
+_PYTHON = os.environ.get("NEARDUP_BROWSER_PYTHON", sys.executable)
+
+_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
+# Scripts are refused, not switched off: a page is parsed otherwise where there are none.
+_POLICY = "script-src 'none'; img-src 'none'; frame-src 'none'; object-src 'none'; media-src 'none'"
+_NO_STYLES = "; style-src-elem 'none'; style-src-attr 'unsafe-inline'"
+_SCRIPT = """
+Promise.all([...document.querySelectorAll('iframe')].map((frame) => new Promise((done) => {
+  const tell = () => done(frame.contentDocument.body ? frame.contentDocument.body.innerText : '');
+  frame.onload = tell;
+  frame.srcdoc = frame.dataset.page;
+})))
+"""
+
+
+class NoBrowserError(Exception):
+    """There is no browser on this machine."""
+
+
+def shown_texts(
+    pages: Sequence[str], *, with_styles: bool = False, folders: Sequence[Path] | None = None
+) -> list[str]:
+    """Return what a browser shows of pages.
+
+    Parameters
+    ----------
+    pages
+        The pages, decoded.
+    with_styles
+        Their style sheets count, those of files beside them too.
+    folders
+        Where each page was, for such files.
+
+    Raises
+    ------
+    NoBrowserError
+        If there is none.
+    """
+    texts: list[str] = []
+    for start in range(0, len(pages), _AT_A_TIME):
+        some = range(start, min(start + _AT_A_TIME, len(pages)))
+        prepared = [
+            _prepared(pages[i], with_styles, None if folders is None else folders[i]) for i in some
+        ]
+        texts += _shown(prepared)
+    return texts
+
+
+def _prepared(page: str, with_styles: bool, folder: Path | None) -> str:
+    """Put what a browser is not to do at the beginning of a page, behind its type."""
+    policy = _POLICY + ("" if with_styles else _NO_STYLES)
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    if folder is not None:
+        head += f'<base href="{escape(folder.as_uri())}/">'
+    doctype = _DOCTYPE.match(page)
+    end = doctype.end() if doctype else 0
+    return page[:end] + head + page[end:]
+
+
+def _shown(pages: Sequence[str]) -> list[str]:
+    frames = "".join(
+        f'<iframe width="1200" height="800" data-page="{escape(page)}"></iframe>' for page in pages
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "frames.html")
+        path.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{frames}", encoding="utf-8")
+        environment = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "QTWEBENGINE_DISABLE_SANDBOX": "1",
+            "QTWEBENGINE_CHROMIUM_FLAGS": "--disable-gpu",
+        }
+        done = subprocess.run(
+            [_PYTHON, str(DRIVER), str(path), _SCRIPT],
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+    if done.returncode == NO_BROWSER:
+        raise NoBrowserError(done.stderr.strip())
+    told = json.loads(done.stdout)
+    texts: list[str] = told["value"]
+    return texts
