@@ -168,6 +168,25 @@ def test_estimate__super_shingles(run, here, sketched):
     assert int(row["super_shingles"]) >= 2
 
 
+def test_estimate__short_edit_sketches_are_said(run, here, sketched):
+    """They are not even looked at with a threshold."""
+    generator = random.Random(6)
+    long = " ".join(words(generator, 900))
+    sketched([long, long, "short", "texts", ""], "--kind", "edit")
+    for options in ((), ("--threshold", "0.9"), ("--min-significance", "3")):
+        command = ("estimate", "s.parquet", *options, "-o", "p.csv", "--overwrite")
+        assert run(*command).out.splitlines()[2] == (
+            "3 sketches of less than 20 symbols, of which nothing is estimated: a smaller "
+            "--compression tells more"
+        )
+        assert json.loads(run(*command, "--json").out)["short_sketches"] == 3
+    sketched(["short", "short"], "--kind", "edit")
+    outcome = run("estimate", "s.parquet", "--threshold", "0.5", "-o", "q.csv")
+    assert outcome.out.splitlines()[1].startswith("0 pairs with an estimated similarity >= 0.5")
+    assert outcome.out.splitlines()[2].startswith("2 sketches of less than 20 symbols")
+    assert "a lower --threshold" not in outcome.out
+
+
 def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):
     sketches = neardup.sketch(["a b c", "a b c", "x y z"], kind="smallest", ngram=1)
     sketches.write(tmp_path / "s.parquet")

@@ -156,7 +156,12 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")
     if summary["exact_copies"]:
         lines[-1] += f", {summary['exact_copies']:,} of exact copies"
-    if summary["unusable_pairs"]:
+    if summary["short_sketches"]:
+        lines.append(
+            f"{counted(summary['short_sketches'], 'sketch', 'sketches')} of less than 20 symbols, "
+            "of which nothing is estimated: a smaller --compression tells more"
+        )
+    elif summary["unusable_pairs"]:
         lines.append(
             f"{counted(summary['unusable_pairs'], 'pair')} of which a sketch has less than 20 "
             "samples: not enough information; a larger --size, or a smaller --modulus or "

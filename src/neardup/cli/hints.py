@@ -141,6 +141,7 @@ def hint_for_estimate(summary: dict[str, Any]) -> str:
         summary["pairs"]
         or summary["threshold"] is None
         or summary["unusable_pairs"]
+        or summary["short_sketches"]
         or sum(summary["documents"]) < 2
     ):
         return ""

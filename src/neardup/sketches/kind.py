@@ -262,6 +262,10 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate how similar pairs of rows are."""
 
+    def count_short(self, rows: RowsT) -> int:
+        """Count the rows from which nothing can be estimated, whatever they are compared with."""
+        return 0
+
     def places(self, rows: RowsT, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
         """Find where the shorter text of each pair lies in the longer one, as columns.
 

@@ -11,7 +11,13 @@ import pytest
 import neardup
 from neardup.errors import SketchFormatError
 from neardup.jobs.sketch.sketches import Sketches
-from neardup.sketches.digests import digest_texts, digest_tokens, no_digests, to_column
+from neardup.sketches.digests import (
+    RememberingTokenizer,
+    digest_texts,
+    digest_tokens,
+    no_digests,
+    to_column,
+)
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.oracles.hashing import mix
@@ -40,6 +46,17 @@ def test_digest_texts__by_definition():
         expected = [blake2b(s.encode(), digest_size=16, key=key).digest() for s in strings]
         column = pa.array(["before", *strings], pa.large_string()).slice(1)
         assert to_column(digest_texts(Texts.from_arrow(column), seed)).to_pylist() == expected
+
+
+def test_remembering_tokenizer__keeps_the_last_texts_only():
+    plain = make_shingle_scheme(ngram=1).tokenizer
+    kept = RememberingTokenizer(plain)
+    first, second = texts_of(["a b"]), texts_of(["c d e"])
+    for texts in (first, second, first):
+        found = kept.hash_tokens(texts)
+        assert found.values.tolist() == plain.hash_tokens(texts).values.tolist()
+        assert kept.hash_tokens(texts) is found
+    assert (kept.name, kept.is_bytewise) == (plain.name, plain.is_bytewise)
 
 
 @pytest.mark.parametrize("kind", KINDS)

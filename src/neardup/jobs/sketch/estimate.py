@@ -203,6 +203,7 @@ def estimate(
         "kind": own.kind,
         "documents": [each.n_documents for each in sides],
         "blocks": [None if each.blocks is None else len(each) for each in sides],
+        "short_sketches": collection.kind.count_short(collection.rows),
         "pairs": len(table),
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,

@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.runtime.runner import Runner
 from neardup.sketches.digests import digest_texts
-from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.estimate import LEAST_SYMBOLS, edit_estimates
 from neardup.sketches.edit.letters import pack_letters, unpack_letters
 from neardup.sketches.edit.place import place_inside
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme, edit_signatures
@@ -116,6 +116,10 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         }
         measures = {"edit": EstimatedShares(hits, longer, found.is_usable)}
         return PairEstimates(columns, measures, found.significances)
+
+    def count_short(self, rows: EditSignatures) -> int:
+        """Count the signatures of too few symbols."""
+        return int((np.diff(rows.offsets) < LEAST_SYMBOLS).sum())
 
     def places(self, rows: EditSignatures, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
         """Find where the shorter text of each pair lies in the longer one.

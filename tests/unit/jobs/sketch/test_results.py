@@ -110,6 +110,7 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
         "kind",
         "documents",
         "blocks",
+        "short_sketches",
         "pairs",
         "estimated_pairs",
         "unusable_pairs",
