@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterable, Mapping
+from urllib.parse import unquote
 
 from tests.archives import zip_of
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PAGE = "application/xhtml+xml"
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -70,3 +73,41 @@ def odt_of(
         ),
     ]
     return zip_of(items, method)
+
+
+def epub_of(
+    pages: Mapping[str, str],
+    order: Iterable[str] | None = None,
+    prolog: str = "",
+    encryption: str | None = None,
+    missing: str = "",
+    method: int = zipfile.ZIP_DEFLATED,
+) -> bytes:
+    """Return an e-book of the bodies of pages by their addresses, which are read in this order."""
+    opf = "http://www.idpf.org/2007/opf"
+    kinds = {name: "image/svg+xml" if name.endswith(".svg") else PAGE for name in pages}
+    items = "".join(
+        f'<item id="{name}" href="{name}" media-type="{kinds[name]}"/>' for name in pages
+    )
+    references = "".join(f'<itemref idref="{name}"/>' for name in (order or pages))
+    container = (
+        f'<container xmlns="{OASIS}:container"><rootfiles><rootfile full-path="OPS/book.opf"/>'
+        "</rootfiles></container>"
+    )
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": container,
+        "OPS/book.opf": (
+            f'<package xmlns="{opf}"><manifest>{items}</manifest><spine>{references}</spine>'
+            "</package>"
+        ),
+    }
+    if encryption is not None:
+        parts["META-INF/encryption.xml"] = encryption
+    for name, body in pages.items():
+        if name != missing:
+            parts[f"OPS/{unquote(name)}"] = (
+                f'{prolog}<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head>'
+                f"<body>{body}</body></html>"
+            )
+    return zip_of([(name, text.encode()) for name, text in parts.items()], method)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
-from neardup.files import docx, html, odt, pdf
+from neardup.files import docx, epub, html, odt, pdf
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
@@ -33,7 +33,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
 from neardup.files.warc import WarcSource
-from tests.documents import docx_of, odt_of
+from tests.documents import docx_of, epub_of, odt_of
 from tests.warcs import INFO, page, record
 
 Row = dict[str, str | None]
@@ -260,6 +260,11 @@ def open_document(rows: list[Row]) -> bytes:
     return odt_of(f"<text:p>{row['text']}</text:p>", method=ZIP_STORED)
 
 
+def e_book(rows: list[Row]) -> bytes:
+    [row] = rows
+    return epub_of({"a.xhtml": f"<p>{row['text']}</p>"}, method=ZIP_STORED)
+
+
 def pdf_document(rows: list[Row]) -> bytes:
     [row] = rows
     out = io.BytesIO()
@@ -400,6 +405,7 @@ CASES = [
     ),
     document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),
     document("a.odt", odt.extract, open_document, (b"to be spoilt", b"to be changed")),
+    document("a.epub", epub.extract, e_book, (b"to be spoilt", b"to be changed")),
     document("a.pdf", pdf.extract, pdf_document, (b"%PDF-", b"%PNG-")),
     Case(
         "a.html",

@@ -96,6 +96,7 @@ FORMATS = (
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
     FileFormat("docx", (".docx",), "neardup.files.docx"),
     FileFormat("odt", (".odt",), "neardup.files.odt"),
+    FileFormat("epub", (".epub",), "neardup.files.epub", extra="documents", package="selectolax"),
     FileFormat("pdf", (".pdf",), "neardup.files.pdf", extra="documents", package="pypdfium2"),
     FileFormat(
         "html",

@@ -31,7 +31,7 @@ PresetName = Literal["editions", "quotations", "rewording"]
 CutUnit = Literal["passages", "paragraphs", "lines"]
 Side = Literal["query", "doc"]
 
-DocumentFormat = Literal["docx", "odt", "pdf"]
+DocumentFormat = Literal["docx", "odt", "epub", "pdf"]
 TextFormat = (
     Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "html", "warc"]
     | DocumentFormat

@@ -167,11 +167,11 @@ def deduplicate(
         it is empty, an id is ``<file name>:<row number>``.
     input_format
         ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``html``, ``warc``,
-        ``docx``, ``odt`` or ``pdf``: what all files are read as, whatever their endings. ``auto``:
-        by ending; a file that is named and has another one is text, those of a folder are passed
-        over and counted in the summary. ``html``: texts are web pages, in the columns of tables
-        too, and data in memory; a file without the ending of a table is one page. ``bytes``: each
-        file is one document, whatever it holds, and its bytes are tokens.
+        ``docx``, ``odt``, ``epub`` or ``pdf``: what all files are read as, whatever their endings.
+        ``auto``: by ending; a file that is named and has another one is text, those of a folder are
+        passed over and counted in the summary. ``html``: texts are web pages, in the columns of
+        tables too, and data in memory; a file without the ending of a table is one page.
+        ``bytes``: each file is one document, whatever it holds, and its bytes are tokens.
     encoding
         Encoding of text, CSV, JSON and web pages, by its name in Python, such as ``latin-1``; None
         is what a page says of itself, else UTF-8.

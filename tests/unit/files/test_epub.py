@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from neardup.files.epub import extract
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.input_options import InputOptions
+from tests.archives import zip_of
+from tests.documents import epub_of
+
+PAGES = {
+    "text/one.xhtml": "<h1>One</h1><p>It was a <b>dark</b> night.</p>",
+    "text/two%20b.xhtml": "<p>Second<br/>page &amp; last&nbsp;one</p><script>no</script>",
+}
+TEXT = "One\n\nIt was a dark night.\nSecond\npage & last\N{NO-BREAK SPACE}one"
+
+
+def text_of(data: bytes, **options) -> str:
+    return extract(data, InputOptions(**options))
+
+
+def words(text: str) -> list[str]:
+    return text.replace("\N{NO-BREAK SPACE}", " ").split()
+
+
+def test_extract__pages_in_the_order_of_reading():
+    assert words(text_of(epub_of(PAGES))) == words(TEXT)
+    backwards = dict(reversed(PAGES.items()))
+    assert words(text_of(epub_of(backwards)))[:1] == ["Second"]
+
+
+def test_extract__what_is_no_page():
+    """Pictures, styles and pages that no one is to read are no text; a page counts once."""
+    pages = {**PAGES, "p.svg": "<svg/>"}
+    data = epub_of(pages, order=["text/one.xhtml", "p.svg", "none", "text/one.xhtml"])
+    assert words(text_of(data)) == words("One It was a dark night.")
+
+
+def test_extract__document_types():
+    """Pages have the type of XHTML, and entities of HTML; those of their own stay as they are."""
+    kind = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11.dtd">'
+    assert words(text_of(epub_of(PAGES, prolog=kind))) == words(TEXT)
+    lines = ['<!DOCTYPE html [<!ENTITY a0 "ha">']
+    lines += [f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10)]
+    bomb = epub_of({"a.xhtml": "<p>x &a9;</p>"}, prolog="".join([*lines, "]>"]))
+    assert len(text_of(bomb)) < 5_000
+
+
+def test_extract__alternative_texts():
+    data = epub_of({"a.xhtml": '<p>a <img src="x" alt="picture"/></p>'})
+    assert words(text_of(data)) == ["a"]
+    assert words(text_of(data, alternative_texts=True)) == ["a", "picture"]
+
+
+def test_extract__long_line():
+    assert text_of(epub_of({"a.xhtml": f"<p>{'x' * 1_000_000}</p>"})) == "x" * 1_000_000
+
+
+def encryption(path: str) -> str:
+    space = "http://www.w3.org/2001/04/xmlenc#"
+    return (
+        f'<encryption xmlns:e="{space}"><e:EncryptedData><e:CipherData><e:CipherReference '
+        f'URI="{path}"/></e:CipherData></e:EncryptedData></encryption>'
+    )
+
+
+def test_extract__encrypted_fonts_but_no_page():
+    data = epub_of(PAGES, encryption=encryption("OPS/fonts/a.otf"))
+    assert words(text_of(data)) == words(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"text", "not an e-book: File is not a zip file; get a full copy"),
+        (zip_of([("a", b"")]), "not an e-book: it has no META-INF/container.xml; get a full"),
+        (
+            zip_of([("META-INF/container.xml", b"<container/>")]),
+            "not an e-book: it does not say what its pages are; get a full copy",
+        ),
+        (
+            epub_of(PAGES, encryption=encryption("OPS/text/one.xhtml")),
+            "the book is encrypted, to be read with one program only; leave it out",
+        ),
+        (epub_of({"a.xhtml": "<p></p>"}), "no text in it; its pages may be images, whose text"),
+        (epub_of(PAGES, missing="text/one.xhtml"), "not an e-book: it has no OPS/text/one.xhtml"),
+    ],
+)
+def test_extract__what_cannot_be_read(data, message):
+    with pytest.raises(UnreadableFileError) as caught:
+        text_of(data)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_extract__damage(seed):
+    rng = random.Random(seed)
+    whole = epub_of(PAGES)
+    n_refused = 0
+    for number in range(100):
+        data = bytearray(whole)
+        for place in rng.sample(range(len(data)), 1 + number % 4):
+            data[place] = rng.randrange(256)
+        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
+        try:
+            text_of(bytes(data))
+        except UnreadableFileError:
+            n_refused += 1
+    assert n_refused
