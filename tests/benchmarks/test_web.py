@@ -27,7 +27,7 @@ def test_describe__counts_identical_and_mixed_clusters(labels, numbers, expected
 def test_made_pages__are_alike_as_they_say():
     """Mirrors have the bytes, new designs the words, of the first page; the others neither."""
     pages = make_pages(60, 7)
-    texts = [web.visible_text(page.html).split() for page in pages]
+    texts = [web.visible_text(page.html.encode()).split() for page in pages]
     first = {page.article: row for row, page in enumerate(pages) if page.origin == "first"}
     assert len(first) == 60
     for page, text in zip(pages, texts, strict=True):

@@ -11,7 +11,8 @@ import numpy as np
 import neardup
 from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.broder.made_pages import make_pages
-from benchmarks.papers.broder.visible import visible_text
+from neardup.files.extracted import UnreadableFileError
+from neardup.files.visibletext import visible_text
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 
@@ -39,7 +40,7 @@ def run_made(articles: int, seed: int) -> Row:
     """Cluster pages that are made up, by their source and by what is seen of it."""
     pages = make_pages(articles, seed)
     sources = [page.html for page in pages]
-    texts = [visible_text(source) for source in sources]
+    texts = [_seen(source) for source in sources]
     labels = {"source, exact": _spread(sources, exact_clusters), **_cluster_texts(texts)}
     numbers = {"source": _numbers(sources), "visible text": _numbers(texts)}
     first = {page.article: row for row, page in enumerate(pages) if page.origin == "first"}
@@ -70,10 +71,13 @@ def run_made(articles: int, seed: int) -> Row:
 
 
 def run_folders(folders: Sequence[Path], most: int | None) -> Row:
-    """Cluster the pages of folders; those with fewer words than a shingle are left out."""
+    """Cluster the pages of folders; those with fewer words than a shingle are left out.
+
+    So are those that are too much for the parser.
+    """
     paths = [path for folder in folders for path in sorted(folder.rglob("*.html"))[:most]]
     contents = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-    texts = [visible_text(source) for source in contents]
+    texts = [_seen(source) for source in contents]
     sizes = np.diff(SHINGLES.tokenizer.hash_tokens(make_texts(texts)).offsets)
     kept = np.flatnonzero(sizes >= WORDS).tolist()
     sources, texts = [contents[row] for row in kept], [texts[row] for row in kept]
@@ -94,6 +98,13 @@ def run_folders(folders: Sequence[Path], most: int | None) -> Row:
         "text_bytes": sum(len(text.encode()) for text in texts),
         "clusters": clusters,
     }
+
+
+def _seen(source: str) -> str:
+    try:
+        return visible_text(source.encode())
+    except UnreadableFileError:
+        return ""
 
 
 def _cluster_texts(texts: Sequence[str]) -> dict[str, Labels]:
