@@ -31,6 +31,7 @@ def cost(page: str, most: int = MUCH) -> tuple[int, int, int]:
         ("<b><b><b><b><b><p>", 5 + 1 + 3, 5),
         ("<font size=1><font size=2><p><p>", 2 + 2 + 4, 2),
         ("<b></b><p>", 2, 1),
+        (f"<font size={'1' * 2000}><p><p>", 1 + 2 * (1 + 1 + 3), 1),
     ],
 )
 def test_page_cost__elements_and_depth(page, elements, deepest):

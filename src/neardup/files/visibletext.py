@@ -18,8 +18,8 @@ from neardup.tables import Int64s, Uint64s
 MAX_PAGE_BYTES = 1 << 26
 """A longer page is refused: a parser needs up to a hundred times as much memory."""
 
-MAX_ELEMENTS = 1 << 22
-"""Most elements of a page; a parser makes some 150 bytes of each, so some 600 MB of all."""
+MAX_ELEMENTS = 1 << 21
+"""Most elements of a page; a parser makes 150 to 400 bytes of each, so up to 800 MB of all."""
 
 # No page of this length keeps a parser busy for a second, or needs 100 MB.
 _HARMLESS_BYTES = 1 << 14

@@ -34,6 +34,8 @@ _SHIFT = np.uint64(64 - _COUNTER_BITS)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 # A parser opens no more than so many equal ones anew.
 _MOST_EQUAL = 3
+# Each so many bytes of a tag that is opened anew count as an element, since they are copied.
+_HEAVY_BYTES = 512
 
 
 @inlined
@@ -92,6 +94,7 @@ def page_cost(
     depth: Int = 0
     deepest: Int = 0
     unclosed: Int = 0
+    heavy: Int = 0
     i: Int = 0
     while i < n and steps < most and elements < most:
         i = find_byte(data, i, LESS) + 1
@@ -129,8 +132,10 @@ def page_cost(
             if equal_tags[same] < _MOST_EQUAL:
                 equal_tags[same] += 1
                 unclosed += 1
+                # Its end tag would have to be found to take this back; such tags are rare.
+                heavy += (i - start) // _HEAVY_BYTES
         else:
-            elements += unclosed
+            elements += unclosed + heavy
         if not kind & FLAT:
             open_tags[place] += 1
             depth += 1

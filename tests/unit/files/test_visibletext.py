@@ -94,10 +94,11 @@ def elements(template: str, n: int) -> bytes:
         (b"<div></x>" * 100_000, "deep in others"),
         (b"<div>" * 20_000 + b"</p>" * 100_000, "deep in others"),
         (elements("<p><font size={}>", 5_000), f"more than {MAX_ELEMENTS:,} elements"),
+        (b"<font size=" + b"1" * 100_000 + b">" + b"<p>x" * 20_000, "elements"),
         (b"<br>" * 4_200_000, f"more than {MAX_ELEMENTS:,} elements"),
         (b"<a" + elements(" a{}", 40_000) + b">", "too many attributes"),
     ],
-    ids=["deep", "deep with strays", "ends", "formatting", "many", "attributes"],
+    ids=["deep", "deep with strays", "ends", "formatting", "long tags", "many", "attributes"],
 )
 def test_visible_text__bombs_are_refused_before_they_are_parsed(page, reason, monkeypatch):
     import selectolax.lexbor
