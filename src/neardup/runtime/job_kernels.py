@@ -147,6 +147,7 @@ KERNELS_OF = {
         "shingles.sort_sets",
         "folding.fold_texts",
         "tokens.hash_tokens",
+        "tokens.digest_tokens",
         "shingles.hash_shingles",
         "strings.hash_strings",
     ),
