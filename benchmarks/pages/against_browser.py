@@ -18,8 +18,8 @@ from benchmarks.pages.browser import shown_texts
 from benchmarks.pages.made import made_page
 from neardup.errors import NeardupError
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.pageencoding import page_in_utf8
-from neardup.files.visibletext import visible_text
+from neardup.files.pages.encoding import page_in_utf8
+from neardup.files.pages.visible_text import visible_text
 
 RESULTS = Path(__file__).with_name("results.json")
 _LEAST_BYTES, _MOST_BYTES = 2_000, 300_000

@@ -96,7 +96,7 @@ def test_memory__is_bounded(here, write_file):
     write_file("b.docx", docx_of("<w:p/>"))
     script = """
 import resource
-from neardup.files.docx import extract
+from neardup.files.office.docx import extract
 sizes = []
 for name in ("b.docx", "a.docx"):
     extract(open(name, "rb").read(), None)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.files.visibletext import _tables
+from neardup.files.pages.visible_text import _tables
 from neardup.kernels.page_cost import page_cost
 
 MUCH = 10**9

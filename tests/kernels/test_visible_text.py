@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.visibletext import _tables
+from neardup.files.pages.visible_text import _tables
 from neardup.kernels.visible_text import visible_text
 from tests.oracles import visible_text as oracle
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
-from neardup.files import docx, epub, html, odt, pdf
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
@@ -29,10 +28,12 @@ from neardup.files.input_options import InputOptions
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
+from neardup.files.office import docx, epub, odt, pdf
+from neardup.files.pages import html
+from neardup.files.pages.warc import WarcSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
-from neardup.files.warc import WarcSource
 from tests.documents import docx_of, epub_of, odt_of
 from tests.warcs import INFO, page, record
 

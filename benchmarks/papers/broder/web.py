@@ -12,7 +12,7 @@ import neardup
 from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.broder.made_pages import make_pages
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.visibletext import visible_text
+from neardup.files.pages.visible_text import visible_text
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 

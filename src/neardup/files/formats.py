@@ -94,19 +94,23 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
-    FileFormat("docx", (".docx",), "neardup.files.docx"),
-    FileFormat("odt", (".odt",), "neardup.files.odt"),
-    FileFormat("epub", (".epub",), "neardup.files.epub", extra="documents", package="selectolax"),
-    FileFormat("pdf", (".pdf",), "neardup.files.pdf", extra="documents", package="pypdfium2"),
+    FileFormat("docx", (".docx",), "neardup.files.office.docx"),
+    FileFormat("odt", (".odt",), "neardup.files.office.odt"),
+    FileFormat(
+        "epub", (".epub",), "neardup.files.office.epub", extra="documents", package="selectolax"
+    ),
+    FileFormat(
+        "pdf", (".pdf",), "neardup.files.office.pdf", extra="documents", package="pypdfium2"
+    ),
     FileFormat(
         "html",
         (".html", ".htm", ".xhtml"),
-        "neardup.files.html",
+        "neardup.files.pages.html",
         extra="pages",
         package="selectolax",
     ),
     FileFormat(
-        "warc", (".warc", ".wet"), "neardup.files.warc", extra="pages", package="selectolax"
+        "warc", (".warc", ".wet"), "neardup.files.pages.warc", extra="pages", package="selectolax"
     ),
     FileFormat("bytes", (), "neardup.files.bytefile"),
 )
@@ -207,7 +211,7 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
         and may not be.
     """
     if options.input_format == "html" and _is_table(name):
-        from neardup.files.htmlcolumns import HtmlColumnSource
+        from neardup.files.pages.columns import HtmlColumnSource
 
         as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
         return HtmlColumnSource(file_source(location, name, as_named), options)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.archives import is_archive, unpack
+from neardup.files.archives.unpack import is_archive, unpack
 from neardup.files.datasets import saved_rows
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable
 from neardup.files.input_options import InputOptions

@@ -126,7 +126,7 @@ def _in_memory(rows: Source, options: InputOptions) -> Source:
     """Return the source of rows in memory, whose texts may be HTML."""
     if options.input_format != "html":
         return rows
-    from neardup.files.htmlcolumns import HtmlColumnSource
+    from neardup.files.pages.columns import HtmlColumnSource
 
     return HtmlColumnSource(rows, options)
 

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.files.archives import ArchiveMember
+from neardup.files.archives.unpack import ArchiveMember
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.options import table
 from neardup.outputs.targets import Target

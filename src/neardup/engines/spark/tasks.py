@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.archives import ArchiveMember
+from neardup.files.archives.unpack import ArchiveMember
 from neardup.files.streams import Copied, is_remote
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import random
 import docx as python_docx
 import pytest
 
-from neardup.files.docx import extract
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
+from neardup.files.office.docx import extract
 from tests.archives import zip_of
 from tests.documents import docx_of, relationships, word_part
 
@@ -167,11 +167,11 @@ def test_extract__bombs(monkeypatch):
     laughs = docx_of(p(r("&a9;")), prolog="".join([*lines, "]>"]))
     with pytest.raises(UnreadableFileError, match="declares a document type"):
         text_of(laughs)
-    monkeypatch.setattr("neardup.files.package.MOST_XML_BYTES", 1_000_000)
+    monkeypatch.setattr("neardup.files.office.package.MOST_XML_BYTES", 1_000_000)
     with pytest.raises(UnreadableFileError, match="it has more than 0 MB of XML, as files made to"):
         text_of(docx_of(p() * 200_000))
     monkeypatch.undo()
-    monkeypatch.setattr("neardup.files.package.MAX_TEXT_BYTES", 1_000)
+    monkeypatch.setattr("neardup.files.office.package.MAX_TEXT_BYTES", 1_000)
     with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
         text_of(docx_of(p(r("x" * 1_001))))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Self
 
 from neardup.errors import NeardupError, ReadError
-from neardup.files.archivelimits import UNPACK, too_large
+from neardup.files.archives.limits import UNPACK, too_large
 from neardup.files.streams import InputStream, read_blocks
 
 # A name or comment may be long, but what describes a member is read into memory.

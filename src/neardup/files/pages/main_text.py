@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.visibletext import well_formed
+from neardup.files.pages.visible_text import well_formed
 
 MAX_MAIN_BYTES = 1 << 24
 """A longer page is refused: rules of main texts are slow, some MB a second."""

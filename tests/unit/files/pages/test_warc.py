@@ -10,11 +10,11 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files import warcrecords
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
+from neardup.files.pages import records as warc_records
+from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
-from neardup.files.warc import WarcSource
 from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record
 
 A = page("http://a/", b"<p>one", number=1)
@@ -158,14 +158,14 @@ def test_warc__page_that_cannot_be_read_is_a_bad_row(make_file, body, header, re
 
 
 def test_warc__compressed_bomb(make_file, monkeypatch):
-    monkeypatch.setattr(warcrecords, "MAX_PAGE_BYTES", 1000)
+    monkeypatch.setattr(warc_records, "MAX_PAGE_BYTES", 1000)
     for codec in ("gzip", "br", "zstd"):
         name = {"br": "brotli"}.get(codec, codec)
         body = pa.Codec(name).compress(b"<br>" * 1_000_000).to_pybytes()
         data = page("http://a/", body, f"Content-Encoding: {codec}")
-        fields = warcrecords.read_header(data[: warcrecords.end_of_header(data)])
-        content = data[warcrecords.end_of_header(data) :]
-        assert len(warcrecords.payload_of(fields, content).page) == 1001
+        fields = warc_records.read_header(data[: warc_records.end_of_header(data)])
+        content = data[warc_records.end_of_header(data) :]
+        assert len(warc_records.payload_of(fields, content).page) == 1001
 
 
 @pytest.mark.parametrize("size", [50, 1 << 20])

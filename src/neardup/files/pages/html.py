@@ -9,9 +9,9 @@ from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.compression import suffix_below
 from neardup.files.encodings import encoding_by_mark
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.pageencoding import page_in_utf8
-from neardup.files.visibletext import MAX_PAGE_BYTES, need_parser, visible_text
-from neardup.files.xhtml import as_html
+from neardup.files.pages.encoding import page_in_utf8
+from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visible_text
+from neardup.files.pages.xhtml import as_html
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions
@@ -81,7 +81,7 @@ def text_of_html(page: bytes, options: InputOptions) -> str:
     """
     if options.main_text:
         # Takes a second to import, and only some runs need it.
-        from neardup.files.maintext import main_text
+        from neardup.files.pages.main_text import main_text
 
         return main_text(page)
     return visible_text(page, alternative_texts=options.alternative_texts)

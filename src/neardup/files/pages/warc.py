@@ -16,15 +16,9 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttable
-from neardup.files.html import OPTIONS, page_text
-from neardup.files.pageencoding import page_in_utf8
-from neardup.files.problems import Problems
-from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
-from neardup.files.rawsource import RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.streams import OutputStream
-from neardup.files.visibletext import MAX_PAGE_BYTES, need_parser
-from neardup.files.warcrecords import (
+from neardup.files.pages.encoding import page_in_utf8
+from neardup.files.pages.html import OPTIONS, page_text
+from neardup.files.pages.records import (
     HEADER_BYTES,
     PAGE_TYPES,
     end_of_header,
@@ -32,6 +26,12 @@ from neardup.files.warcrecords import (
     payload_of,
     read_header,
 )
+from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser
+from neardup.files.problems import Problems
+from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
+from neardup.files.rawsource import RawSource
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts

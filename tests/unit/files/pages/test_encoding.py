@@ -5,7 +5,7 @@ import time
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.pageencoding import page_in_utf8
+from neardup.files.pages.encoding import page_in_utf8
 
 
 def meta(label: str) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
-from neardup.files.archivelimits import UNPACK
+from neardup.files.archives.limits import UNPACK
 from neardup.files.streams import open_random, reading
 
 # The first bit of a member's flags.

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, Self
 
 from neardup.errors import InvalidInputError, WriteError
-from neardup.files.archivelimits import MOST_MEMBERS, UNPACK, most_bytes, too_large, too_many
+from neardup.files.archives.limits import MOST_MEMBERS, UNPACK, most_bytes, too_large, too_many
 from neardup.files.compression import COMPRESSIONS, ending_of
 from neardup.files.input_options import InputOptions
 from neardup.files.streams import Copied, is_remote, reading
@@ -167,10 +167,10 @@ def _members_of(archive: str, limit: int) -> AbstractContextManager[Iterator[Mem
     """Open an archive; its members come in its order."""
     ending = ending_of(archive)
     if ending in ZIP_ENDINGS:
-        from neardup.files.ziparchive import zip_members
+        from neardup.files.archives.zip import zip_members
 
         return zip_members(archive)
-    from neardup.files.tararchive import tar_members
+    from neardup.files.archives.tar import tar_members
 
     return tar_members(archive, TAR_ENDINGS[ending], limit)
 

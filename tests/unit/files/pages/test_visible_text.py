@@ -8,9 +8,9 @@ import time
 import pytest
 
 from neardup.errors import MissingExtraError
-from neardup.files import visibletext
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.visibletext import MAX_ELEMENTS, need_parser, visible_text
+from neardup.files.pages import visible_text as module
+from neardup.files.pages.visible_text import MAX_ELEMENTS, need_parser, visible_text
 
 CHROMIUM = [
     ("<div>a<br></div><div>b</div>", "a\n\nb"),
@@ -109,7 +109,7 @@ def test_visible_text__bombs_are_refused_before_they_are_parsed(page, reason, mo
 
 
 def test_visible_text__too_long_a_page(monkeypatch):
-    monkeypatch.setattr(visibletext, "MAX_PAGE_BYTES", 20_000)
+    monkeypatch.setattr(module, "MAX_PAGE_BYTES", 20_000)
     with pytest.raises(UnreadableFileError, match="longer than"):
         visible_text(b"<p>" + b"x" * 20_000)
 
@@ -135,6 +135,6 @@ def test_visible_text__much_of_what_is_not_closed(page):
 
 def test_need_parser__names_the_extra(monkeypatch):
     need_parser(main_text=True)
-    monkeypatch.setattr(visibletext, "find_spec", lambda name: None)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=re.escape("neardup[pages]")):
         need_parser()

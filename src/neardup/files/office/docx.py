@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.package import Events, Package, TextWriter
+from neardup.files.office.package import Events, Package, TextWriter
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions

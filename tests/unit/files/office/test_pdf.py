@@ -13,10 +13,11 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from neardup.errors import MissingExtraError
-from neardup.files import formats, pdf, pdfpages
+from neardup.files import formats
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
-from neardup.files.pdf import extract
+from neardup.files.office import pdf, pdf_pages
+from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
 
 
@@ -107,7 +108,7 @@ def test_extract__what_cannot_be_read(data, message):
 
 
 def test_extract__too_much_text(monkeypatch):
-    monkeypatch.setattr("neardup.files.pdf.MAX_TEXT_BYTES", 10)
+    monkeypatch.setattr("neardup.files.office.pdf.MAX_TEXT_BYTES", 10)
     with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
         text_of(TWO)
 
@@ -144,7 +145,7 @@ def forms_within_forms(depth: int) -> bytes:
 
 def test_extract__bomb_of_time(monkeypatch):
     assert "a" in text_of(forms_within_forms(1))
-    monkeypatch.setattr(pdfpages, "MOST_SECONDS", 1)
+    monkeypatch.setattr(pdf_pages, "MOST_SECONDS", 1)
     message = r"^PDFium failed on it, or would take more than 1 s or 2048 MB; leave it out, or conv"
     with pytest.raises(UnreadableFileError, match=message):
         text_of(forms_within_forms(9))
@@ -161,7 +162,7 @@ def test_extract__bomb_of_memory(monkeypatch):
     canvas.drawText(line)
     canvas.save()
     assert len(out.getvalue()) < 100_000
-    monkeypatch.setattr(pdfpages, "MOST_MEMORY", 400 << 20)
+    monkeypatch.setattr(pdf_pages, "MOST_MEMORY", 400 << 20)
     with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it, or would take more than"):
         text_of(out.getvalue())
     assert text_of(TWO) == "One two three\nfour é\nfive"
@@ -180,7 +181,7 @@ def test_extract__process_that_was_killed():
 def test_processes__end_with_the_program(tmp_path):
     (tmp_path / "a.pdf").write_bytes(TWO)
     code = (
-        "import sys\nfrom neardup.files import pdf\n"
+        "import sys\nfrom neardup.files.office import pdf\n"
         "print(len(pdf.extract(open(sys.argv[1], 'rb').read(), None)))\n"
         "print(*[reader._process.pid for part in pdf._idle.values() for reader in part])"
     )

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.input_options import InputOptions
-from neardup.files.package import Events, Package, TextWriter
+from neardup.files.office.package import Events, Package, TextWriter
 
 _KIND = "an e-book"
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
@@ -40,7 +40,7 @@ def extract(data: bytes, options: InputOptions) -> str:
         If it is none, damaged, encrypted, without any text, or larger than limits allow.
     """
     # The parser of pages is loaded only by runs that meet one.
-    from neardup.files.html import page_text
+    from neardup.files.pages.html import page_text
 
     package = Package(data, _KIND)
     as_written = InputOptions(alternative_texts=options.alternative_texts)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.files.extracted import extract_texts, uncuttable
-from neardup.files.html import OPTIONS, text_of_html
+from neardup.files.pages.html import OPTIONS, text_of_html
+from neardup.files.pages.visible_text import need_parser
 from neardup.files.problems import Problems
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
-from neardup.files.visibletext import need_parser
 
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError

@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
-from neardup.files import archivelimits, archives, tararchive
-from neardup.files.archives import ARCHIVE_ENDINGS, ArchiveMember
+from neardup.files.archives import limits, tar
+from neardup.files.archives import unpack as unpacking
+from neardup.files.archives.unpack import ARCHIVE_ENDINGS, ArchiveMember
 from neardup.files.destinations import LocalDestination
 from neardup.files.input_options import InputOptions
 from neardup.files.parquet import ParquetSource
@@ -179,13 +180,13 @@ def test_names__of_windows(ending, monkeypatch):
     items = [("x\\a.txt", b""), ("C:\\b.txt", b""), ("..\\..\\C:c.txt", b"")]
     put(f"A{ending}", archive_of(ending, items))
     assert names(f"A{ending}") == ["C:/b.txt", "C:c.txt", "x/a.txt"]
-    assert [archives._plain_name(name, "") for name, _ in items] == [
+    assert [unpacking._plain_name(name, "") for name, _ in items] == [
         "x/a.txt",
         "C:/b.txt",
         "C:c.txt",
     ]
-    monkeypatch.setattr(archives.os, "name", "nt")
-    assert [archives._plain_name(name, "") for name, _ in items] == ["x/a.txt", "b.txt", "c.txt"]
+    monkeypatch.setattr(unpacking.os, "name", "nt")
+    assert [unpacking._plain_name(name, "") for name, _ in items] == ["x/a.txt", "b.txt", "c.txt"]
 
 
 def test_names__that_are_not_unicode():
@@ -297,7 +298,7 @@ def test_copies__go_with_the_sources(ending, temporary):
 @every_kind
 def test_copies__go_when_there_is_an_error(ending, temporary, monkeypatch):
     put(f"A{ending}", archive_of(ending, ITEMS))
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 1)
     for _ in range(2):
         with pytest.raises(InvalidInputError):
             resolve_paths([f"A{ending}"])
@@ -322,21 +323,21 @@ def test_copies__on_a_full_disk(ending, monkeypatch):
 @every_kind
 def test_limits__of_members(ending, monkeypatch):
     put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
-    for module in (archives, archivelimits):
+    for module in (unpacking, limits):
         monkeypatch.setattr(module, "MOST_MEMBERS", 13)
     with pytest.raises(
         InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
     ):
         resolve_paths([f"A{ending}"])
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 14)
+    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 14)
     assert len(resolve_paths([f"A{ending}"])) == 3
 
 
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".tar"])
 def test_limits__of_size(ending, monkeypatch):
     """A bomb is noticed when so much has been unpacked, also of what is passed over in a tar."""
-    monkeypatch.setattr(archivelimits, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(archivelimits, "MOST_TIMES", 10)
+    monkeypatch.setattr(limits, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(limits, "MOST_TIMES", 10)
     for size, name in ((3_000_000, "a.txt"), (3_000_000, "a.md"), (80_000, "a.txt")):
         put(f"A{ending}", archive_of(ending, [("0.txt", b"x"), (name, bytes(size))]))
         if size < 100_000 or (ending == ".zip" and name == "a.md"):
@@ -351,8 +352,8 @@ def test_limits__of_size(ending, monkeypatch):
 
 def test_limits__are_ten_members_that_share_their_data(monkeypatch):
     """Entries of a zip may all point at the same bytes."""
-    monkeypatch.setattr(archivelimits, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(archivelimits, "MOST_TIMES", 1)
+    monkeypatch.setattr(limits, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(limits, "MOST_TIMES", 1)
     whole = zip_of([(f"{i}.txt", os.urandom(20_000)) for i in range(9)], zipfile.ZIP_STORED)
     put("a.zip", whole)
     assert len(resolve_paths(["a.zip"])) == 9
@@ -377,7 +378,7 @@ def test_limits__of_a_description(monkeypatch):
     with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
         file.addfile(about)
     assert names("a.tar") == ["a.txt"]
-    monkeypatch.setattr(tararchive, "_MOST_HEADER_BYTES", 2_000_000)
+    monkeypatch.setattr(tar, "_MOST_HEADER_BYTES", 2_000_000)
     with pytest.raises(
         ReadError, match=r"^a\.tar: not a valid tar archive: a member's description"
     ):
@@ -393,7 +394,7 @@ def test_limits__of_a_sparse_file(monkeypatch):
         file.write(b"end")
     assert os.system("tar --sparse -cf a.tar a.txt") == 0
     assert os.path.getsize("a.tar") < 100_000
-    monkeypatch.setattr(archivelimits, "MOST_BYTES", 20_000_000)
+    monkeypatch.setattr(limits, "MOST_BYTES", 20_000_000)
     with pytest.raises(
         InvalidInputError, match=r"^a\.tar: the archive unpacks to more than 20,000,"
     ):

@@ -8,7 +8,7 @@ import pytest
 
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
-from neardup.files.odt import extract
+from neardup.files.office.odt import extract
 from tests.archives import zip_of
 from tests.documents import odt_of
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files import maintext
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.maintext import main_text
+from neardup.files.pages import main_text as module
+from neardup.files.pages.main_text import main_text
 
 ARTICLE = " ".join(f"This is sentence {i} of an article about rivers and towns." for i in range(30))
 PAGE = f"""<!DOCTYPE html><html><head><title>A title</title></head><body>
@@ -28,7 +28,7 @@ def test_main_text__none(page):
 def test_main_text__too_long_or_deep(monkeypatch):
     with pytest.raises(UnreadableFileError, match="deep in others"):
         main_text(b"<div>" * 100_000 + b"x")
-    monkeypatch.setattr(maintext, "MAX_MAIN_BYTES", 9)
+    monkeypatch.setattr(module, "MAX_MAIN_BYTES", 9)
     with pytest.raises(UnreadableFileError, match="too long for its main text"):
         main_text(b"<p>1234567")
 

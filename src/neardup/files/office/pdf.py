@@ -14,15 +14,15 @@ import sys
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from neardup.files import pdfpages
 from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
-from neardup.files.pdfpages import LENGTH, LIMITS
+from neardup.files.office import pdf_pages
+from neardup.files.office.pdf_pages import LENGTH, LIMITS
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions
 
 _KIND = "a PDF document"
-_SERVE = "from neardup.files.pdfpages import serve; serve()"
+_SERVE = "from neardup.files.office.pdf_pages import serve; serve()"
 
 # Processes that have nothing to do, by the process that began them: a fork has none.
 _idle: dict[int, list[_Reader]] = {}
@@ -69,7 +69,7 @@ class _Reader:
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None
         assert answers is not None
-        limits = LIMITS.pack(pdfpages.MOST_SECONDS, pdfpages.MOST_MEMORY, MAX_TEXT_BYTES)
+        limits = LIMITS.pack(pdf_pages.MOST_SECONDS, pdf_pages.MOST_MEMORY, MAX_TEXT_BYTES)
         try:
             requests.write(limits + LENGTH.pack(len(data)))
             requests.write(data)
@@ -79,8 +79,8 @@ class _Reader:
         except (OSError, EOFError):
             self.stop()
             message = (
-                f"PDFium failed on it, or would take more than {pdfpages.MOST_SECONDS} s or "
-                f"{pdfpages.MOST_MEMORY >> 20} MB; leave it out, or convert it to text first"
+                f"PDFium failed on it, or would take more than {pdf_pages.MOST_SECONDS} s or "
+                f"{pdf_pages.MOST_MEMORY >> 20} MB; leave it out, or convert it to text first"
             )
             raise UnreadableFileError(message) from None
         if length < 0:

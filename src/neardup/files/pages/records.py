@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.visibletext import MAX_PAGE_BYTES
+from neardup.files.pages.visible_text import MAX_PAGE_BYTES
 
 HEADER_BYTES = 1 << 16
 """Longest header of a record, or of an answer of a server, that is read."""

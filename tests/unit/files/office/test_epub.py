@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from neardup.files.epub import extract
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
+from neardup.files.office.epub import extract
 from tests.archives import zip_of
 from tests.documents import epub_of
 

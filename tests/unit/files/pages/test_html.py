@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from neardup.errors import InvalidInputError, MissingExtraError
-from neardup.files import visibletext
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
+from neardup.files.pages import visible_text as module
+from neardup.files.pages.xhtml import as_html
 from neardup.files.rows import ColumnNames
-from neardup.files.xhtml import as_html
 
 
 def text_of(path, **options) -> str:
@@ -61,7 +61,7 @@ def test_html__what_is_no_page_is_a_bad_row(make_file, data, reason):
 
 
 def test_html__needs_the_extra(make_file, monkeypatch):
-    monkeypatch.setattr(visibletext, "find_spec", lambda name: None)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pip install 'neardup"):
         text_of(make_file("a.html", b""))
 

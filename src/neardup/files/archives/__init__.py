@@ -1,0 +1,1 @@
+"""Archives, whose members are read like the files of a folder."""
