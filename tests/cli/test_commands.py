@@ -132,6 +132,8 @@ def test_commands__same_options():
     against = {"against", "against_text_column", "against_id_column", "add"}
     only = {"output", "pairs", "clusters", "method", "audit", *against}
     only |= {"output_format", "overwrite", "engine", "work", "fresh"}
+    # A plan weighs shingles by its sample.
+    only |= {"idf_from"}
     assert dedup.keys() - plan.keys() == only
     planned = {"documents", "input_size", "executors", "executor_cores"}
     assert plan.keys() - dedup.keys() == planned
