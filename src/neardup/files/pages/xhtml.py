@@ -9,7 +9,8 @@ _VOID = frozenset(b"area base br col embed hr img input link meta param source t
 _EMPTY = re.compile(
     rb"""<([A-Za-z][\w:.-]*+)((?:\s++[^\s=/>"'<]++(?:\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))?+)*+)\s*+/>"""
 )
-_CDATA = re.compile(rb"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+# One without an end goes on to that of the page, so that nobody looks for it again and again.
+_CDATA = re.compile(rb"<!\[CDATA\[(?:(.*?)\]\]>|.*+)", re.DOTALL)
 
 
 def as_html(page: bytes) -> bytes:
@@ -26,4 +27,6 @@ def _with_end_tag(match: re.Match[bytes]) -> bytes:
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:
+    if match[1] is None:
+        return match[0]
     return match[1].replace(b"&", b"&amp;").replace(b"<", b"&lt;")
