@@ -46,7 +46,7 @@ _BY_LABEL = {
     **dict.fromkeys(("utf-16", "utf-16le", "utf-16be", "utf-32", "unicode", "ucs-2"), "utf-8"),
 }
 # Python's codecs that no page is written in, or that browsers refuse.
-_NO_TEXT = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7", "mbcs", "oem")
+_NO_TEXT = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-7", "mbcs", "oem")
 _LABEL_LENGTH = 40
 
 

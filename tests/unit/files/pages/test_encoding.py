@@ -68,7 +68,10 @@ def test_page_in_utf8__says_nothing():
     assert page_in_utf8(b"ab\xe9", chosen="latin-1") == "abé".encode()
 
 
-NO_LABELS = ["nonsense", "base64", "rot13", "zip", "undefined", "utf-7", "\xe9", "x" * 99]
+NO_LABELS = [
+    *("nonsense", "base64", "rot13", "zip", "undefined", "\xe9", "x" * 99),
+    *("utf-7", "idna", "punycode", "unicode_escape", "raw-unicode-escape"),
+]
 
 
 @pytest.mark.parametrize("label", NO_LABELS)
