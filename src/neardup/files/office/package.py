@@ -1,8 +1,9 @@
 """Documents that are zip files of XML, as office programs and e-book makers write them.
 
-XML is read as a stream of events by expat, which needs no more memory for a deep or long document
-than for another, and is stopped where a document type is declared in the file itself: entities are
-declared there, and with them bombs made of a few lines. Other files are never looked at.
+XML is read as a stream of events by expat, which needs no more memory for a long document than for
+another, and is stopped where elements are too deep in others, or where a document type is declared
+in the file itself: entities are declared there, and with them bombs made of a few lines. Other
+files are never looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from neardup.files.extracted import MAX_TEXT_BYTES, UnreadableFileError
 MOST_XML_BYTES = 1 << 28
 """XML of one document, unpacked."""
 
-_PIECE = 1 << 16
+MOST_LEVELS = 1 << 20
+"""Elements within each other; of each that is open expat keeps a hundred bytes and more."""
+
+# Of a long tag expat looks through all that it has each time there is another piece of it.
+_PIECE = 1 << 22
 _ENCRYPTED = 1
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGE = (
@@ -93,8 +98,22 @@ class Package:
         """
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
-        parser.StartElementHandler = events.start
-        parser.EndElementHandler = events.end
+        level = 0
+
+        def start(name: str, attributes: Mapping[str, str]) -> None:
+            nonlocal level
+            level += 1
+            if level > MOST_LEVELS:
+                message = f"XML in it has elements {MOST_LEVELS:,} deep in others; leave it out"
+                raise UnreadableFileError(message)
+            events.start(name, attributes)
+
+        def end(name: str) -> None:
+            nonlocal level
+            level -= 1
+            events.end(name)
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = events.text
         parser.StartDoctypeDeclHandler = self._refuse_declaration
         try:

@@ -171,6 +171,8 @@ def test_extract__bombs(monkeypatch):
     with pytest.raises(UnreadableFileError, match="it has more than 0 MB of XML, as files made to"):
         text_of(docx_of(p() * 200_000))
     monkeypatch.undo()
+    with pytest.raises(UnreadableFileError, match="has elements 1,048,576 deep in others; leave"):
+        text_of(docx_of("<a>" * 1_100_000))
     monkeypatch.setattr("neardup.files.office.package.MAX_TEXT_BYTES", 1_000)
     with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
         text_of(docx_of(p(r("x" * 1_001))))
