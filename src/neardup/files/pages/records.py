@@ -25,6 +25,9 @@ _LINE = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*?)[ \t\r]*$"
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s\"';]+)", re.IGNORECASE)
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
+# Servers use one or two, each of which may make a page as long as pages may be.
+_MOST_CODINGS = 4
+
 _WINDOW = {"gzip": 31, "x-gzip": 31, "deflate": 47}
 
 
@@ -61,7 +64,11 @@ class Payload:
         data = self.data
         if self.headers.get("transfer-encoding", "").lower() == "chunked":
             data = _without_chunks(data)
-        for coding in reversed(self.headers.get("content-encoding", "").lower().split(",")):
+        codings = self.headers.get("content-encoding", "").lower().split(",")
+        if len(codings) > _MOST_CODINGS:
+            message = f"it was sent in more than {_MOST_CODINGS} codings; leave it out"
+            raise UnreadableFileError(message)
+        for coding in reversed(codings):
             data = _decompressed(data, coding.strip())
         return data
 

@@ -144,6 +144,7 @@ def test_warc__options(make_file):
         (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "not valid such data"),
         (b"nonsense", "Content-Encoding: br", "not valid such data"),
         (b"x", "Content-Encoding: exi", "the coding 'exi', which is not known"),
+        (b"x", "Content-Encoding: " + "gzip," * 9, "it was sent in more than 4 codings"),
         (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "chunks in which the page was sent"),
         (b"\xe9", "X: y", "says no encoding"),
         (b"<div>" * 100_000, "X: y", "deep in others"),
