@@ -81,7 +81,7 @@ def extract(data: bytes, options: InputOptions) -> str:
 
 
 def _targets(package: Package, part: str, kind: str) -> list[str]:
-    """Return the parts that stand to another one, or to the package, in a relationship."""
+    """Return the parts that stand to another one, or to the package, in a relationship, once."""
     folder, name = posixpath.split(part)
     listed = posixpath.join(folder, "_rels", f"{name}.rels")
     if not package.has(listed):
@@ -89,7 +89,7 @@ def _targets(package: Package, part: str, kind: str) -> list[str]:
     relationships = _Relationships(kind)
     package.parse(listed, relationships)
     paths = [posixpath.normpath(posixpath.join("/", folder, t)) for t in relationships.targets]
-    return [path.lstrip("/") for path in paths]
+    return list(dict.fromkeys(path.lstrip("/") for path in paths))
 
 
 class _Relationships(Events):

@@ -93,6 +93,17 @@ def test_extract__notes_come_behind():
     assert text_of(docx_of(p(r("body")), notes)) == "body\nfirst\nsecond"
 
 
+def test_extract__notes_that_are_named_twice_come_once():
+    named_twice = relationships(**{"footnotes": "footnotes.xml", "x/footnotes": "./footnotes.xml"})
+    parts = [
+        ("_rels/.rels", relationships(officeDocument="word/document.xml")),
+        ("word/document.xml", word_part(f"<w:body>{p(r('body'))}</w:body>")),
+        ("word/_rels/document.xml.rels", named_twice),
+        ("word/footnotes.xml", word_part(f"<w:footnote>{p(r('note'))}</w:footnote>", "footnotes")),
+    ]
+    assert text_of(zip_of([(name, text.encode()) for name, text in parts])) == "body\nnote"
+
+
 def test_extract__strict_variant():
     data = docx_of(p(r("a")))
     strict = "http://purl.oclc.org/ooxml/wordprocessingml/main"
