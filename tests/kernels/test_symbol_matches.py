@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import accumulate, product
 
 import numpy as np
@@ -91,6 +92,18 @@ def test_signature_distances__of_very_different_lengths():
     signatures = [long, long[1000:1010], [], long[::400], [long[-1], long[0]]]
     pairs = [(a, b) for a, b in product(range(5), repeat=2) if (a, b) != (0, 0)]
     assert check_distances(signatures, pairs) == len(pairs)
+
+
+def test_signature_distances__of_long_signatures_of_one_symbol_are_left_to_others():
+    """No place is a match, as one is the beginning of the other; to see that takes the square."""
+    pairs = np.zeros(1, np.int64), np.ones(1, np.int64)
+    found = np.full(1, -7, np.int64)
+    for size, expected in [(60, 60), (50_000, symbol_matches.UNKNOWN)]:
+        signatures = [[8] * size, [8] * (2 * size)]
+        start = time.process_time()
+        symbol_matches.signature_distances(*lay_out(signatures), *pairs, found)
+        assert found[0] == expected
+    assert time.process_time() - start < 2
 
 
 def test_signature_distances__of_nothing():

@@ -13,6 +13,10 @@ _SPREAD = np.uint32(0x9E3779B1)
 _ROOM_BITS = np.int64(4)
 _32, _64 = np.int64(32), np.int64(64)
 
+# Places of the table's lists that are looked at for a pair: so many, and so many for each symbol.
+# Nearly all pairs take less than one for each; those of few different symbols would take the square.
+_LEAST_STEPS, _STEPS = np.int64(4096), np.int64(4)
+
 # Distances are found from so many matches at most: their work grows with the square.
 MOST_MATCHES = 64
 # What becomes of the distance of a pair with more of them.
@@ -41,7 +45,8 @@ def list_matches(
 ) -> np.int64:
     """List where symbols of two stretches are equal; gives their number, or one too many.
 
-    In ascending order of the right places; of equal ones the left places descend. Both are counted
+    One too many also where there may be fewer, but it would take long to find them. They are in
+    ascending order of the right places; of equal ones the left places descend. Both are counted
     from the beginnings of the stretches, places in the table from 1 at ``table_start``.
     """
     n_candidates = np.int64(0)
@@ -49,11 +54,14 @@ def list_matches(
         # Written in any case, and kept or written over: no branch to be guessed wrong.
         candidates[np.uint64(n_candidates)] = np.int64(j)
         n_candidates += np.int64(heads[_place(symbols[j], shift)] != 0)
-    n = np.int64(0)
+    n, left_steps = np.int64(0), _LEAST_STEPS + _STEPS * (right_stop - right_start)
     for c in range(n_candidates):
         j = candidates[c]
         number = np.int64(heads[_place(symbols[j], shift)])
         while number != 0:
+            if left_steps == 0:
+                return np.int64(MOST_MATCHES + 1)
+            left_steps -= 1
             i = table_start + number - 1
             if left_start <= i < left_stop and symbols[i] == symbols[j]:
                 if n == MOST_MATCHES:
