@@ -14,7 +14,7 @@ _ROOM_BITS = np.int64(4)
 _32, _64 = np.int64(32), np.int64(64)
 
 # Places of the table's lists that are looked at for a pair: so many, and so many for each symbol.
-# Nearly all pairs take less than one for each; those of few different symbols would take the square.
+# Nearly all pairs take less than one each; those of few different symbols would take the square.
 _LEAST_STEPS, _STEPS = np.int64(4096), np.int64(4)
 
 # Distances are found from so many matches at most: their work grows with the square.
