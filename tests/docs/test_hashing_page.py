@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import struct
 from collections import Counter
@@ -295,3 +296,14 @@ def test_hashing_page__edit_signatures():
         found = edit_signatures(text_lists(text), scheme, with_positions=True)
         pairs = zip(found.positions.tolist(), found.symbols.tolist(), strict=True)
         assert list(pairs) == expected
+
+
+def test_hashing_page__chance_of_a_collision():
+    [rows] = tables("docs/hashing.md", "Shorter fingerprints")
+    assert [int(bits) for bits, _, _ in rows] == [32, 40, 64]
+    for bits, share, one_in in rows:
+        chance = -math.expm1(10_000 * 9_999 / 2 * math.log1p(-(2.0 ** -int(bits))))
+        assert float(share) == pytest.approx(chance, rel=0.05)
+        assert int(one_in.removeprefix("1 in ").replace(",", "")) == pytest.approx(
+            1 / chance, rel=0.02
+        )

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from neardup.tables import TokenLists
-from neardup.text.fingerprints import collision_probability
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
 
 SHINGLES, SEEDS, SIGMAS = 60_000, 40, 4.5
@@ -33,20 +32,3 @@ def test_shingle_lists__collisions_of_32_bits(fingerprint):
         found += SHINGLES - len(np.unique(values))
     # Numbers of rare events are Poisson distributed.
     assert abs(found - SEEDS * expected) <= SIGMAS * math.sqrt(SEEDS * expected)
-
-
-@pytest.mark.parametrize(("n", "bits"), [(5_000, 24), (100, 12), (2, 8)])
-def test_collision_probability__as_counted(n, bits):
-    generator = np.random.default_rng(n)
-    trials = 2_000
-    draws = generator.integers(0, 2**bits, (trials, n))
-    draws.sort(axis=1)
-    found = (np.diff(draws, axis=1) == 0).any(axis=1).mean()
-    p = collision_probability(n, bits)
-    assert abs(found - p) <= SIGMAS * math.sqrt(p * (1 - p) / trials) + n**3 / 2 ** (2 * bits)
-
-
-def test_collision_probability__of_nothing_and_few():
-    assert collision_probability(0) == collision_probability(1) == 0
-    assert collision_probability(2, 32) == pytest.approx(2**-32)
-    assert collision_probability(10_000) == pytest.approx(2.7e-12, rel=0.01)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,13 +55,3 @@ def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
         return lists
     values: Uint64s = mix_words(lists.values >> np.uint64(64 - bits))
     return ShingleLists(values, lists.offsets)
-
-
-def collision_probability(n_shingles: int, bits: int = 64) -> float:
-    """Return the chance that any two of some different shingles have the same fingerprint.
-
-    About n^2 / 2^(bits + 1) where that is small. Each collision within or between two documents
-    changes their resemblance by about one in the number of shingles that they have together.
-    """
-    pairs = n_shingles * (n_shingles - 1) / 2
-    return -math.expm1(pairs * math.log1p(-(2.0**-bits)))
