@@ -201,6 +201,12 @@ def open_random(location: str) -> Any:
         return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
 
 
+def open_seekable(location: str) -> Any:
+    """Open an uncompressed file or URL as ``zipfile`` needs it: one that seeks as Python's do."""
+    with reading(location):
+        return _open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
+
+
 def file_size(location: str) -> int | None:
     """Return the bytes that a local file has on disk; None for a URL, where it takes a request."""
     if is_remote(location):

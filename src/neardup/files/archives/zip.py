@@ -13,7 +13,7 @@ from typing import IO
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.archives.limits import UNPACK
-from neardup.files.streams import open_random, reading
+from neardup.files.streams import open_seekable, reading
 
 # The first bit of a member's flags.
 _ENCRYPTED = 1
@@ -68,7 +68,7 @@ class ZipMember:
 @contextmanager
 def zip_members(location: str) -> Iterator[Iterator[ZipMember]]:
     """Open a zip archive; give its members in the order of its directory, but for folders."""
-    with reading(location), open_random(location) as raw:
+    with reading(location), open_seekable(location) as raw:
         try:
             file = zipfile.ZipFile(raw)
         except _DAMAGE as error:

@@ -487,3 +487,10 @@ def test_tar__descriptions_one_in_another():
     put("a.tar", bytes(long) * 5_000 + part + bytes(1024))
     with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: "):
         resolve_paths(["a.tar"])
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar"])
+def test_unpack__an_archive_of_nothing(ending):
+    put(f"in/A{ending}", archive_of(ending, []))
+    put("in/a.txt", b"a")
+    assert names("in") == ["a.txt"]
