@@ -6,11 +6,11 @@ import re
 from importlib.util import find_spec
 
 import pytest
-from tests.unit.files.test_visibletext import CHROMIUM
 
 from benchmarks.pages.browser import NoBrowserError, shown_texts
 from benchmarks.pages.made import made_page
 from neardup.files.pages.visible_text import visible_text
+from tests.unit.files.pages.test_visible_text import CHROMIUM
 
 pytestmark = pytest.mark.browser
 

@@ -1,4 +1,4 @@
-"""The encoding of a web page: by its mark, as it was chosen, as it says itself, else UTF-8.
+"""The encoding of a web page: by its mark, as it says itself, as it was chosen, else UTF-8.
 
 Labels mean what they mean in browsers: ``iso-8859-1`` is windows-1252. Bytes that an encoding lacks
 become U+FFFD, as in browsers, where the encoding was chosen or the page says it; a page that says
@@ -60,7 +60,7 @@ def page_in_utf8(
     data
         The page.
     chosen
-        The encoding that the user has chosen, by Python's name.
+        The encoding that the user has chosen for pages that say none, by Python's name.
     header
         The label in the header with which a server sent the page.
     is_html
@@ -77,13 +77,14 @@ def page_in_utf8(
     if marked is not None:
         # The decoder of Python takes the order of bytes from the mark, and leaves that out.
         return _in_utf8(data, marked)
-    if chosen is not None:
-        return _in_utf8(data, codecs.lookup(chosen).name)
     labels = [label for label in (header, *(_own_labels(data) if is_html else ())) if label]
     for label in labels:
         codec = _codec(label)
         if codec is not None:
             return _in_utf8(data, codec)
+    # Pages of many servers come together: what one says of itself is better known than by all.
+    if chosen is not None:
+        return _in_utf8(data, codecs.lookup(chosen).name)
     if is_utf8(data):
         return data
     raise UnreadableFileError(_not_utf8(data, labels))

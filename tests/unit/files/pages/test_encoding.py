@@ -45,11 +45,14 @@ def test_page_in_utf8__labels_as_browsers_take_them(label, data, expected):
     assert page_in_utf8(meta(label) + data) == meta(label) + expected.encode()
 
 
-def test_page_in_utf8__mark_then_choice_then_header_then_page():
+def test_page_in_utf8__mark_then_header_then_page_then_choice():
     page = meta("koi8-r") + "ж".encode("cp1251")
     expected = meta("koi8-r") + "ж".encode()
     assert page_in_utf8(page, header="windows-1251") == expected
-    assert page_in_utf8(page, chosen="cp1251", header="koi8-r") == expected
+    assert page_in_utf8(page, chosen="koi8-r", header="windows-1251") == expected
+    assert page_in_utf8(meta("windows-1251") + page, chosen="koi8-r").endswith("ж".encode())
+    unknown = meta("nonsense") + "ж".encode("cp1251")
+    assert page_in_utf8(unknown, chosen="cp1251").endswith("ж".encode())
     marked = b"\xef\xbb\xbf" + meta("koi8-r") + "ж".encode()
     assert page_in_utf8(marked, chosen="cp1251", header="koi8-r") == expected
     for codec, mark in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
