@@ -87,7 +87,8 @@ def test_missing_extra(run, documents, monkeypatch):
     )
     assert lines[place + 1] == "to read .pdf files: pip install 'neardup[documents]'"
     outcome = run("dedup", documents, "in/c.pdf", "-o", "other")
-    assert outcome.err == "error: a pdf file needs an extra: pip install 'neardup[documents]'\n"
+    advice = "needs an extra: pip install 'neardup[documents]'\n"
+    assert outcome.err == f"error: a file of format pdf {advice}"
 
 
 def test_memory__is_bounded(here, write_file):
@@ -105,3 +106,12 @@ print(sizes[1] - sizes[0])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert int(done.stdout) < 20_000
+
+
+def test_missing_extra__of_all_files(run, write_file, monkeypatch):
+    """The advice is the extra, not to read pages as text."""
+    write_file("site/a.html", "<p>a")
+    monkeypatch.setattr(formats, "_is_installed", lambda package: False)
+    error = run("dedup", "site", "-o", "out").err
+    advice = "1 file passed over: .html 1; to read .html files: pip install 'neardup[pages]'\n"
+    assert error.endswith(advice)

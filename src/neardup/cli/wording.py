@@ -36,10 +36,8 @@ def list_passed_over(counts: Mapping[str, int]) -> list[str]:
 
     if not counts:
         return []
-    lines = [f"{list_endings(counts)}; name them, or give --input-format, to have them read"]
-    for extra, endings in missing_extras(counts).items():
-        lines.append(f"to read {', '.join(endings)} files: pip install 'neardup[{extra}]'")
-    return lines
+    line = f"{list_endings(counts)}; name them, or give --input-format, to have them read"
+    return [line, *missing_extras(counts)]
 
 
 def say_ids(summary: dict[str, Any]) -> list[str]:

@@ -74,7 +74,7 @@ class FileFormat:
             If it needs an extra that is not installed.
         """
         if (extra := self.missing_extra) is not None:
-            raise MissingExtraError(extra, f"a {self.name} file")
+            raise MissingExtraError(extra, f"a file of format {self.name}")
         open_source: OpenSource = import_module(self.module).open_source
         return open_source(location, name, options)
 
@@ -153,17 +153,17 @@ def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
     return options.input_format != "auto" or found.missing_extra is None
 
 
-def missing_extras(endings: Iterable[str]) -> dict[str, list[str]]:
-    """Return the extras that files of some endings need and that are not installed.
-
-    Each with those of the endings that need it.
-    """
+def missing_extras(endings: Iterable[str]) -> list[str]:
+    """Say how to install the extras that files of some endings need and that are not installed."""
     missing: dict[str, list[str]] = {}
     for ending in endings:
         found = format_of(f"a{ending}")
         if found is not None and found.missing_extra is not None:
             missing.setdefault(found.missing_extra, []).append(ending)
-    return missing
+    return [
+        f"to read {', '.join(needing)} files: pip install 'neardup[{extra}]'"
+        for extra, needing in missing.items()
+    ]
 
 
 def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) -> FileFormat:

@@ -12,7 +12,7 @@ from typing import Any
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives.unpack import is_archive, unpack
 from neardup.files.datasets import saved_rows
-from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable
+from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, list_endings, passed_over
 from neardup.files.markers import STARTED, SUCCESS, check_is_complete, read_marker
@@ -48,10 +48,9 @@ class Found:
             message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
             if self.passed_over:
                 counts = passed_over(Inputs([], self.passed_over))
-                message += (
-                    f"; {list_endings(counts)}; input_format text (--input-format text) reads all "
-                    "files as text"
-                )
+                as_text = "input_format text (--input-format text) reads all files as text"
+                advice = missing_extras(counts) or [as_text]
+                message = "; ".join([message, list_endings(counts), *advice])
             raise InvalidInputError(message)
         return Found(sorted(set(self.files)), sorted(set(self.passed_over)))
 

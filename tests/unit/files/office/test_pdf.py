@@ -218,7 +218,7 @@ def without_pdfium(monkeypatch):
 def test_missing_extra__of_a_file_that_is_named(tmp_path, without_pdfium):
     (tmp_path / "a.pdf").write_bytes(TWO)
     with pytest.raises(
-        MissingExtraError, match=r"^a pdf file needs an extra: pip install 'neardup\["
+        MissingExtraError, match=r"^a file of format pdf needs an extra: pip install 'neardup\["
     ):
         resolve_paths([str(tmp_path / "a.pdf")])
 
@@ -228,6 +228,8 @@ def test_missing_extra__in_a_folder(tmp_path, without_pdfium):
     (tmp_path / "a.pdf").write_bytes(TWO)
     (tmp_path / "b.txt").write_bytes(b"text")
     assert resolve_paths([str(tmp_path)]).passed_over == {".pdf": 1}
-    assert formats.missing_extras([".pdf", ".txt", ".md"]) == {"documents": [".pdf"]}
+    assert formats.missing_extras([".pdf", ".txt", ".md"]) == [
+        "to read .pdf files: pip install 'neardup[documents]'"
+    ]
     with pytest.raises(MissingExtraError):
         resolve_paths([str(tmp_path)], InputOptions(input_format="pdf"))
