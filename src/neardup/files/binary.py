@@ -23,6 +23,7 @@ _BEGINNINGS = (
     (b"\0\0\xfe\xff", _ENCODED.format("utf-32")),
     (b"\xff\xfe", _ENCODED.format("utf-16")),
     (b"\xfe\xff", _ENCODED.format("utf-16")),
+    (b"WARC/", f"a crawl, {_FORMAT.format('warc')}"),
     (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
     (b"ARROW1", f"an Arrow file, {_FORMAT.format('arrow')}"),
     (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),

@@ -74,6 +74,7 @@ def test_text_lines__not_utf8(make_file):
     [
         (b"%PDF-1.7\n", "a PDF document, not text; read it with input_format pdf (--input"),
         (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
+        (b"WARC/1.0\r\n", "a crawl, not text; read it with input_format warc"),
         (b"PAR1\x15\x04", "a Parquet file, not text; read it with input_format parquet"),
         (b"\x1f\x8b\x08", "compressed with gzip; let its name end in .gz"),
         (b"\x89PNG\r\n", "an image"),
@@ -98,7 +99,7 @@ def test_text__that_is_none(make_file, content, kind):
     with pytest.raises(InvalidInputError, match=rf"^{re.escape(path)}: this is {re.escape(kind)}"):
         list(TextLinesSource(path, "a.bin", is_text_by_name=False).blocks())
     [block] = TextFileSource(path, "a.txt").blocks()
-    is_text = content.startswith((b"%PDF", b"aaa", b"PAR1", b"PK"))
+    is_text = content.startswith((b"%PDF", b"aaa", b"PAR1", b"PK", b"WARC"))
     assert (block.parse(ColumnNames(), skip_bad=True).skipped == []) == is_text
 
 
