@@ -297,6 +297,7 @@ class WorkFolder:
     def _enter(self, *, is_fresh: bool) -> None:
         """Make the folder or take it over, and see what is done."""
         with self._errors():
+            is_new = not self._place.exists()
             self._place.enter()
             try:
                 if is_fresh:
@@ -306,7 +307,8 @@ class WorkFolder:
                     self._place.note(self._key)
                     self._remove_leftovers()
             except BaseException:
-                self._place.leave()
+                # Nothing goes on from a folder that does not say what it is for.
+                (self._place.remove if is_new else self._place.leave)()
                 raise
         self._is_entered = True
 
