@@ -10,6 +10,7 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
 from neardup.files.office.docx import extract
 from tests.archives import zip_of
+from tests.damage import check_refused, every_seed
 from tests.documents import docx_of, relationships, word_part
 
 
@@ -207,18 +208,8 @@ def test_extract__encrypted_part():
         text_of(bytes(data))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_extract__damage(seed):
-    rng = random.Random(seed)
-    whole = docx_of(p(r("some text")) * 20, word_part(p(r("note"))))
-    n_refused = 0
-    for number in range(150):
-        data = bytearray(whole)
-        for place in rng.sample(range(len(data)), 1 + number % 4):
-            data[place] = rng.randrange(256)
-        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
-        try:
-            text_of(bytes(data))
-        except UnreadableFileError:
-            n_refused += 1
-    assert n_refused
+    check_refused(
+        text_of, docx_of(p(r("some text")) * 20, word_part(p(r("note")))), seed, number=150
+    )

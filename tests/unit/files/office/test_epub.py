@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
 from neardup.files.office.epub import extract
 from tests.archives import zip_of
+from tests.damage import check_refused, every_seed
 from tests.documents import epub_of
 
 PAGES = {
@@ -94,18 +93,6 @@ def test_extract__what_cannot_be_read(data, message):
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_extract__damage(seed):
-    rng = random.Random(seed)
-    whole = epub_of(PAGES)
-    n_refused = 0
-    for number in range(100):
-        data = bytearray(whole)
-        for place in rng.sample(range(len(data)), 1 + number % 4):
-            data[place] = rng.randrange(256)
-        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
-        try:
-            text_of(bytes(data))
-        except UnreadableFileError:
-            n_refused += 1
-    assert n_refused
+    check_refused(text_of, epub_of(PAGES), seed)

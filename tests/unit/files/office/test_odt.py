@@ -10,6 +10,7 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
 from neardup.files.office.odt import extract
 from tests.archives import zip_of
+from tests.damage import check_refused, every_seed
 from tests.documents import odt_of
 
 
@@ -121,18 +122,6 @@ def test_extract__spaces_that_are_a_bomb():
     assert text == " " * 10_001 + "a"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_extract__damage(seed):
-    rng = random.Random(seed)
-    whole = odt_of(p("some text") * 20)
-    n_refused = 0
-    for number in range(150):
-        data = bytearray(whole)
-        for place in rng.sample(range(len(data)), 1 + number % 4):
-            data[place] = rng.randrange(256)
-        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
-        try:
-            text_of(bytes(data))
-        except UnreadableFileError:
-            n_refused += 1
-    assert n_refused
+    check_refused(text_of, odt_of(p("some text") * 20), seed, number=150)

@@ -19,6 +19,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.office import pdf, pdf_pages
 from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
+from tests.damage import check_refused, every_seed
 
 
 def text_of(data: bytes) -> str:
@@ -194,20 +195,9 @@ def test_processes__end_with_the_program(tmp_path):
         os.kill(int(process), 0)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_extract__damage(seed):
-    rng = random.Random(seed)
-    n_refused = 0
-    for number in range(100):
-        data = bytearray(TWO)
-        for place in rng.sample(range(len(data)), 1 + number % 20):
-            data[place] = rng.randrange(256)
-        data = data[: rng.randrange(len(data))] if number % 5 == 0 else data
-        try:
-            text_of(bytes(data))
-        except UnreadableFileError:
-            n_refused += 1
-    assert n_refused
+    check_refused(text_of, TWO, seed, most=20)
 
 
 @pytest.fixture
