@@ -1,0 +1,1 @@
+"""Pages that show what was found and why: plain data in, one file of HTML out."""

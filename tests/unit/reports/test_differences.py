@@ -1,0 +1,123 @@
+"""Two texts side by side: runs, what is left out, and what is counted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.reports.differences import MOST_WORDS, Run, side_by_side
+
+
+def shown(runs: list[Run]) -> str:
+    """Write runs as a reader would: brackets around what only one text has, dots for the rest."""
+    forms = {"same": "{}", "changed": "[{}]", "omitted": "<{}>"}
+    return "".join(forms[r.kind].format(r.n_words if r.kind == "omitted" else r.text) for r in runs)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "runs_a", "runs_b"),
+    [
+        ("one two three", "one 2 three", "one [two ]three", "one [2 ]three"),
+        ("One, two!", "one two", "One, two!", "one two"),
+        ("same", "same", "same", "same"),
+        ("", "", "", ""),
+        ("", "new", "", "[new]"),
+        ("你好世界", "你好新世界", "你好世界", "你好[新]世界"),
+        ("!?", "!?", "!?", "!?"),
+        ("!?", "??", "[!?]", "[??]"),
+        ("a", "!", "[a]", "[!]"),
+        ("a b c", "c", "[a b ]c", "c"),
+        ("  lead", "lead", "  lead", "lead"),
+    ],
+)
+def test_side_by_side(a, b, runs_a, runs_b):
+    found = side_by_side(a, b)
+    assert (shown(found.a), shown(found.b)) == (runs_a, runs_b)
+    assert found.is_whole
+
+
+def test_side_by_side__leaves_long_equal_stretches_out():
+    words = [f"w{i}" for i in range(100)]
+    other = [*words]
+    other[50] = "changed"
+    found = side_by_side(" ".join(words), " ".join(other), context=3)
+    assert shown(found.a) == "<47>w47 w48 w49 [w50 ]w51 w52 w53 <46>"
+    assert shown(found.b) == "<47>w47 w48 w49 [changed ]w51 w52 w53 <46>"
+    assert (found.n_common, found.n_only) == (99, (1, 1))
+
+
+def test_side_by_side__shows_the_beginning_where_nothing_differs():
+    text = " ".join(f"w{i}" for i in range(200))
+    found = side_by_side(text, text)
+    assert [(run.kind, run.n_words) for run in found.a] == [("same", 80), ("omitted", 120)]
+
+
+def test_side_by_side__shows_the_ends_of_a_long_difference():
+    found = side_by_side("start end", "start " + "x " * 300 + "end")
+    assert [(run.kind, run.n_words) for run in found.b] == [
+        ("same", 1),
+        ("changed", 40),
+        ("omitted", 220),
+        ("changed", 40),
+        ("same", 1),
+    ]
+
+
+def test_side_by_side__says_that_texts_go_on():
+    a = " ".join(f"a{i}" for i in range(MOST_WORDS + 5))
+    found = side_by_side(a, "b " * (MOST_WORDS + 7))
+    assert not found.is_whole
+    assert found.n_only == (MOST_WORDS, MOST_WORDS)
+    assert sum(run.n_words for run in found.a) == MOST_WORDS + 5
+
+
+def test_side_by_side__bounds_what_is_shown():
+    a = " ".join(f"a{i} c{i}" for i in range(3000))
+    b = " ".join(f"b{i} c{i}" for i in range(3000))
+    found = side_by_side(a, b)
+    assert sum(run.n_words for run in found.a if run.kind != "omitted") <= 801
+    assert sum(run.n_words for run in found.a) == 6000
+
+
+def test_side_by_side__long_words_are_characters():
+    found = side_by_side("x" * 500 + "y" * 500, "x" * 500 + "z" + "y" * 500)
+    assert found.n_only == (0, 1)
+
+
+def test_side_by_side__leaves_long_gaps_out():
+    [run] = side_by_side("a" + " " * 100_000 + "b", "a b").a
+    assert len(run.text) < 300
+
+
+texts = st.lists(st.sampled_from(["a", "b", "c ", " ", "d ", ", ", "中"])).map("".join)
+
+
+@given(texts, texts)
+def test_side_by_side__has_all_of_both_texts(a, b):
+    """Laws: without a context nothing is lost; equal runs are equal, and as many as a subsequence
+    that is found by another way."""
+    found = side_by_side(a, b, context=None)
+    assert "".join(run.text for run in found.a) == a
+    assert "".join(run.text for run in found.b) == b
+    words_a, words_b = (re.findall(r"中|[a-d]+", text) for text in (a, b))
+    same_a, same_b = (
+        [word for run in runs if run.kind == "same" for word in re.findall(r"中|[a-d]+", run.text)]
+        for runs in (found.a, found.b)
+    )
+    assert same_a == same_b
+    assert found.n_common == len(same_a) == longest_common(words_a, words_b)
+    assert found.n_only == (len(words_a) - len(same_a), len(words_b) - len(same_b))
+
+
+def longest_common(a: list[str], b: list[str]) -> int:
+    """Count the longest common subsequence, by the table of the textbooks."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        above = row
+        row = [0]
+        for j, y in enumerate(b):
+            row.append(above[j] + 1 if x == y else max(above[j + 1], row[j]))
+    return row[-1]
