@@ -18,7 +18,7 @@ from tests.docs.pages import ROOT, first_names, section, tables
 def test_command_line__summary_keys(readme_run):
     _, out = readme_run
     summary = json.loads((out / "summary.json").read_text())
-    of_run, of_scheme, of_seconds = (
+    of_run, of_scheme, of_reading, of_seconds = (
         {name for row in table for name in first_names(row)}
         for table in tables("docs/command-line.md", "summary.json")
     )
@@ -26,6 +26,7 @@ def test_command_line__summary_keys(readme_run):
     sometimes |= {"documents_added", "documents_known"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
+    assert of_reading == set(summary["reading"])
     assert of_seconds - {"compile", "choose method", "audit", "count", "add"} == set(
         summary["seconds"]
     )
@@ -73,7 +74,7 @@ def test_command_line__keys_of_pairs():
     assert of_filters == set().union(*(summary["filters"] for summary in summaries))
     for summary in summaries:
         assert set(summary["seconds"]) - {"compile"} == {"read", "join"}
-    _, of_scheme, _ = tables("docs/command-line.md", "summary.json")
+    _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
     described = {name for row in of_scheme for name in first_names(row)}
     assert described - {"tf", "idf"} == set(summaries[1]["scheme"])
 

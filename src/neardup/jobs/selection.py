@@ -118,6 +118,7 @@ class Selection(Result):
                 _write_tables(self.tables(), new)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
+            self.summary["output_format"] = format
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
             (new / "summary.json").write_text(text + "\n")
 

@@ -19,6 +19,7 @@ from neardup.jobs.dedup.pair_table import PairTable, open_pair_table
 from neardup.jobs.dedup.pair_terms import agree_on_terms, check_same_documents
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.inputs import describe_inputs, describe_reading
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Clusters, DocumentMeasure, InputFormat, OnError
 from neardup.options.jobs import FUNCTIONS
@@ -201,6 +202,7 @@ def choose_documents(
     assignment, summary = decide_by_pairs(
         documents, table, terms, runner, keep=options.keep, clusters=options.clusters
     )
+    summary |= describe_inputs(sources or (), ()) | describe_reading(options, documents)
     return DeduplicationResult(documents, Catalogue.of_none(), assignment, summary)
 
 

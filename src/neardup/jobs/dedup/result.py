@@ -11,6 +11,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.ids import KeeperIds
+from neardup.jobs.inputs import OF_INPUTS
 from neardup.jobs.selection import Selection, in_batches
 from neardup.matching.measures import Number
 from neardup.reading.catalogue import Catalogue
@@ -148,6 +149,7 @@ class DeduplicationResult(Selection):
                 keep=self.summary["keep"],
                 clusters=self.summary["clusters"],
             )
+        summary |= {name: self.summary[name] for name in OF_INPUTS}
         return DeduplicationResult(self._documents, self._other, assignment, summary)
 
     def _removed_numbers(self) -> Int64s:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.files.input_options import check_effect
@@ -33,7 +34,7 @@ def deduplicate_against(
     sources: Sequence[Source], other: Other, runner: Runner, workspace: Workspace = IN_MEMORY
 ) -> DeduplicationResult:
     """Run all stages but the writing against what ``open_index`` has opened."""
-    return deduplicate_sources(
+    result = deduplicate_sources(
         sources,
         other.sources,
         other.plan,
@@ -43,6 +44,11 @@ def deduplicate_against(
         other.new,
         counted=other.counted,
     )
+    if other.state is not None:
+        folder = other.state["path"]
+        listed = [{"name": Path(folder).name, "origin": folder}]
+        result.summary |= {"against_files": 1, "against": listed}
+    return result
 
 
 def deduplicate_sources(

@@ -12,6 +12,7 @@ from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.decide import Assignment, Decision
 from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
+from neardup.jobs.inputs import describe_inputs, describe_reading
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Engine
 from neardup.results import describe_ids, skipped_rows, versions
@@ -77,6 +78,8 @@ def summarise(
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.weighting.describe()
+    summary |= describe_inputs(own.sources, other.sources)
+    summary |= describe_reading(plan.options, own)
     summary |= skipped_rows(other.skipped, own.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()

@@ -1,0 +1,91 @@
+"""What summaries say of inputs, and of how they were read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import neardup
+from neardup.files.memory import rows_source
+from neardup.files.rows import Source
+from neardup.jobs.inputs import OF_INPUTS, describe_inputs
+
+ROWS = [{"text": "one two three", "title": "a"}, {"text": "one two three", "title": "b"}]
+
+
+def source(name: str, origin: str) -> Source:
+    made = rows_source(ROWS)
+    made.name, made.origin = name, origin
+    return made
+
+
+def test_describe_inputs__what_gives_access_is_left_out():
+    urls = [
+        ("s3://key:secret@bucket/a.jsonl", "s3://bucket/a.jsonl"),
+        ("https://host/a.jsonl?signature=5#x", "https://host/a.jsonl"),
+        ("data/a@b.jsonl", "data/a@b.jsonl"),
+    ]
+    described = describe_inputs([source("a.jsonl", url) for url, _ in urls], [])
+    assert [each["origin"] for each in described["inputs"]] == [shown for _, shown in urls]
+    assert (described["against_files"], described["against"]) == (0, [])
+
+
+def test_describe_inputs__lists_some_of_many():
+    described = describe_inputs([], [source(f"{i}.txt", f"in/{i}.txt") for i in range(300)])
+    assert described["against_files"] == 300
+    assert described["against"] == [
+        {"name": f"{i}.txt", "origin": f"in/{i}.txt"} for i in range(100)
+    ]
+
+
+def test_summary__inputs_and_reading(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+        Path(f"{name}.jsonl").write_bytes(lines.encode("utf-16"))
+    result = neardup.deduplicate(
+        "a.jsonl",
+        against="b.jsonl",
+        text_column=["title", "text"],
+        against_text_column="text",
+        encoding="utf-16",
+    )
+    assert {name: result.summary[name] for name in OF_INPUTS} == {
+        "input_files": 1,
+        "inputs": [{"name": "a.jsonl", "origin": "a.jsonl"}],
+        "against_files": 1,
+        "against": [{"name": "b.jsonl", "origin": "b.jsonl"}],
+        "reading": {
+            "text_column": ["title", "text"],
+            "against_text_column": "text",
+            "id_column": None,
+            "input_format": "auto",
+            "encoding": "utf-16",
+            "delimiter": None,
+            "lines": False,
+            "main_text": False,
+            "alternative_texts": False,
+        },
+    }
+    result.write("out", format="parquet")
+    written = json.loads(Path("out/summary.json").read_text())
+    assert written == result.summary
+    assert written["output_format"] == "parquet"
+
+
+def test_summary__an_index_is_one_input(tmp_path):
+    with neardup.DocumentIndex.create(tmp_path / "index") as index:
+        summary = neardup.deduplicate(ROWS, against=index).summary
+    assert summary["against_files"] == 1
+    assert summary["against"] == [{"name": "index", "origin": str((tmp_path / "index").resolve())}]
+    assert summary["inputs"] == [{"name": "data.parquet", "origin": None}]
+
+
+def test_summary__of_pairs_and_of_another_threshold():
+    pairs = neardup.find_pairs(ROWS, ngram=1)
+    chosen = neardup.choose(pairs, ROWS)
+    again = chosen.rethreshold("0.9", pairs)
+    for summary in (chosen.summary, again.summary):
+        assert summary["inputs"] == [{"name": "data.parquet", "origin": None}]
+        assert summary["reading"]["text_column"] == "text"
+        assert summary["against"] == []
