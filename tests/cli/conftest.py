@@ -242,16 +242,18 @@ def verify_output(
         "clusters.parquet", "kept", "removed", "removed.parquet", "summary.json"
     ]  # fmt: skip
     assert removed.column_names == [
-        "id", "kept_id", "similarity", "exact_copy", "file", "row", "kept_in"
+        "id", "kept_id", "similarity", "exact_copy", "file", "row",
+        "kept_in", "kept_file", "kept_row",
     ]  # fmt: skip
     assert clusters.column_names == [
-        "id", "cluster_id", "cluster_size", "is_duplicate", "representative_id"
+        "id", "cluster_id", "cluster_size", "is_duplicate", "representative_id", "file", "row"
     ]  # fmt: skip
     assert summary.keys() >= SUMMARY_KEYS
 
     ids = list(documents)
     assert clusters["id"].to_pylist() == ids
     gone = dict(zip(ids, clusters["is_duplicate"].to_pylist(), strict=True))
+    places = {row["id"]: (row["file"], row["row"]) for row in clusters.to_pylist()}
     assert removed["id"].to_pylist() == [name for name in ids if gone[name]]
     for row in removed.to_pylist():
         keeper = row["kept_id"]
@@ -262,6 +264,9 @@ def verify_output(
         assert not direct or value >= Fraction(threshold) ** (1 + is_square)
         assert row["exact_copy"] == (words_of(a) == words_of(b))
         assert row["kept_in"] == ("against" if keeper in others else "input")
+        assert (row["file"], row["row"]) == places[row["id"]]
+        if keeper not in others:
+            assert (row["kept_file"], row["kept_row"]) == places[keeper]
     _check_clusters(clusters.to_pylist(), removed.to_pylist(), set(others))
     _check_counts(summary, documents, removed)
     _check_kept([documents[name] for name in ids if not gone[name]], measure, threshold, ngram)

@@ -54,7 +54,8 @@ def test_dedup_by_pairs__output(run, found):
     assert (kept.read_bytes(), gone.read_bytes()) == (rows[0] + rows[2] + rows[3], rows[1])
     assert removed(out) == [("b", "a")]
     assert pq.read_schema(out / "removed.parquet").names == [
-        *("id", "kept_id", "similarity", "exact_copy", "file", "row", "kept_in")
+        *("id", "kept_id", "similarity", "exact_copy", "file", "row"),
+        *("kept_in", "kept_file", "kept_row"),
     ]
 
 

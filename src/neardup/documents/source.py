@@ -44,6 +44,8 @@ class IndexSource(Source):
         If the index keeps no texts.
     """
 
+    has_lasting_rows = False
+
     def __init__(
         self, index: OpenDocuments, folder: Path, *, block_rows: int = _BLOCK_ROWS
     ) -> None:

@@ -161,6 +161,9 @@ class Source(ABC):
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""
 
+    has_lasting_rows: bool = True
+    """Whether the number of a row leads to it in later runs, too."""
+
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the ids that rows of these numbers have without a column of ids."""
         import pyarrow as pa

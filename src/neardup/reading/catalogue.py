@@ -144,6 +144,17 @@ class Catalogue:
         names = pa.array([source.name for source in self.sources], pa.string())
         return names.take(pa.array(indices))
 
+    def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
+        """Return names of sources and row numbers of some documents; nulls for those of an index.
+
+        What stands where in an index changes with it.
+        """
+        import pyarrow as pa
+
+        if not all(source.has_lasting_rows for source in self.sources) or not self.sources:
+            return pa.nulls(len(documents), pa.string()), pa.nulls(len(documents), pa.int64())
+        return self.document_files(documents), pa.array(self.numbers[documents])
+
     def ranges(self) -> Iterator[tuple[Source, int, int]]:
         """Yield each source with the first of its documents' numbers and the one after the last."""
         for i, source in enumerate(self.sources):

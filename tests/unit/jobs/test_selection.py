@@ -44,6 +44,8 @@ def test_write__tables_are_those_of_the_result(tmp_path, monkeypatch, result, at
     assert {row["file"] for row in rows} == {"a.jsonl", "c.jsonl"}
     assert [row["id"] for row in rows] == [f"{row['file']}:{row['row']}" for row in rows]
     assert {row["kept_in"] for row in rows} == {"input", "against"}
+    keepers = [row["kept_id"].removeprefix("against/") for row in rows]
+    assert keepers == [f"{row['kept_file']}:{row['kept_row']}" for row in rows]
     assert len(rows) == 17
     assert len(result.clusters) == 19
 

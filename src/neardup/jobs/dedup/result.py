@@ -78,15 +78,19 @@ class DeduplicationResult(Selection):
     def removed(self) -> pa.Table:
         """One row for each removed document.
 
-        ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file``, ``row`` and ``kept_in``:
-        whether the one that stays for it is of the ``input`` or of ``against``. Where documents
-        were decided by pairs, ``exact_copy`` is null, and so is a similarity that no pair has.
+        ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``,
+        whether the one that stays for it is of the ``input`` or of ``against``; ``kept_file`` and
+        ``kept_row``, where that one is, null in an index. Where documents were decided by pairs,
+        ``exact_copy`` is null, and so is a similarity that no pair has.
         """
         return self._removed_rows(self._removed_numbers())
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """One row for each document: id, cluster_id, cluster_size, is_duplicate, representative_id.
+        """One row for each document.
+
+        ``id``, ``cluster_id``, ``cluster_size``, ``is_duplicate``, ``representative_id``, ``file``
+        and ``row``.
 
         Clusters are numbered from 0 in the order of their representatives in the input. The size
         counts the representative, also where it belongs to the collection compared ``against``.
@@ -164,6 +168,7 @@ class DeduplicationResult(Selection):
 
         keepers = self._assignment.keepers[gone]
         similarities = self._assignment.similarities[gone]
+        kept_files, kept_rows = self._keeper_places(keepers)
         are_copies = pa.array(self._assignment.exact[gone])
         if not self._assignment.copies_are_known:
             are_copies = pa.nulls(len(gone), pa.bool_())
@@ -176,8 +181,25 @@ class DeduplicationResult(Selection):
                 "file": self._documents.document_files(gone),
                 "row": self._documents.numbers[gone],
                 "kept_in": np.where(keepers < len(self._other), "against", "input"),
+                "kept_file": kept_files,
+                "kept_row": kept_rows,
             }
         )
+
+    def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
+        """Return files and row numbers of documents for which others go, of either collection."""
+        import pyarrow as pa
+
+        n_other = len(self._other)
+        is_own = keepers >= n_other
+        # Those of the other collection first, then each at its own place.
+        order = pa.array(np.argsort(np.argsort(is_own, kind="stable"), kind="stable"))
+        parts = (
+            self._other.lasting_places(keepers[~is_own]),
+            self._documents.lasting_places(keepers[is_own] - n_other),
+        )
+        files, rows = zip(*parts, strict=True)
+        return pa.concat_arrays(files).take(order), pa.concat_arrays(rows).take(order)
 
     def _find_clusters(self) -> _Clusters:
         n_other, n_own = len(self._other), len(self._documents)
@@ -207,6 +229,8 @@ class DeduplicationResult(Selection):
                     pa.array(goes),
                     self._keeper_ids.take(representatives[goes]),
                 ),
+                "file": self._documents.document_files(documents),
+                "row": self._documents.numbers[documents],
             }
         )
 
