@@ -222,3 +222,11 @@ def _is_table(name: str) -> bool:
     """Return whether the suffixes of a file name mean a table, with columns that may hold HTML."""
     meant = _BY_SUFFIX.get(suffix_below(name))
     return meant is not None and meant.name in _TABLES
+
+
+def has_columns(name: str, options: InputOptions = _DEFAULTS) -> bool:
+    """Return whether a source of this name is a table, whose rows have columns of the user's."""
+    if options.input_format == "html":
+        return _is_table(name)
+    found = format_of(name, options)
+    return found is not None and found.name in _TABLES

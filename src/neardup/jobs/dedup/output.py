@@ -1,0 +1,296 @@
+"""An output folder of a deduplication, opened again: its tables, and the texts of its documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.convert import converted_name
+from neardup.files.formats import file_source, has_columns
+from neardup.files.ids import as_text
+from neardup.files.input_options import InputOptions
+from neardup.files.parquet import ParquetSource
+from neardup.files.resolve import resolve_paths
+from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import InputStream, is_url, read_blocks, reading
+from neardup.outputs.targets import Target, target_of
+from neardup.reading.rows_at import read_at
+from neardup.storage.scratch import recover
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Side = Literal["kept", "removed"]
+
+_BLOCK_BYTES = 1 << 20
+_PARQUET = InputOptions(input_format="parquet")
+
+
+class Place(NamedTuple):
+    """Where a document of the input is: on which side, in which input file, and its row there."""
+
+    side: Side
+    file: str
+    row: int
+
+
+class _Documents(NamedTuple):
+    """All documents in input order: number of the file, row there, whether it went, id as text."""
+
+    files: Int64s
+    rows: Int64s
+    goes: Bools
+    ids: pa.ChunkedArray
+
+
+def open_output(folder: str | Path) -> DedupOutput:
+    """Open a folder, or the URL of one, that ``neardup dedup`` has written.
+
+    Raises
+    ------
+    ReadError
+        If it is not there, or cannot be read.
+    InvalidInputError
+        If it is no such folder, or not complete.
+    """
+    target = target_of(folder)
+    if not is_url(str(target)):
+        recover(Path(target))
+        if not Path(target).is_dir():
+            message = "there is no such folder; name one that `neardup dedup` has written"
+            raise ReadError(message, path=str(target))
+        if not Path(target, "summary.json").is_file():
+            raise _no_output(target, "it has no summary.json")
+    return DedupOutput(target, _read_summary(target))
+
+
+def _read_summary(folder: Target) -> dict[str, Any]:
+    path = _below(folder, "summary.json")
+    with reading(path), InputStream(path, None) as stream:
+        content = b"".join(read_blocks(stream, _BLOCK_BYTES))
+    try:
+        summary = json.loads(content)
+    except ValueError:
+        raise _no_output(folder, "its summary.json is no JSON") from None
+    if not isinstance(summary, dict) or "documents_removed" not in summary:
+        raise _no_output(folder, "its summary.json is of another command")
+    if "keep" not in summary:
+        raise _no_output(folder, "it is that of `neardup drop`, which compares nothing")
+    if not {"reading", "output_format"} <= summary.keys():
+        message = (
+            "its summary.json does not say how the texts were read; it is of an earlier version of "
+            "neardup: run `neardup dedup` again"
+        )
+        raise InvalidInputError(message, path=str(folder))
+    return summary
+
+
+def _no_output(folder: Target, reason: str) -> InvalidInputError:
+    message = f"no output of `neardup dedup`: {reason}; name a folder that this has written"
+    return InvalidInputError(message, path=str(folder))
+
+
+def _below(folder: Target, name: str) -> str:
+    return f"{folder}/{name}"
+
+
+class DedupOutput:
+    """What a deduplication has written.
+
+    ``folder`` is where it is, ``summary`` what ``summary.json`` says. Tables and texts are read
+    when they are asked for. Documents are known by the names of their input files and the row
+    numbers there, which tables have as ``file`` and ``row``.
+
+    Notes
+    -----
+    Looking for documents takes memory for the ids and 17 bytes a document; texts that are read, and
+    a block of their file, are in memory at the same time.
+    """
+
+    def __init__(self, folder: Target, summary: dict[str, Any]) -> None:
+        self.folder, self.summary = folder, summary
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """One row for each removed document, as ``removed.parquet`` has it.
+
+        Raises
+        ------
+        ReadError, InvalidInputError
+            If the table is not there, or not that of the summary.
+        """
+        return self._checked("removed.parquet", self.summary["documents_removed"])
+
+    def clusters(self) -> pa.Table:
+        """Return a row for each document, as ``clusters.parquet`` has it.
+
+        Raises
+        ------
+        ReadError, InvalidInputError
+            As ``removed``.
+        """
+        return self._checked("clusters.parquet", self.summary["documents_in"])
+
+    @cached_property
+    def files(self) -> list[str]:
+        """Names of the input files that have documents, in input order."""
+        # Filled with the documents.
+        return self._names_and_documents[0]
+
+    def ids(self, side: Side | None = None) -> pa.ChunkedArray:
+        """Return the ids of the documents of a side, or of both, as text, in input order."""
+        import pyarrow as pa
+
+        found = self._documents
+        if side is None:
+            return found.ids
+        return found.ids.filter(pa.array(found.goes == (side == "removed")))
+
+    def find(self, identifier: str | int) -> Place | None:
+        """Return where the document of an id is; None if there is none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = self._documents
+        at = pc.index(found.ids, pa.scalar(str(identifier), pa.large_string())).as_py()
+        if at < 0:
+            return None
+        side: Side = "removed" if found.goes[at] else "kept"
+        return Place(side, self.files[found.files[at]], int(found.rows[at]))
+
+    def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
+        """Return the texts of some documents of an input file, as they were compared.
+
+        Those of several columns are joined as they were; bytes are shown as text.
+
+        Parameters
+        ----------
+        side
+            Whether they were kept or removed.
+        file, rows
+            Name of the input file, and row numbers there, in any order. The file is read up to
+            the last one.
+
+        Raises
+        ------
+        ReadError, InvalidInputError
+            If there is no such document, or the folder is not as it was written.
+        """
+        import pyarrow as pa
+
+        wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
+        found = self._documents
+        number = self.files.index(file) if file in self.files else -1
+        at = np.flatnonzero((found.files == number) & (found.goes == (side == "removed")))
+        places = np.searchsorted(found.rows[at], wanted)
+        is_there = np.isin(wanted, found.rows[at])
+        if not is_there.all():
+            row = int(wanted[int(np.argmin(is_there))])
+            message = f"no document of {file!r}, row {row}, was {side}"
+            raise InvalidInputError(message, path=str(self.folder))
+        if not len(wanted):
+            return []
+        source, columns = self._source(side, file)
+        has_bad_rows = side == "kept" and bool(self.summary["skipped_rows"])
+        read = read_at(source, columns, places, has_bad_rows=has_bad_rows)
+        expected = found.ids.take(pa.array(at[places])).combine_chunks()
+        if len(read.texts) < len(wanted) or (
+            read.ids is not None and not as_text(read.ids).equals(expected)
+        ):
+            message = (
+                "its rows are not those that were written there; it has been changed since: run "
+                "`neardup dedup` again"
+            )
+            raise InvalidInputError(message, path=source.origin)
+        texts = [
+            each if isinstance(each, str) else each.decode("utf-8", "backslashreplace")
+            for each in read.texts
+        ]
+        return [texts[place] for place in inverse.tolist()]
+
+    def _source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
+        """Return the file that has the rows of an input file, and the columns to read there."""
+        described = self.summary["reading"]
+        columns = described["text_column"]
+        texts = columns if isinstance(columns, str) else tuple(columns)
+        names = {option.name for option in InputOptions.known}
+        options = InputOptions(**{name: described[name] for name in names})
+        output_format = self.summary["output_format"]
+        name = converted_name(file, output_format)
+        if output_format != "same" and not has_columns(file, options):
+            # What was no table is one of a single column.
+            texts, options = "bytes" if options.input_format == "bytes" else "text", InputOptions()
+        elif output_format != "same":
+            # Texts that are HTML are written as such.
+            is_html = options.input_format == "html"
+            options = replace(
+                options, input_format="html" if is_html else "auto", encoding=None, delimiter=None
+            )
+        path = _below(self.folder, f"{side}/{name}")
+        if not is_url(path) and not Path(path).is_file():
+            raise self._incomplete(f"{side}/{name}")
+        source = file_source(path, name, options)
+        return source, ColumnNames(texts, described["id_column"])
+
+    @property
+    def _documents(self) -> _Documents:
+        return self._names_and_documents[1]
+
+    @cached_property
+    def _names_and_documents(self) -> tuple[list[str], _Documents]:
+        import pyarrow as pa
+
+        numbers: dict[str, int] = {}
+        files, rows, goes, ids = [], [], [], []
+        for table in self._read("clusters.parquet"):
+            encoded = table["file"].combine_chunks().dictionary_encode()
+            here = [numbers.setdefault(n, len(numbers)) for n in encoded.dictionary.to_pylist()]
+            files.append(np.array(here, np.int64)[encoded.indices.to_numpy()])
+            rows.append(table["row"].to_numpy())
+            goes.append(table["is_duplicate"].to_numpy())
+            ids.append(as_text(table["id"].combine_chunks()))
+        found = _Documents(
+            np.concatenate([np.empty(0, np.int64), *files]),
+            np.concatenate([np.empty(0, np.int64), *rows]),
+            np.concatenate([np.empty(0, np.bool_), *goes]),
+            pa.chunked_array(ids, pa.large_string()),
+        )
+        self._check_rows("clusters.parquet", len(found.rows), self.summary["documents_in"])
+        return list(numbers), found
+
+    def _checked(self, name: str, n_rows: int) -> pa.Table:
+        import pyarrow as pa
+
+        table = pa.concat_tables(self._read(name)).combine_chunks()
+        self._check_rows(name, len(table), n_rows)
+        return table
+
+    def _read(self, name: str) -> Iterator[pa.Table]:
+        path = _below(self.folder, name)
+        if not is_url(path) and not Path(path).exists():
+            raise self._incomplete(name)
+        for source in resolve_paths([path], _PARQUET):
+            assert isinstance(source, ParquetSource)
+            yield source.schema.empty_table()
+            for block in source.blocks():
+                yield block.to_table()
+
+    def _check_rows(self, name: str, found: int, expected: int) -> None:
+        if found != expected:
+            message = (
+                f"{name} has {found:,} rows, and {expected:,} by summary.json; it has been changed "
+                "since: run `neardup dedup` again"
+            )
+            raise InvalidInputError(message, path=str(self.folder))
+
+    def _incomplete(self, name: str) -> InvalidInputError:
+        message = f"the output is not complete: it has no {name}; run `neardup dedup` again"
+        return InvalidInputError(message, path=str(self.folder))

@@ -1,0 +1,202 @@
+"""An output folder opened again: texts at their places whatever format and side, and refusals."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.delimited import DelimitedSource
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.rawsource import RawSource
+from neardup.jobs.dedup.output import open_output
+from neardup.outputs.table_parts import write_parquet_parts
+
+TEXTS = [f"text {i % 7} of some words\nand a line {i % 7}" for i in range(20)]
+LAST = "a text behind bad rows"
+
+
+def write_inputs(folder: Path) -> dict[tuple[str, int], str]:
+    """Write the texts in every form, with bad rows and blank lines; return them by their places."""
+    folder.mkdir()
+    lines = [json.dumps({"text": text, "n": i}) for i, text in enumerate(TEXTS)]
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(("\n\n".join(lines) + "\n").encode()))
+    (folder / "b").mkdir()
+    rows = "".join(f'"{text}",{i}\n' for i, text in enumerate(TEXTS))
+    (folder / "b/b.csv").write_text(f"text,n\n{rows}")
+    (folder / "c.json").write_text(json.dumps([json.loads(line) for line in lines]))
+    pq.write_table(pa.table({"n": range(20), "text": TEXTS}), folder / "d.parquet")
+    bad = [*lines[:2], '{"n": 5}', *lines[2:], '{"text": null}', json.dumps({"text": LAST})]
+    (folder / "e.jsonl").write_text("\n".join(bad) + "\n")
+    (folder / "f.txt").write_text(TEXTS[3])
+    (folder / "g.txt").write_text("another text that is one of its kind")
+    with zipfile.ZipFile(folder / "h.zip", "w") as archive:
+        archive.writestr("in/h.jsonl", "\n".join(lines[3:6]))
+    found = {("f.txt", 1): TEXTS[3], ("g.txt", 1): "another text that is one of its kind"}
+    for i, text in enumerate(TEXTS):
+        found["a.jsonl.gz", 2 * i + 1] = text
+        for name in ("b/b.csv", "c.json", "d.parquet"):
+            found[name, i + 1] = text
+        found["e.jsonl", i + 1 if i < 2 else i + 2] = text
+    found["e.jsonl", 23] = LAST
+    return found | {("h.zip/in/h.jsonl", i - 2): TEXTS[i] for i in (3, 4, 5)}
+
+
+@pytest.fixture
+def expected(tmp_path):
+    """Texts by file and row."""
+    return write_inputs(tmp_path / "in")
+
+
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
+@pytest.mark.parametrize("block_bytes", [64, 1 << 20])
+def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
+    for source in (JsonLinesSource, DelimitedSource, RawSource):
+        monkeypatch.setitem(source.__init__.__kwdefaults__, "block_bytes", block_bytes)
+    result = neardup.deduplicate(tmp_path / "in", ngram=1, threshold=1, on_error="skip")
+    result.write(tmp_path / "out", format=output_format)
+    output = open_output(tmp_path / "out")
+    assert output.removed.equals(result.removed)
+    assert output.clusters().equals(result.clusters)
+    assert output.files == list(dict.fromkeys(file for file, _ in sorted(expected)))
+    found = {}
+    for row in result.clusters.to_pylist():
+        side = "removed" if row["is_duplicate"] else "kept"
+        place = output.find(row["id"])
+        assert place == (side, row["file"], row["row"])
+        found[row["file"], row["row"]], *_ = output.texts(side, row["file"], [row["row"]])
+    assert found == expected
+
+
+def test_texts__many_at_once_in_any_order(tmp_path, expected):
+    neardup.deduplicate(tmp_path / "in", on_error="skip").write(tmp_path / "out")
+    output = open_output(tmp_path / "out")
+    for side in ("kept", "removed"):
+        for file in output.files:
+            clusters = output.clusters().to_pylist()
+            goes = side == "removed"
+            here = [row for row in clusters if row["file"] == file and row["is_duplicate"] == goes]
+            rows = [row["row"] for row in here][::-1] * 2
+            assert output.texts(side, file, rows) == [expected[file, row] for row in rows]
+
+
+def test_texts__ids_of_a_column_and_several_texts(tmp_path):
+    rows = [{"id": i * 10, "title": f"t {i % 3}", "body": f"words of {i % 3}"} for i in range(9)]
+    columns = {"text_column": ["title", "body"], "ngram": 1}
+    neardup.deduplicate(rows, **columns).write(tmp_path / "out")
+    output = open_output(tmp_path / "out")
+    assert output.find(40) == output.find("40") == ("removed", "data.parquet", 5)
+    assert output.find(4) is None
+    assert output.texts("removed", "data.parquet", [5]) == ["t 1\nwords of 1"]
+    assert output.ids("kept").to_pylist() == ["0", "10", "20"]
+    assert output.ids().to_pylist() == [str(row["id"]) for row in rows]
+
+
+@pytest.mark.parametrize("output_format", ["same", "parquet", "jsonl"])
+def test_texts__html(tmp_path, output_format):
+    """Of tables the HTML is written, of pages their text."""
+    (tmp_path / "in").mkdir()
+    page = "<p>one two three four &amp; five</p>"
+    (tmp_path / "in/a.html").write_text(page)
+    (tmp_path / "in/b.jsonl").write_text(f'{{"text": "{page}"}}\n{{"text": "<b>six</b>"}}\n')
+    result = neardup.deduplicate(tmp_path / "in", input_format="html")
+    result.write(tmp_path / "out", format=output_format)
+    output = open_output(tmp_path / "out")
+    found = [output.texts("kept", *place) for place in (("a.html", [1]), ("b.jsonl", [2]))]
+    found.append(output.texts("removed", "b.jsonl", [1]))
+    assert [[text.strip() for text in texts] for texts in found] == [
+        ["one two three four & five"],
+        ["six"],
+        ["one two three four & five"],
+    ]
+
+
+def test_texts__files_of_another_encoding_and_bytes(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / f"in/{name}.txt").write_bytes("käse".encode("latin-1"))
+    how = {"latin": {"encoding": "latin-1"}, "bytes": {"input_format": "bytes"}}
+    for name, options in how.items():
+        neardup.deduplicate(tmp_path / "in", **options).write(tmp_path / name)
+    assert open_output(tmp_path / "latin").texts("removed", "b.txt", [1]) == ["käse"]
+    assert open_output(tmp_path / "bytes").texts("removed", "b.txt", [1]) == ["k\\xe4se"]
+
+
+@pytest.mark.parametrize("at", ["", "local://"])
+def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at):
+    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 18 if not at else 1000)
+    result = neardup.deduplicate(tmp_path / "in", on_error="skip")
+    result.write(f"{at}{tmp_path}/out")
+    assert (tmp_path / "out/removed.parquet").is_dir() == (not at)
+    output = open_output(f"{at}{tmp_path}/out")
+    assert output.removed.equals(result.removed)
+    assert output.texts("kept", "a.jsonl.gz", [3]) == [TEXTS[1]]
+    with pytest.raises((ReadError, InvalidInputError)):
+        open_output(f"{at}{tmp_path}/in")
+
+
+def test_open_output__nothing_removed(tmp_path):
+    neardup.deduplicate(["one", "two"]).write(tmp_path / "out")
+    output = open_output(tmp_path / "out")
+    assert (len(output.removed), output.ids("removed").to_pylist()) == (0, [])
+    assert output.texts("removed", "data.parquet", []) == []
+
+
+def test_open_output__refusals(tmp_path):
+    with pytest.raises(ReadError, match="there is no such folder"):
+        open_output(tmp_path / "none")
+    with pytest.raises(InvalidInputError, match="no output of `neardup dedup`: it has no summary"):
+        open_output(tmp_path)
+    for content, reason in (("{", "no JSON"), ("{}", "of another command")):
+        (tmp_path / "summary.json").write_text(content)
+        with pytest.raises(InvalidInputError, match=reason):
+            open_output(tmp_path)
+    (tmp_path / "summary.json").write_text('{"documents_removed": 0}')
+    with pytest.raises(InvalidInputError, match="`neardup drop`, which compares nothing"):
+        open_output(tmp_path)
+    (tmp_path / "summary.json").write_text('{"documents_removed": 0, "keep": "first"}')
+    with pytest.raises(InvalidInputError, match="earlier version"):
+        open_output(tmp_path)
+
+
+def test_output__changed_since(tmp_path, expected):
+    neardup.deduplicate(tmp_path / "in", on_error="skip").write(tmp_path / "out")
+
+    def copied() -> Path:
+        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+        return shutil.copytree(tmp_path / "out", tmp_path / "copy")
+
+    with pytest.raises(InvalidInputError, match=r"no document of 'a.jsonl.gz', row 2, was kept"):
+        open_output(copied()).texts("kept", "a.jsonl.gz", [1, 2])
+    with pytest.raises(InvalidInputError, match="no document of 'z', row 1, was removed"):
+        open_output(copied()).texts("removed", "z", np.array([1]))
+    (copied() / "removed/d.parquet").unlink()
+    with pytest.raises(InvalidInputError, match=r"not complete: it has no removed/d.parquet"):
+        open_output(tmp_path / "copy").texts("removed", "d.parquet", [8])
+    (copied() / "removed.parquet").unlink()
+    with pytest.raises(InvalidInputError, match=r"not complete: it has no removed\.parquet"):
+        _ = open_output(tmp_path / "copy").removed
+    (copied() / "removed/c.json").write_text('[{"text": "short"}]')
+    with pytest.raises(InvalidInputError, match="has been changed since"):
+        open_output(tmp_path / "copy").texts("removed", "c.json", [18])
+    pq.write_table(pq.read_table(copied() / "clusters.parquet")[1:], tmp_path / "c.parquet")
+    (tmp_path / "c.parquet").replace(tmp_path / "copy/clusters.parquet")
+    with pytest.raises(InvalidInputError, match="has been changed since"):
+        open_output(tmp_path / "copy").ids()
+
+
+def test_output__other_ids(tmp_path):
+    rows = [{"id": name, "text": f"text {i}"} for i, name in enumerate("abc")]
+    neardup.deduplicate(rows).write(tmp_path / "out", format="jsonl")
+    (tmp_path / "out/kept/data.jsonl").write_text('{"id": "b", "text": "text 0"}\n')
+    with pytest.raises(InvalidInputError, match="has been changed since"):
+        open_output(tmp_path / "out").texts("kept", "data.parquet", [1])
