@@ -1,0 +1,73 @@
+"""Sizes of clusters, counted from the documents that went."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.reports.dedup.clusters import count_clusters
+from tests.removed_tables import removed_table
+
+
+def test_count_clusters__lists_the_largest_first() -> None:
+    rows = [("a", "k", 1.0, True), ("b", "m", 0.9, False), ("c", "m", 0.85, False)]
+    found = count_clusters(removed_table(rows), n_kept=5)
+    assert (found.n_single, found.n_clusters) == (3, 2)
+    assert [(c.kept_id, c.size, c.least_similarity, c.place) for c in found.largest] == [
+        ("m", 3, 0.85, 1),
+        ("k", 2, 1.0, 0),
+    ]
+    assert [(m.id, m.row, m.exact_copy) for m in found.largest[0].members] == [
+        ("b", 12, False),
+        ("c", 13, False),
+    ]
+    assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 3), ("2", 1), ("3", 1)]
+
+
+def test_count_clusters__lists_some_members_of_some() -> None:
+    rows = [(n, 10_000 + n % 7, 0.9, False) for n in range(70)]
+    table = removed_table(rows, ids=pa.int64())
+    found = count_clusters(table, n_kept=7, n_largest=3, n_members=4)
+    assert [c.kept_id for c in found.largest] == ["10000", "10001", "10002"]
+    assert [m.id for m in found.largest[1].members] == ["1", "8", "15", "22"]
+    assert [(b.label, b.n_clusters) for b in found.bins][-1] == ("10 to 19", 7)
+
+
+def test_count_clusters__tells_the_same_id_of_two_collections() -> None:
+    rows = [("a", "k", 0.9, False)]
+    both = pa.concat_tables([removed_table(rows), removed_table(rows, against=True)])
+    found = count_clusters(both, n_kept=3)
+    assert [(c.kept_in, c.n_removed) for c in found.largest] == [("input", 1), ("against", 1)]
+    # The keeper of the other collection is none of those that stay here.
+    assert found.n_single == 2
+
+
+def test_count_clusters__of_nothing() -> None:
+    found = count_clusters(removed_table([]), n_kept=0)
+    assert (found.n_single, found.n_clusters, list(found.largest)) == (0, 0, [])
+    assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 0)]
+
+
+def test_count_clusters__bins_widen() -> None:
+    rows = [(str(n), "k", 1.0, True) for n in range(1_999)]
+    found = count_clusters(removed_table(rows), n_kept=1)
+    labels = [b.label for b in found.bins]
+    assert labels[-4:] == ["200 to 499", "500 to 999", "1,000 to 1,999", "2,000 to 4,999"]
+    assert found.bins[-1].n_clusters == 1
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+def test_count_clusters__agrees_with_the_table_of_clusters(clusters: str) -> None:
+    generator = np.random.default_rng(5)
+    words = [f"word{n}" for n in range(6)]
+    texts = [" ".join(generator.choice(words, 4)) for _ in range(200)]
+    result = neardup.deduplicate(texts, ngram=1, threshold="0.6", clusters=clusters)  # type: ignore[arg-type]
+    n_kept = result.summary["documents_kept"]
+    found = count_clusters(result.removed, n_kept, n_largest=1_000)
+    told = result.clusters.group_by("representative_id").aggregate([("cluster_size", "max")])
+    sizes = dict(zip(*told.to_pydict().values(), strict=True))
+    assert {c.kept_id: c.size for c in found.largest} == {k: n for k, n in sizes.items() if n > 1}
+    assert found.n_single == sum(n == 1 for n in sizes.values())
+    assert sum(b.n_clusters for b in found.bins) == len(sizes)

@@ -1,0 +1,39 @@
+"""The S-curve of a summary, and its audit."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup
+from neardup.reports.dedup.recall import curve_of
+
+_TEXTS = [f"one two three four five six seven eight nine {n}" for n in range(30)]
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "cosine", "containment", "weighted-jaccard"])
+def test_curve_of__has_what_the_summary_promises(measure: str) -> None:
+    result = neardup.deduplicate(_TEXTS, measure=measure, threshold="0.6", audit=10)  # type: ignore[arg-type]
+    summary = result.summary
+    curve = curve_of(summary)
+    assert curve is not None
+    assert (curve.bands, curve.rows) == (summary["bands"], summary["rows"])
+    assert curve.promised == pytest.approx(summary["predicted_recall"], abs=1e-12)
+    assert curve.promised >= curve.asked_for == 0.99
+    assert (curve.at, curve.promised) in curve.points
+    assert [y for _, y in curve.points] == sorted(y for _, y in curve.points)
+    for x, y in curve.points:
+        assert y == pytest.approx(1 - (1 - x**curve.rows) ** curve.bands, abs=1e-12)
+    assert curve.audit is not None
+    assert curve.audit.n_documents == 10
+    assert curve.audit.low <= curve.audit.recall <= curve.audit.high
+
+
+def test_curve_of__an_exact_run_is_none() -> None:
+    assert curve_of(neardup.deduplicate(_TEXTS, method="exact").summary) is None
+
+
+def test_curve_of__an_audit_that_saw_nothing_has_none() -> None:
+    texts = ["one two three four five six", "seven eight nine ten eleven twelve"]
+    curve = curve_of(neardup.deduplicate(texts, audit=2).summary)
+    assert curve is not None
+    assert curve.audit is None
