@@ -20,7 +20,7 @@ from tests.spilling import files_of, make_rows, work_folders, write_lines
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared/data"
 # 25 take four minutes: a hundred kills in all.
-N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "5"))
+N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "3"))
 
 pytestmark = [
     pytest.mark.kills,
