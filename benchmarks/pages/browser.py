@@ -5,21 +5,15 @@ Nothing is loaded from the network and no script runs; style sheets count or not
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-DRIVER = Path(__file__).parents[2] / "tests" / "browser" / "driver.py"
-NO_BROWSER = 77
+from tests.browser.browse import see_page
+
 _AT_A_TIME = 10
-# One that has the browser.
-_PYTHON = os.environ.get("NEARDUP_BROWSER_PYTHON", sys.executable)
 
 _DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
 # Scripts are refused, not switched off: a page is parsed otherwise where there are none.
@@ -32,10 +26,6 @@ Promise.all([...document.querySelectorAll('iframe')].map((frame) => new Promise(
   frame.srcdoc = frame.dataset.page;
 })))
 """
-
-
-class NoBrowserError(Exception):
-    """There is no browser on this machine."""
 
 
 def shown_texts(
@@ -85,20 +75,5 @@ def _shown(pages: Sequence[str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "frames.html")
         path.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{frames}", encoding="utf-8")
-        environment = os.environ | {
-            "QT_QPA_PLATFORM": "offscreen",
-            "QTWEBENGINE_DISABLE_SANDBOX": "1",
-            "QTWEBENGINE_CHROMIUM_FLAGS": "--disable-gpu",
-        }
-        done = subprocess.run(
-            [_PYTHON, str(DRIVER), str(path), _SCRIPT],
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-    if done.returncode == NO_BROWSER:
-        raise NoBrowserError(done.stderr.strip())
-    told = json.loads(done.stdout)
-    texts: list[str] = told["value"]
+        texts: list[str] = see_page(path, _SCRIPT).value
     return texts

@@ -1,23 +1,27 @@
-"""Opens a page in a headless Chromium, that of Qt, and runs a script in it; a program of its own.
+"""Opens a page in a headless Chromium, that of Qt, and takes steps in it; a program of its own.
 
-Usage: driver.py PAGE [STEP...] SCRIPT. PAGE is a file or a URL. The script is an expression whose
-value is told, or a promise of it. Steps before it are scripts that lead to another page; or
-``press:`` and the names of keys that do; or ``keys:`` and the names of some that do not, or
-``type:`` and a text. Prints JSON: the value, all addresses that were asked for, and what the
-console and dialogs said. NEARDUP_BROWSER_WIDTH and NEARDUP_BROWSER_HEIGHT are those of the window,
-and a picture goes to the file that NEARDUP_BROWSER_PICTURE names.
+Reads what to do from standard input, one object of JSON: ``page``, a file or a URL; ``steps``;
+``width`` and ``height`` of the window; ``picture`` and ``pdf``, files that the page goes to after
+the last step, or nothing. A step is a script, an expression whose value is told, or a promise of
+it; or one of these:
+
+``go:`` and a script that leads to another page,
+``keys:`` and the names of keys that are pressed (``Tab Shift+Tab End``),
+``press:`` and the names of some that lead to another page,
+``type:`` and a text.
+
+Prints JSON: the values of all scripts, all addresses that were asked for, and what the console and
+dialogs said.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
 SECONDS = 60
 NO_BROWSER = 77
-HEIGHT = int(os.environ.get("NEARDUP_BROWSER_HEIGHT", "800"))
 
 # A result of runJavaScript cannot be waited for, so it is kept in the page and asked for again.
 START = """
@@ -30,22 +34,28 @@ Promise.resolve().then(() => (%s)).then(
 """
 
 
-def main(page_path: str, *steps: str) -> int:
+def main() -> int:
     try:
         from PyQt6.QtCore import Qt, QTimer, QUrl
         from PyQt6.QtGui import QImage
         from PyQt6.QtTest import QTest
-        from PyQt6.QtWebEngineCore import QWebEnginePage, QWebEngineUrlRequestInterceptor
+        from PyQt6.QtWebEngineCore import (
+            QWebEnginePage,
+            QWebEngineSettings,
+            QWebEngineUrlRequestInterceptor,
+        )
         from PyQt6.QtWebEngineWidgets import QWebEngineView
         from PyQt6.QtWidgets import QApplication
     except ImportError as error:
         sys.stderr.write(str(error))
         return NO_BROWSER
 
+    orders = json.load(sys.stdin)
     requests: list[str] = []
     console: list[str] = []
     dialogs: list[str] = []
-    answers: list[str] = []
+    values: list[object] = []
+    errors: list[str] = []
 
     class Recorder(QWebEngineUrlRequestInterceptor):
         def interceptRequest(self, info):
@@ -62,69 +72,92 @@ def main(page_path: str, *steps: str) -> int:
     recorder, view = Recorder(), QWebEngineView()
     page = Page(view)
     page.setUrlRequestInterceptor(recorder)
+    # Otherwise Qt stops what a file asks for elsewhere, and nobody would see that it asks.
+    allowed = QWebEngineSettings.WebAttribute.LocalContentCanAccessRemoteUrls
+    page.settings().setAttribute(allowed, True)
     view.setPage(page)
-    view.resize(int(os.environ.get("NEARDUP_BROWSER_WIDTH", "1200")), HEIGHT)
+    view.resize(orders["width"], orders["height"])
     view.show()
+
+    left = list(orders["steps"])
+
+    def go_on(is_loaded: bool = True) -> None:
+        if not is_loaded:
+            errors.append("a page did not load")
+            application.quit()
+        elif left:
+            take_step(left.pop(0))
+        elif orders["picture"]:
+            # What was asked for may still have to be drawn.
+            QTimer.singleShot(500, save_picture)
+        else:
+            save_pdf()
+
+    def take_step(step: str) -> None:
+        kind, _, rest = step.partition(":")
+        if kind == "type":
+            QTest.keyClicks(view.focusProxy(), rest)
+            QTimer.singleShot(200, go_on)
+        elif kind in ("keys", "press"):
+            for name in rest.split():
+                press(name)
+            if kind == "keys":
+                QTimer.singleShot(200, go_on)
+        elif kind == "go":
+            page.runJavaScript(rest)
+        else:
+            page.runJavaScript(START % step, lambda _: ask())
+
+    def press(name: str) -> None:
+        *modifiers, key = name.split("+")
+        held = Qt.KeyboardModifier.NoModifier
+        for modifier in modifiers:
+            held |= getattr(Qt.KeyboardModifier, f"{modifier}Modifier")
+        QTest.keyClick(view.focusProxy(), getattr(Qt.Key, f"Key_{key}"), held)
+
+    def ask() -> None:
+        page.runJavaScript("window.answer", take)
 
     def take(answer: str | None) -> None:
         if answer is None:
             QTimer.singleShot(20, ask)
             return
-        answers.append(answer)
-        picture = os.environ.get("NEARDUP_BROWSER_PICTURE")
-        if picture:
-            # What was asked for may still have to be drawn.
-            QTimer.singleShot(500, lambda: save(picture))
-        else:
-            application.quit()
-
-    def save(picture: str) -> None:
-        # 256 colours are enough for text, and take a third of the room.
-        kind, without_dots = QImage.Format.Format_Indexed8, Qt.ImageConversionFlag.ThresholdDither
-        view.grab().toImage().convertToFormat(kind, without_dots).save(picture)
-        application.quit()
-
-    def ask() -> None:
-        page.runJavaScript("window.answer", take)
-
-    left = list(steps)
-
-    def go_on(is_loaded: bool = True) -> None:
-        if not is_loaded:
+        told = json.loads(answer)
+        if "error" in told:
+            errors.append(told["error"])
             application.quit()
             return
-        step = left.pop(0)
-        if step.startswith("type:"):
-            QTest.keyClicks(view.focusProxy(), step.removeprefix("type:"))
-            QTimer.singleShot(200, go_on)
-        elif step.startswith(("keys:", "press:")):
-            kind, *names = step.replace(":", " ").split()
-            for name in names:
-                *modifiers, key = name.split("+")
-                held = Qt.KeyboardModifier.NoModifier
-                for modifier in modifiers:
-                    held |= getattr(Qt.KeyboardModifier, f"{modifier}Modifier")
-                QTest.keyClick(view.focusProxy(), getattr(Qt.Key, f"Key_{key}"), held)
-            if kind == "keys":
-                QTimer.singleShot(200, go_on)
-        elif left:
-            page.runJavaScript(step)
-        else:
-            page.loadFinished.disconnect(go_on)
-            page.runJavaScript(START % step, lambda _: ask())
+        values.append(told.get("value"))
+        go_on()
+
+    def save_picture() -> None:
+        # 256 colours are enough for text, and take a third of the room.
+        kind, without_dots = QImage.Format.Format_Indexed8, Qt.ImageConversionFlag.ThresholdDither
+        view.grab().toImage().convertToFormat(kind, without_dots).save(orders["picture"])
+        save_pdf()
+
+    def save_pdf() -> None:
+        if not orders["pdf"]:
+            application.quit()
+            return
+        page.pdfPrintingFinished.connect(lambda *_: application.quit())
+        page.printToPdf(orders["pdf"])
 
     page.loadFinished.connect(go_on)
-    is_url = page_path.startswith("http://")
-    page.load(QUrl(page_path) if is_url else QUrl.fromLocalFile(str(Path(page_path).resolve())))
-    QTimer.singleShot(SECONDS * 1000, application.quit)
+    address = orders["page"]
+    is_url = address.startswith("http://")
+    page.load(QUrl(address) if is_url else QUrl.fromLocalFile(str(Path(address).resolve())))
+    late = QTimer()
+    late.timeout.connect(lambda: (errors.append("no answer in time"), application.quit()))
+    late.start(SECONDS * 1000)
     application.exec()
-    if not answers:
-        sys.stderr.write("the page did not load, or gave no answer in time")
+    if errors:
+        sys.stderr.write(errors[0])
         return 1
-    told = {"requests": requests, "console": console, "dialogs": dialogs}
-    sys.stdout.write(json.dumps(json.loads(answers[0]) | told))
+    told = {"values": values, "requests": requests, "console": console, "dialogs": dialogs}
+    sys.stdout.write(json.dumps(told))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

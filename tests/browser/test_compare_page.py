@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import subprocess
-import sys
-from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
-from tests.browser import driver
 
 pytestmark = pytest.mark.browser
 
@@ -29,53 +20,6 @@ HOSTILE = (
     "<link rel=stylesheet href=//example.invalid/x.css><base href=//example.invalid/>",
 )
 NAMES = ("<b>a</b>.txt", '"b" & c.txt')
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a browser made of a page."""
-
-    value: Any
-    requests: list[str]
-    console: list[str]
-    dialogs: list[str]
-
-
-@pytest.fixture(scope="module")
-def browse(tmp_path_factory):
-    """Open a page and run a script in it."""
-    if find_spec("PyQt6") is None or find_spec("PyQt6.QtWebEngineCore") is None:
-        pytest.skip("no browser to be had: PyQt6-WebEngine is not installed")
-    path = tmp_path_factory.mktemp("browser") / "page.html"
-
-    def open_page(html: str, script: str, *, dark: bool = False, quiet: bool = True) -> Seen:
-        path.write_text(html, encoding="utf-8", newline="\n")
-        flags = f"--disable-gpu --blink-settings=preferredColorScheme={0 if dark else 1}"
-        environment = os.environ | {
-            "QT_QPA_PLATFORM": "offscreen",
-            "QTWEBENGINE_DISABLE_SANDBOX": "1",
-            "QTWEBENGINE_CHROMIUM_FLAGS": flags,
-        }
-        done = subprocess.run(
-            [sys.executable, driver.__file__, str(path), script],
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=2 * driver.SECONDS,
-        )
-        if done.returncode == driver.NO_BROWSER:
-            pytest.skip(f"no browser to be had: {done.stderr.strip()}")
-        assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        assert "error" not in told, told
-        # The page itself is the one thing that was ever asked for.
-        assert [Path(url).name for url in told["requests"]] == [path.name]
-        assert told["dialogs"] == []
-        assert not quiet or told["console"] == []
-        return Seen(**{"value": None, **told})
-
-    return open_page
 
 
 def hostile_pair() -> tuple[str, str]:

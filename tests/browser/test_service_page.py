@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from typing import Any
 
 import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
-from tests.browser import driver
 from tests.docs.pages import ROOT
 from tests.service.conftest import PATIENT, start_service
 
@@ -60,54 +55,16 @@ def url(tmp_path_factory):
         yield running.url
 
 
-@pytest.fixture(scope="module")
-def browse(url):
-    """Open a page of the service, take steps, and run a script in the last one."""
-    if find_spec("PyQt6") is None or find_spec("PyQt6.QtWebEngineCore") is None:
-        pytest.skip("no browser to be had: PyQt6-WebEngine is not installed")
-
-    def open_page(
-        path: str,
-        *steps: str,
-        dark: bool = False,
-        width: int = 1200,
-        height: int = 800,
-        picture: str = "",
-    ) -> Any:
-        flags = f"--disable-gpu --blink-settings=preferredColorScheme={0 if dark else 1}"
-        environment = os.environ | {
-            "QT_QPA_PLATFORM": "offscreen",
-            "QTWEBENGINE_DISABLE_SANDBOX": "1",
-            "QTWEBENGINE_CHROMIUM_FLAGS": flags,
-            "NEARDUP_BROWSER_WIDTH": str(width),
-            "NEARDUP_BROWSER_HEIGHT": str(height),
-            "NEARDUP_BROWSER_PICTURE": picture,
-        }
-        done = subprocess.run(
-            [sys.executable, driver.__file__, url + path, *steps],
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=2 * driver.SECONDS,
-        )
-        if done.returncode == driver.NO_BROWSER:
-            pytest.skip(f"no browser to be had: {done.stderr.strip()}")
-        assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        assert "error" not in told, told
-        # Nothing from outside, nothing that a text asked for, nothing that the policy had to stop.
-        assert [seen for seen in told["requests"] if not seen.startswith((url, "data:,"))] == []
-        assert (told["console"], told["dialogs"]) == ([], [])
-        return told.get("value")
-
-    return open_page
+@pytest.fixture
+def visit(browse, url):
+    """Open a page of the service, take steps, and tell the value of the last script."""
+    return lambda path, *steps, **window: browse(url + path, *steps, **window).value
 
 
 def paste(text: str, field: str = "text") -> str:
     value = json.dumps(text)
     return (
-        f"document.getElementById('{field}').value = {value};"
+        f"go:document.getElementById('{field}').value = {value};"
         f"document.getElementById('{field}').form.requestSubmit()"
     )
 
@@ -121,8 +78,8 @@ SEEN = """({
 })"""
 
 
-def test_find__pasted_text(browse):
-    seen = browse("/", paste(PASTED), SEEN)
+def test_find__pasted_text(visit):
+    seen = visit("/", paste(PASTED), SEEN)
     names = ["library:", "poems:", "passages:"]
     assert [heading.split()[0] for heading in seen["headings"]] == names
     assert seen["ids"].count("The Raven") == 3
@@ -131,25 +88,25 @@ def test_find__pasted_text(browse):
     assert seen["focus"] == "found"
 
 
-def test_find__hostile_text(browse):
-    seen = browse("/", paste(DOCUMENTS[HOSTILE_ID]), SEEN)
+def test_find__hostile_text(visit):
+    seen = visit("/", paste(DOCUMENTS[HOSTILE_ID]), SEEN)
     assert HOSTILE_ID in seen["ids"]
     assert seen["title"] == "Find what is like a text - neardup"
 
 
-def test_find__with_keys_alone(browse):
+def test_find__with_keys_alone(visit):
     """Tab to the field, type, and send with Control and Enter; then on to side by side."""
     first = "document.getElementById('text').focus(), document.activeElement.id"
-    assert browse("/", first) == "text"
+    assert visit("/", first) == "text"
     # No keys at first: a page that has just been loaded may not listen yet on a busy machine.
     steps = [*["keys:"] * 5, "keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
-    seen = browse("/", *steps[:-1], "document.activeElement.value.trim()")
+    seen = visit("/", *steps[:-1], "document.activeElement.value.trim()")
     assert seen == PASSAGE
-    marks = browse("/", *steps, SEEN)["marks"]
+    marks = visit("/", *steps, SEEN)["marks"]
     assert marks
 
 
-def test_find__a_dropped_file(browse):
+def test_find__a_dropped_file(visit):
     script = """(async () => {
       const files = new DataTransfer();
       files.items.add(new File(['text of a file'], 'a.txt'));
@@ -158,16 +115,17 @@ def test_find__a_dropped_file(browse):
       await new Promise((done) => setTimeout(done, 200));
       return field.value;
     })()"""
-    assert browse("/", script) == "text of a file"
+    assert visit("/", script) == "text of a file"
 
 
 @pytest.mark.parametrize("identifier", ["A school edition", HOSTILE_ID])
-def test_compare__side_by_side(browse, identifier):
+def test_compare__side_by_side(visit, identifier):
     click = (
-        "[...document.querySelectorAll('li')].find((e) => e.querySelector('h3 a').textContent === "
-        f"{json.dumps(identifier)}).querySelector('form').requestSubmit()"
+        "go:[...document.querySelectorAll('li')].find((e) => "
+        f"e.querySelector('h3 a').textContent === {json.dumps(identifier)})"
+        ".querySelector('form').requestSubmit()"
     )
-    texts = browse(
+    texts = visit(
         "/",
         paste(PASTED),
         click,
@@ -195,9 +153,9 @@ def test_compare__side_by_side(browse, identifier):
     ],
     ids=["find", "browse", "compare", "document"],
 )
-def test_pages__on_a_phone(browse, path, steps, dark):
+def test_pages__on_a_phone(visit, path, steps, dark):
     """Nothing is wider than a small phone; letters stand out from what is behind them."""
-    seen = browse(
+    seen = visit(
         path,
         *steps,
         """({
@@ -219,12 +177,12 @@ def test_pages__on_a_phone(browse, path, steps, dark):
     assert abs(bright[0] - bright[1]) > 400
 
 
-def test_pictures__of_the_documentation(browse, tmp_path):
+def test_pictures__of_the_documentation(visit, tmp_path):
     """The pictures can be made; NEARDUP_UPDATE_DOCS=1 puts them where the pages show them."""
     folder = ROOT / "docs" if os.environ.get("NEARDUP_UPDATE_DOCS") == "1" else tmp_path
-    chosen = "document.querySelector('select').value = 'library';"
+    chosen = "document.querySelector('select').value = 'library'"
     pages = {
-        "find": ("/", chosen + paste(PASTED)),
+        "find": ("/", chosen, paste(PASTED)),
         "compare": (
             "/compare?"
             + "&".join(
@@ -234,5 +192,5 @@ def test_pictures__of_the_documentation(browse, tmp_path):
     }
     for name, (path, *steps) in pages.items():
         file = folder / f"serving-{name}.png"
-        browse(path, *steps, "scrollTo(0, 0)", width=800, height=720, picture=str(file))
+        visit(path, *steps, "scrollTo(0, 0)", width=800, height=720, picture=file)
         assert 5_000 < file.stat().st_size < 75_000

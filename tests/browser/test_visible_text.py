@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
 
 import pytest
 
-from benchmarks.pages.browser import NoBrowserError, shown_texts
+from benchmarks.pages.browser import shown_texts
 from benchmarks.pages.made import made_page
 from neardup.files.pages.visible_text import visible_text
+from tests.browser.browse import NoBrowserError
 from tests.unit.files.pages.test_visible_text import CHROMIUM
 
 pytestmark = pytest.mark.browser
 
 
 def in_browser(pages: list[str]) -> list[str]:
-    if find_spec("PyQt6") is None or find_spec("PyQt6.QtWebEngineCore") is None:
-        pytest.skip("no browser to be had: PyQt6-WebEngine is not installed")
     try:
         return shown_texts(pages)
     except NoBrowserError as error:

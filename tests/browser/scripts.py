@@ -1,0 +1,125 @@
+"""What is asked of any page, as scripts: is it accessible, fast, smooth, whole on a phone."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from functools import cache
+from pathlib import Path
+
+AXE = Path(__file__).parent / "axe" / "axe.min.js.xz"
+
+
+@cache
+def axe_source() -> str:
+    return lzma.decompress(AXE.read_bytes()).decode()
+
+
+def violations(*off: str) -> str:
+    """Tell the rules of axe-core that the page breaks, but for some: each with its places.
+
+    Style sheets are read as the page has them, and nothing is loaded for it.
+    """
+    rules = json.dumps({rule: {"enabled": False} for rule in off})
+    return f"""(async () => {{
+      if (!window.axe) {{ {axe_source()} }}
+      const found = await axe.run(
+        {{ preload: false, resultTypes: ['violations'], rules: {rules} }});
+      return found.violations.map((rule) => ({{
+        rule: rule.id,
+        help: rule.help,
+        places: rule.nodes.slice(0, 5).map((node) => node.target.join(' ') + ' | ' + node.html),
+        why: rule.nodes[0].failureSummary,
+      }}));
+    }})()"""
+
+
+# Milliseconds from the request for the page to a frame that is drawn after all of it has loaded,
+# when it listens.
+USABLE = """new Promise((done) => requestAnimationFrame(
+  () => setTimeout(() => done(performance.now()))))"""
+
+# Apply the rules for print, and leave out those for the screen.
+AS_PRINTED = """(() => {
+  const change = (rules) => {
+    for (const rule of rules) {
+      if (rule instanceof CSSMediaRule) {
+        if (/^print$/.test(rule.media.mediaText)) rule.media.mediaText = 'all';
+        else if (/^screen/.test(rule.media.mediaText)) rule.media.mediaText = 'not all';
+      }
+      if (rule.cssRules) change(rule.cssRules);
+    }
+  };
+  for (const sheet of document.styleSheets) change(sheet.cssRules);
+  return document.styleSheets.length;
+})()"""
+
+# How far one can scroll sideways, and what sticks out of the window, or is too small to touch.
+WIDTHS = """(() => {
+  const shown = (e) => e.checkVisibility({ visibilityProperty: true });
+  const name = (e) => e.localName + (e.id ? '#' + e.id : '') + (e.className.baseVal === undefined
+    && e.className ? '.' + e.className : '') + ': ' + e.textContent.trim().slice(0, 40);
+  const scrolls = (e) => e && e !== document.body && e !== document.documentElement
+    && (getComputedStyle(e).overflowX !== 'visible' || scrolls(e.parentElement));
+  const wide = [...document.body.querySelectorAll('*')].filter(
+    (e) => shown(e) && e.getBoundingClientRect().right > innerWidth + 1
+      && !scrolls(e.parentElement) && !e.closest('svg'));
+  const small = [...document.querySelectorAll('button, select, summary, textarea, '
+    + 'input:not([type=hidden])')].filter(
+    (e) => shown(e) && e.getBoundingClientRect().height < 24);
+  return {
+    width: innerWidth,
+    scroll: document.documentElement.scrollWidth,
+    wide: wide.slice(0, 5).map(name),
+    small: small.slice(0, 5).map(name),
+  };
+})()"""
+
+# Colours of the page and its letters: bright, dark, and told apart.
+COLOURS = """({
+  dark: matchMedia('(prefers-color-scheme: dark)').matches,
+  ink: getComputedStyle(document.body).color,
+  page: getComputedStyle(document.body).backgroundColor,
+})"""
+
+# What the keyboard is at.
+FOCUS = """(() => {
+  const e = document.activeElement, box = e.getBoundingClientRect();
+  const style = getComputedStyle(e);
+  return {
+    tag: e.localName, id: e.id, text: e.textContent.trim().slice(0, 60),
+    seen: box.bottom > 0 && box.top < innerHeight,
+    outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,
+  };
+})()"""
+
+
+def pauses(selector: str = "html", *, steps: int = 120, jumps: int = 10) -> str:
+    """Scroll through an element, and tell for how long the page did not listen, in milliseconds.
+
+    First by steps, one a frame, of less than a screen; then by jumps all over it.
+    """
+    return f"""(async () => {{
+      const pane = document.querySelector({json.dumps(selector)});
+      const tasks = [];
+      const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
+      watch.observe({{ type: 'longtask' }});
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      await frame(); await frame();
+      let longest = 0, before = performance.now(), places = new Set();
+      const go = async (top) => {{
+        pane.scrollTo({{ top, behavior: 'instant' }});
+        await frame();
+        const now = performance.now();
+        longest = Math.max(longest, now - before);
+        before = now;
+        places.add(pane.scrollTop);
+      }};
+      for (let i = 0; i < {steps}; i++) await go(pane.scrollTop + pane.clientHeight * 0.8);
+      for (let i = 0; i < {jumps}; i++) await go(pane.scrollHeight * ((i * 7) % 10) / 10);
+      await new Promise((done) => setTimeout(done, 100));
+      return {{
+        longest, places: places.size, height: pane.scrollHeight,
+        tasks: Math.max(0, ...tasks.map((task) => task.duration)),
+      }};
+    }})()"""
