@@ -9,6 +9,8 @@ import pytest
 
 from tests.browser.browse import NoBrowserError, Seen, see_page
 
+pytest.register_assert_rewrite("tests.browser.rules")
+
 
 @pytest.fixture
 def browse(tmp_path):

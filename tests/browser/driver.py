@@ -40,6 +40,7 @@ def main() -> int:
         from PyQt6.QtGui import QImage
         from PyQt6.QtTest import QTest
         from PyQt6.QtWebEngineCore import (
+            QWebEngineLoadingInfo,
             QWebEnginePage,
             QWebEngineSettings,
             QWebEngineUrlRequestInterceptor,
@@ -81,11 +82,20 @@ def main() -> int:
 
     left = list(orders["steps"])
 
-    def go_on(is_loaded: bool = True) -> None:
-        if not is_loaded:
-            errors.append("a page did not load")
+    def follow(loading: QWebEngineLoadingInfo) -> None:
+        """Take a step when a page is there, be it one that says what went wrong."""
+        if loading.status() == QWebEngineLoadingInfo.LoadStatus.LoadStartedStatus:
+            return
+        is_failed = loading.status() == QWebEngineLoadingInfo.LoadStatus.LoadFailedStatus
+        of_http = QWebEngineLoadingInfo.ErrorDomain.HttpStatusCodeDomain
+        if is_failed and loading.errorDomain() != of_http:
+            errors.append(f"a page did not load: {loading.errorString()}")
             application.quit()
-        elif left:
+        else:
+            go_on()
+
+    def go_on() -> None:
+        if left:
             take_step(left.pop(0))
         elif orders["picture"]:
             # What was asked for may still have to be drawn.
@@ -143,7 +153,7 @@ def main() -> int:
         page.pdfPrintingFinished.connect(lambda *_: application.quit())
         page.printToPdf(orders["pdf"])
 
-    page.loadFinished.connect(go_on)
+    page.loadingChanged.connect(follow)
     address = orders["page"]
     is_url = address.startswith("http://")
     page.load(QUrl(address) if is_url else QUrl.fromLocalFile(str(Path(address).resolve())))

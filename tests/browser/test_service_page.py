@@ -9,6 +9,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
+from tests.browser.rules import WINDOWS, check_page
 from tests.docs.pages import ROOT
 from tests.service.conftest import PATIENT, start_service
 
@@ -142,39 +143,24 @@ def test_compare__side_by_side(visit, identifier):
     assert texts["lit"] > 0
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), WINDOWS)
 @pytest.mark.parametrize(
     ("path", "steps"),
     [
         ("/", [paste(DOCUMENTS[HOSTILE_ID] + "x" * 300)]),
         ("/browse", []),
+        ("/compare", []),
         ("/compare?index_a=poems&id_a=The+Raven&index_b=poems&id_b=A+school+edition", []),
         ("/document?index=poems&id=The+Raven", []),
+        ("/document?index=poems&id=none", []),
     ],
-    ids=["find", "browse", "compare", "document"],
+    ids=["find", "browse", "compare", "compared", "document", "problem"],
 )
-def test_pages__on_a_phone(visit, path, steps, dark):
-    """Nothing is wider than a small phone; letters stand out from what is behind them."""
-    seen = visit(
-        path,
-        *steps,
-        """({
-          width: innerWidth,
-          scroll: document.documentElement.scrollWidth,
-          ink: getComputedStyle(document.body).color,
-          page: getComputedStyle(document.body).backgroundColor,
-          small: [...document.querySelectorAll('button, select, input:not([type=hidden])')]
-            .map((e) => e.getBoundingClientRect().height).filter((h) => h && h < 24).length,
-        })""",
-        dark=dark,
-        width=320,
-    )
-    assert seen["width"] == 320
-    assert seen["scroll"] <= 320
-    assert seen["small"] == 0
-    bright = [sum(map(int, seen[name][4:-1].split(","))) for name in ("ink", "page")]
-    assert (bright[0] > bright[1]) == dark
-    assert abs(bright[0] - bright[1]) > 400
+def test_pages__keep_the_rules(browse, url, path, steps, width, dark):
+    def look(*asked, **window):
+        return browse(url + path, *steps, *asked, **window)
+
+    check_page(look, width=width, dark=dark)
 
 
 def test_pictures__of_the_documentation(visit, tmp_path):

@@ -122,7 +122,7 @@ def test_find__threshold_that_the_index_refuses(client):
 
 def test_browse__every_document(client):
     page = check(client.get("/browse", params={"index": "docs"}))
-    links = [html.unescape(link) for link in re.findall(r'<h3><a href="([^"]+)"', page)]
+    links = [html.unescape(link) for link in re.findall(r'<h2><a href="([^"]+)"', page)]
     assert len(links) == len(DOCUMENTS)
     for link, text in zip(links, DOCUMENTS.values(), strict=True):
         shown = parts(check(client.get(link)), "div")[-1]

@@ -1,0 +1,49 @@
+"""What every page keeps to, on a desktop and on a phone, light, dark and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser import scripts
+from tests.browser.browse import Seen
+
+# Width of the window, and whether the system is dark. 320 is what WCAG asks for (1.4.10).
+WINDOWS = [
+    pytest.param(1200, False, id="desktop"),
+    pytest.param(1200, True, id="desktop-dark"),
+    pytest.param(390, True, id="phone-dark"),
+    pytest.param(320, False, id="small-phone"),
+]
+
+
+def check_page(look: Callable[..., Seen], *, width: int, dark: bool, off: tuple[str, ...] = ()):
+    """Open a page by ``look``, which takes more steps and the window, and hold it to the rules.
+
+    It breaks no rule of axe-core (but for those that are ``off``), does not scroll sideways, has
+    nothing too small to touch, and letters that stand out from the page.
+    """
+    asked = (scripts.WIDTHS, scripts.COLOURS, scripts.violations(*off))
+    widths, colours, violations = look(*asked, width=width, dark=dark).values[-3:]
+    assert violations == []
+    assert widths["width"] == width
+    assert widths["scroll"] <= width
+    assert (widths["wide"], widths["small"]) == ([], [])
+    check_colours(colours, dark=dark)
+
+
+def check_printed(look: Callable[..., Seen], *, off: tuple[str, ...] = ()):
+    """Check that a page is black on white on paper, though the system is dark or not."""
+    asked = (scripts.AS_PRINTED, scripts.COLOURS, scripts.violations(*off))
+    sheets, colours, violations = look(*asked).values[-3:]
+    assert sheets
+    assert violations == []
+    check_colours(colours, dark=False)
+
+
+def check_colours(colours: dict, *, dark: bool):
+    assert colours["dark"] is dark
+    ink, page = (sum(map(int, colours[name][4:-1].split(","))) for name in ("ink", "page"))
+    assert (ink > page) == dark
+    assert abs(ink - page) > 400
