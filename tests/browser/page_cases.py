@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
+from tests.browser.made_up import made_up_page
 
 HOSTILE = (
     '<script>alert(1); document.title = "ran"</script>',
@@ -55,4 +56,5 @@ def _side_by_side(name_a: str, name_b: str) -> str:
 CASES: dict[str, Callable[[], str]] = {
     f"compare {name}": lambda texts=texts: compare(*texts).html() for name, texts in TEXTS.items()
 }
+CASES["every part"] = lambda: made_up_page(tuple(TEXTS.values()))
 CASES["compare hostile names"] = lambda: _side_by_side(HOSTILE[0], LONG)
