@@ -45,6 +45,26 @@ def test_rows__as_they_were_put_in(case, data):
 @every_case
 @examples(25)
 @given(data=st.data())
+def test_some_columns__those_that_are_there(case, data):
+    """As the table of all columns has them; a name that is given twice counts once."""
+    rows = data.draw(case.rows())
+    keep = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
+    with tempfile.TemporaryDirectory() as folder:
+        source = case.open(Path(folder), case.encode(rows))
+        first = 0
+        for block in source.blocks():
+            select = np.array(keep[first : first + len(block)], np.bool_)
+            first += len(block)
+            found = block.some_columns(["text", "none", "text"], select)
+            assert found.to_pylist() == [
+                {"text": row["text"]} for row in block.to_table(select).to_pylist()
+            ]
+            assert block.some_columns(["none"]).num_columns == 0
+
+
+@every_case
+@examples(25)
+@given(data=st.data())
 def test_writer__the_chosen_rows_and_no_others(case, data):
     """What is written is what a file of the chosen rows alone would be: kept and removed are all.
 

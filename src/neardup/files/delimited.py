@@ -241,9 +241,20 @@ class _DelimitedBlock(RawBlock):
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns as strings."""
+        return self._to_table(range(len(self._columns)), select)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Read the named columns alone."""
+        there = [name for name in dict.fromkeys(names) if name in self._columns]
+        # Arrow takes no column for all of them.
+        if not there:
+            return pa.table({})
+        return self._to_table([self._columns.index(name) for name in there], select)
+
+    def _to_table(self, indexes: Sequence[int], select: Mask | None) -> pa.Table:
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad=False)
-        table = self._read(raw, range(len(self._columns)), problems)
+        table = self._read(raw, indexes, problems)
         for name, column in zip(table.column_names, table.columns, strict=True):
             one = pa.table({name: column})
             parse_arrow(

@@ -7,7 +7,7 @@ UTF-32 are cut by their code units.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -148,6 +148,10 @@ class EncodedBlock(RawBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns."""
         return self.decoded(select).to_table()
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some columns."""
+        return self.decoded(select).some_columns(names)
 
     def with_cuts(self, cuts: Cuts) -> EncodedBlock:
         """Cut spans out of the texts; of a row that is cut, all characters are encoded anew.

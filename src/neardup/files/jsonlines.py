@@ -17,7 +17,7 @@ from neardup.files.arrowcolumns import is_utf8
 from neardup.files.encodings import DecodingWriter, EncodedBlock
 from neardup.files.jsoncuts import cut_strings
 from neardup.files.jsonobjects import parse_objects
-from neardup.files.jsontables import objects_to_table
+from neardup.files.jsontables import objects_to_table, some_to_table
 from neardup.files.jsonvalues import JSON_SPACE, load_object
 from neardup.files.problems import BadRowError
 from neardup.files.rawrows import (
@@ -31,6 +31,8 @@ from neardup.files.rawrows import (
 from neardup.files.rawsource import RawSource
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from neardup.files.cuts import Cuts
@@ -142,6 +144,10 @@ class JsonBlock(RawBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, types inferred; strings that look like dates stay strings."""
         return objects_to_table(self.raw.select(select), path=self.path)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some columns, whatever values the others have."""
+        return some_to_table(self.raw.select(select), names, path=self.path)
 
     def with_cuts(self, cuts: Cuts) -> JsonBlock:
         """Cut spans out of the strings of the texts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,8 +13,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.jsonobjects import read_json
 from neardup.files.jsonvalues import load_object
 from neardup.files.problems import BadRowError
+from neardup.files.rows import columns_among
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neardup.files.rawrows import RawRows
 
 
@@ -25,6 +29,40 @@ def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
     InvalidInputError
         If a column holds values of different kinds, or a row is not an object.
     """
+    table = _read_with_arrow(raw)
+    return _to_table_one_by_one(raw, path) if table is None else table
+
+
+def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
+    """Give those of some columns that JSON objects have; values of different kinds become text.
+
+    Raises
+    ------
+    InvalidInputError
+        If a row is not an object.
+    """
+    table = _read_with_arrow(raw)
+    if table is not None:
+        return columns_among(table, names)
+    rows = _load_all(raw, path)
+    there = [name for name in dict.fromkeys(names) if any(name in row for row in rows)]
+    columns = []
+    for name in there:
+        try:
+            columns.append(_column(rows, name, path, 0))
+        except InvalidInputError:
+            columns.append(pa.array([_as_text(row.get(name)) for row in rows], pa.large_string()))
+    return pa.table(columns, names=there)
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_with_arrow(raw: RawRows) -> pa.Table | None:
+    """Read objects at once; None where that cannot be done, or would change a value."""
     if not len(raw):
         return pa.table({})
     data = raw.joined_by(b"\n")
@@ -38,7 +76,7 @@ def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
             return table
     except (pa.ArrowException, ValueError):
         pass
-    return _to_table_one_by_one(raw, path)
+    return None
 
 
 def _has(types: Any, test: Any) -> bool:
@@ -69,14 +107,19 @@ def _lost_digits(table: pa.Table) -> bool:
 
 
 def _to_table_one_by_one(raw: RawRows, path: str) -> pa.Table:
+    rows = _load_all(raw, path)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table([_column(rows, name, path, int(raw.numbers[0])) for name in names], names=names)
+
+
+def _load_all(raw: RawRows, path: str) -> list[dict[str, Any]]:
     rows = []
     for index in range(len(raw)):
         try:
             rows.append(load_object(raw[index]))
         except BadRowError as bad:
             raise InvalidInputError(str(bad), path=path, row=int(raw.numbers[index])) from None
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table([_column(rows, name, path, int(raw.numbers[0])) for name in names], names=names)
+    return rows
 
 
 def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Array:

@@ -22,12 +22,20 @@ from neardup.files.arrowcolumns import filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    RowBlock,
+    RowWriter,
+    Source,
+    columns_among,
+)
 from neardup.files.streams import file_size, open_random, reading
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
@@ -238,6 +246,11 @@ class _ParquetBlock(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, with the metadata of the file."""
         return self._read(None, select).replace_schema_metadata(self._group.source.schema.metadata)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Read the named columns alone."""
+        there = tuple(dict.fromkeys(n for n in names if n in self._group.source.schema.names))
+        return columns_among(self._read(there, select), there)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Read all columns, and cut spans out of those of the texts."""

@@ -111,6 +111,14 @@ class RowBlock(ABC):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns of the rows as an Arrow table."""
 
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give those of some columns that the rows have, by their names, each once.
+
+        A format that need not read the others for it does not. Values that have no type in common
+        are text, as JSON writes them but for strings.
+        """
+        return columns_among(self.to_table(select), names)
+
     @abstractmethod
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return a block of the same rows with spans cut out of their texts.
@@ -118,6 +126,12 @@ class RowBlock(ABC):
         A row without such spans is the same, in the bytes of its original form too; of the others
         nothing but the text is changed. Rows that cannot be used have none.
         """
+
+
+def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return those of some columns that a table has, of several of one name the first."""
+    there = [name for name in dict.fromkeys(names) if name in table.column_names]
+    return table.select([table.column_names.index(name) for name in there])
 
 
 class RowWriter(ABC):

@@ -116,6 +116,10 @@ class _HtmlBlock(RowBlock):
         """Give all columns as they are in the table."""
         return self.rows.to_table(select)
 
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some columns as they are in the table."""
+        return self.rows.some_columns(names, select)
+
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return the block itself if nothing is to be cut, else raise."""
         if len(cuts):
