@@ -60,8 +60,9 @@ def test_command_line__keys_of_pairs():
         {"max_distance": 5},
         {"top": 1},
         {"measure": "weighted-jaccard", "idf": "unary"},
+        {"blocking": "kind", "one_to_one": True},
     )
-    rows = [{"text": text} for text in texts]
+    rows = [{"text": text, "kind": "a"} for text in texts]
     summaries = [
         neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **options).summary
         for options in ways
@@ -73,7 +74,7 @@ def test_command_line__keys_of_pairs():
     assert of_run == set().union(*summaries)
     assert of_filters == set().union(*(summary["filters"] for summary in summaries))
     for summary in summaries:
-        assert set(summary["seconds"]) - {"compile"} == {"read", "join"}
+        assert set(summary["seconds"]) - {"compile", "match"} == {"read", "join"}
     _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
     described = {name for row in of_scheme for name in first_names(row)}
     assert described - {"tf", "idf"} == set(summaries[1]["scheme"])

@@ -53,3 +53,23 @@ def test_choose_from_pairs__none():
     pair_choice.choose_from_pairs(ends, nothing, no_scores, keepers, kept)
     assert keepers.tolist() == [-1, -1]
     assert np.isnan(kept).all()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "stays"),
+    [
+        ([], []),
+        # The first takes both of its documents.
+        ([(0, 1), (1, 2), (2, 3)], [True, False, True]),
+        ([(1, 2), (0, 1), (2, 3)], [True, False, False]),
+        # In either direction.
+        ([(0, 1), (1, 0)], [True, False]),
+    ],
+)
+def test_match_in_order__by_hand(pairs, stays):
+    left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+    found, is_taken = np.zeros(len(pairs), np.bool_), np.zeros(4, np.bool_)
+    pair_choice.match_in_order(np.arange(len(pairs)), left, right, is_taken, found)
+    assert found.tolist() == stays
+    taken = {d for pair, stay in zip(pairs, stays, strict=True) if stay for d in pair}
+    assert np.flatnonzero(is_taken).tolist() == sorted(taken)

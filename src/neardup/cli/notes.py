@@ -5,6 +5,8 @@ Each is one line, and there only if it concerns a document.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neardup.cli.wording import counted
 
 # What compares texts that have fewer tokens than a shingle.
@@ -36,6 +38,14 @@ def note_single(n_single: int, n_documents: int, ngram: int) -> str:
         "only to equal ones"
     )
     return f"{note}; {SHORTER_SHINGLES}" if are_most(n_single, n_documents) else note
+
+
+def note_outside(n_documents: int, columns: Sequence[str]) -> str:
+    """Say how many documents lack a value in the columns that limit pairs to blocks."""
+    if not n_documents:
+        return ""
+    named = " or ".join(columns)
+    return f"{counted(n_documents, 'document')} without a value in {named}, compared with none"
 
 
 def are_most(n_some: int, n_all: int) -> bool:

@@ -36,6 +36,7 @@ Examples:
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
   neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
+  neardup pairs a.csv --against b.csv --text-column name --blocking city --one-to-one -o same.csv
 """
 
 
@@ -150,6 +151,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
         notes.note_short(n_short, n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS),
+        notes.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         notes.note_skipped(summary["skipped_rows"], "--json"),
         hint_for_pairs(summary),
     )
@@ -171,6 +173,10 @@ def _condition(summary: dict[str, Any]) -> str:
         best = "nearest" if summary.get("max_distance") is not None else "most similar"
         number = "" if summary["top"] == 1 else f"{summary['top']:,} "
         condition += f", the {number}{best}{each}"
+    if "blocking" in summary:
+        condition += f", within blocks of equal {' and '.join(summary['blocking'])}"
+    if "one_to_one" in summary:
+        condition += f", one to one of {summary['similar_pairs']:,}"
     return condition
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
-from neardup.kernels.types import ConstFloats, ConstInt32s, ConstInt64s, Floats, Int32s, Int64s
+from neardup.kernels.types import (
+    Bools,
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64s,
+    Floats,
+    Int32s,
+    Int64s,
+)
 
 
 @kernel
@@ -53,3 +61,23 @@ def choose_from_pairs(
                 best, best_score = other, scores[k]
         keepers[d], similarities[d] = best, best_score
         start = ends[d]
+
+
+@kernel
+def match_in_order(
+    order: ConstInt64s,
+    left: ConstInt64s,
+    right: ConstInt64s,
+    is_taken: Bools,
+    stays: Bools,
+) -> None:
+    """Go through pairs in an order; one stays if neither of its documents is in one that does.
+
+    ``is_taken``, of documents, and ``stays``, of pairs, begin as false and become true.
+    """
+    for k in range(order.shape[0]):
+        pair = order[k]
+        a, b = left[pair], right[pair]
+        if not is_taken[a] and not is_taken[b]:
+            is_taken[a] = is_taken[b] = True
+            stays[pair] = True

@@ -17,6 +17,7 @@ from neardup.matching.join import FilterCounts, Join
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.postings import group_records
 from neardup.matching.qgrams import Reach, choose_qgram, index_grams
+from neardup.matching.salting import salt_tokens
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
@@ -46,12 +47,13 @@ class EditJoinCounts(FilterCounts):
 
 @dataclass(frozen=True)
 class EditJoin(Join):
-    """Strings of tokens, joined by edit distance, exactly."""
+    """Strings of tokens, joined by edit distance, exactly; with ``keys`` as ``join_strings``."""
 
     strings: TokenLists
     threshold: EditThreshold
     qgram: int | None
     algorithm: Algorithm = DEFAULT_ALGORITHM
+    keys: Uint64s | None = None
     score_name: ClassVar[str] = "distance"
 
     @property
@@ -81,6 +83,7 @@ class EditJoin(Join):
             algorithm=self.algorithm,
             limit=limit,
             runner=runner,
+            keys=self.keys,
         )
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
@@ -113,6 +116,7 @@ def join_strings(
     algorithm: Algorithm = DEFAULT_ALGORITHM,
     limit: int | None = None,
     runner: Runner,
+    keys: Uint64s | None = None,
 ) -> tuple[ScoredPairs, EditJoinCounts]:
     """Find all pairs of strings within the distance.
 
@@ -134,6 +138,8 @@ def join_strings(
         Stop with an error at more pairs than this.
     runner
         Blocks of strings are probed at the same time; reports those probed as stage ``join``.
+    keys
+        A key of each string; only pairs of equal ones are found.
 
     Returns
     -------
@@ -166,8 +172,9 @@ def join_strings(
     lengths = np.diff(ordered.offsets)
     allowed = threshold.allowed(lengths)
     tally = Tally(edit_join.N_COUNTS)
+    own_keys = None if keys is None else keys[order]
     pieces = _probe(
-        ordered,
+        ordered if own_keys is None else salt_tokens(ordered, own_keys),
         Reach.of(lengths, allowed),
         None if sides is None else sides[order],
         choose_qgram(lengths, allowed) if qgram is None else qgram,
@@ -179,6 +186,10 @@ def join_strings(
 
     def verify(candidates: Columns) -> Columns:
         left, right = candidates
+        if own_keys is not None:
+            # Short strings are near each other even if they have no token in common.
+            is_within = own_keys[left] == own_keys[right]
+            left, right = left[is_within], right[is_within]
         most = allowed[right]
         distances = distances_within(characters[left], characters[right], most, runner.workers)
         near = distances <= most

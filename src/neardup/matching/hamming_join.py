@@ -14,7 +14,7 @@ from neardup.matching.pieces import check_limit
 from neardup.matching.set_join import JoinCounts, join_sets
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
-from neardup.tables import Bools, Bytes, Floats, Int64s, ScoredPairs, ShingleSets
+from neardup.tables import Bools, Bytes, Floats, Int64s, ScoredPairs, ShingleSets, Uint64s
 
 # Pairs of small sets that are made at a time.
 _AT_ONCE = 1 << 20
@@ -22,11 +22,15 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class HammingJoin(Join):
-    """Sets, joined by the number of elements that only one of two has; a score is a distance."""
+    """Sets, joined by the number of elements that only one of two has; a score is a distance.
+
+    With ``keys``, by which the elements are salted, only pairs of sets of equal keys are found.
+    """
 
     sets: ShingleSets
     measure: Hamming
     algorithm: Algorithm
+    keys: Uint64s | None = None
 
     score_name: ClassVar[str | None] = "distance"
 
@@ -80,6 +84,8 @@ class HammingJoin(Join):
         known = _numbers(joined, len(sizes))
         n_found = len(joined)
         for pairs in _small_pairs(sizes, sides, self.measure.max_distance):
+            if self.keys is not None:
+                pairs = pairs.take(self.keys[pairs.left] == self.keys[pairs.right])
             apart = pairs.take(~np.isin(_numbers(pairs, len(sizes)), known))
             n_found += len(apart)
             check_limit(limit, n_found)

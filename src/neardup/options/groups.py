@@ -21,6 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        "blocking",
         *("min_significance", "method", "algorithm", "gap"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
@@ -31,8 +32,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "seed",
     ),
     "Choice": (
-        *("keep", "clusters", "top", "per_document", "limit", "min_documents", "max_documents"),
-        *("ignore", "maximal", "within", "all_windows", "places"),
+        *("keep", "clusters", "top", "per_document", "one_to_one", "limit"),
+        *("min_documents", "max_documents", "ignore", "maximal", "within", "all_windows", "places"),
     ),
     "Access": ("host", "port", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),

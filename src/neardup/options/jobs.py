@@ -99,6 +99,8 @@ _PAIRS = (
     table.MAX_DISTANCE,
     table.TOP,
     table.PER_DOCUMENT,
+    table.ONE_TO_ONE,
+    table.BLOCKING,
     table.METHOD.but(
         kind=Choice(PairMethod),
         default=None,

@@ -274,6 +274,20 @@ ALGORITHM = Option(
     "Filters that the exact method uses; the pairs are the same. auto chooses by the data.",
     usual="auto",
 )
+BLOCKING = Option(
+    "blocking",
+    Columns(),
+    "Compare only documents with equal values in this column; of several columns in all of them.",
+    metavar="COLUMN",
+    is_repeatable=True,
+)
+ONE_TO_ONE = Option(
+    "one_to_one",
+    Flag(),
+    "No document in more than one pair: of all pairs found, the most similar first, those of which "
+    "neither document is in one already.",
+    default=False,
+)
 LIMIT = Option("limit", Whole(1), "End with an error at more than N pairs.", metavar="N")
 
 # Passages.

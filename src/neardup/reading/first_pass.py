@@ -14,7 +14,7 @@ from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign_pass import sign_collections
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Uint64s
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,14 @@ class FirstPass:
 
     ``catalogues`` has one for each collection. ``contents`` has each document's content number, -1
     for an empty or skipped one; the contents of all collections are numbered together, as they are
-    met, and there are ``n_contents``.
+    met, and there are ``n_contents``. Where documents have ``blocking_keys``, those of different
+    keys have different contents, and those without one have none.
     """
 
     catalogues: tuple[Catalogue, ...]
     contents: Int64s
     n_contents: int
+    blocking_keys: Uint64s | None = None
 
 
 def read_collections(
@@ -47,4 +49,4 @@ def read_collections(
     table = ContentTable()
     contents = [table.number(digests).numbers for _, digests in signed.batches.digests()]
     joined = np.concatenate([np.empty(0, np.int64), *contents])
-    return FirstPass(signed.catalogues, joined, table.size)
+    return FirstPass(signed.catalogues, joined, table.size, signed.batches.blocking_keys())

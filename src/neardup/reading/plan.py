@@ -59,7 +59,8 @@ class ReadingPlan:
     Without ``minhash`` and ``banding`` there are no band keys; exact joins need none. With
     ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
     made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
-    digests, keys and filters, and looks each text up.
+    digests, keys and filters, and looks each text up. Documents of different values in a column of
+    ``blocking`` are not compared.
     """
 
     columns: ColumnNames
@@ -71,6 +72,7 @@ class ReadingPlan:
     weighted: WeightedScheme | None = None
     filters_for: Measure | None = None
     look_up: LookUp | None = None
+    blocking: tuple[str, ...] = ()
 
     @property
     def slice_bytes(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 from neardup.matching.filters import join_filters, make_filters
+from neardup.reading.blocking import read_blocking_keys
 from neardup.reading.plan import ReadingPlan, SignedTexts
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
@@ -53,13 +54,15 @@ class SignedBlock(ListedBlock):
     """What is worked out of a block's documents.
 
     ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands, and none of
-    weighted sets; and no ``earlier`` keepers without an index.
+    weighted sets; no ``earlier`` keepers without an index; and no ``blocking_keys`` where no column
+    restricts what is compared.
     """
 
     digests: Digests
     keys: Uint64s
     filters: Filters | None
     earlier: EarlierKeepers | None
+    blocking_keys: Uint64s | None
 
 
 def list_block(
@@ -114,8 +117,8 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
                 keys[rows], own = _sketch(token_lists, digests[rows], plan, scheme, banding)
                 filters += own
         start += len(part)
-    if parsed.text.null_count:
-        n_tokens[parsed.text.is_null().to_numpy(zero_copy_only=False)] = -1
+    is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
+    n_tokens[is_bad] = -1
     return SignedBlock(
         numbers=block.numbers,
         n_tokens=n_tokens,
@@ -124,6 +127,7 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         filters=join_filters(filters) if filters else None,
         # All at once, which takes much less time than some at a time.
         earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
+        blocking_keys=read_blocking_keys(block, plan.blocking, is_bad) if plan.blocking else None,
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
         lengths=_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,

@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.matching.salting import salt
+from neardup.reading.blocking import NO_KEY
 from neardup.reading.sign import ListedBlock, SignedBlock
 from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Digests, EarlierKeepers, Filters, Int64s, Uint64s
+from neardup.tables import Bools, Digests, EarlierKeepers, Filters, Int64s, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
-_OPTIONAL = ("lengths", "order", "ids")
+_BLOCKING = "blocking_keys"
+_OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
 
 
 class SignedBatches:
     """Signed documents of some collections, batch after batch, numbered from 0.
 
     Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
-    where an index was looked into, and ``lengths``, ``order`` and ``ids`` where they are needed.
+    where an index was looked into, and ``lengths``, ``order``, ``ids`` and ``blocking_keys`` where
+    they are needed. With blocking keys digests and band keys are those of a document and its
+    blocking key together, so that documents of different ones never meet, whatever their texts.
     """
 
     def __init__(self, n_bands: int) -> None:
@@ -51,21 +56,26 @@ class SignedBatches:
     def digests(self) -> Iterator[tuple[int, Digests]]:
         """Yield each batch's digests with the number of their first document."""
         for start, batch in self:
-            pairs = np.column_stack([numbers_of(batch, name) for name in _DIGESTS])
-            yield start, Digests(pairs, numbers_of(batch, "n_tokens") > 0)
+            pairs = np.column_stack([_within_block(batch, name) for name in _DIGESTS])
+            yield start, Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
 
     def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
         """Yield each batch's keys of one band with the number of their first document."""
         for start, batch in self:
-            yield start, numbers_of(batch, f"key_{band}")
+            yield start, _within_block(batch, f"key_{band}")
 
     def bands(self) -> Iterator[tuple[int, Uint64s, Filters | None]]:
         """Yield each batch's keys, of shape (n_bands, n), and its filters if it has them."""
         for start, batch in self:
             keys: Uint64s = np.empty((self.n_bands, len(batch)), np.uint64)
             for band in range(self.n_bands):
-                keys[band] = numbers_of(batch, f"key_{band}")
+                keys[band] = _within_block(batch, f"key_{band}")
             yield start, keys, filters_of(batch)
+
+    def blocking_keys(self) -> Uint64s | None:
+        """Return the blocking keys of all documents, 0 for none; None where there are no blocks."""
+        parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
+        return np.concatenate(parts) if parts else None
 
     def earlier(self) -> Iterator[tuple[int, EarlierKeepers]]:
         """Yield each batch's earlier keepers, where an index was looked into."""
@@ -77,6 +87,24 @@ class SignedBatches:
                     start,
                     EarlierKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
                 )
+
+
+def _has_keys(batch: pa.RecordBatch) -> bool:
+    return _BLOCKING in batch.schema.names
+
+
+def _within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
+    """Return hashes that are equal where these are and the blocking keys are."""
+    values: Uint64s = numbers_of(batch, name)
+    return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values
+
+
+def _has_block(batch: pa.RecordBatch) -> Bools:
+    """Return which documents are compared at all: with blocking keys those that have one."""
+    if not _has_keys(batch):
+        return np.ones(len(batch), np.bool_)
+    has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
+    return has_one
 
 
 def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatch:

@@ -26,6 +26,7 @@ _LABELS = {
     "choose": "comparing",
     "audit": "auditing",
     "join": "joining",
+    "match": "matching one to one",
     "estimate": "estimating",
     "measure": "measuring",
     "windows": "hash functions",

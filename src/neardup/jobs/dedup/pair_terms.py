@@ -91,6 +91,9 @@ def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | N
     if about.top is not None:
         message = f"{name} has the {about.top:,} most similar pairs only, not all; {_AGAIN}"
         raise InvalidInputError(message)
+    if about.one_to_one:
+        message = f"{name} has pairs that were matched one to one, not all; {_AGAIN}"
+        raise InvalidInputError(message)
     if asked is not None:
         _check_threshold(asked, table)
     return PairTerms(about.measure, asked)

@@ -19,6 +19,7 @@ _FORMAT_VERSION = 1
 _KEYS = (
     *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
     *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
+    "one_to_one",
 )
 
 
@@ -27,7 +28,8 @@ class AboutPairs:
     """Which pairs a table has; the names are those of the summary.
 
     ``threshold`` is None where pairs were limited by ``max_distance`` or ``top`` alone,
-    ``documents`` has two numbers for pairs of two collections. A table that has other than
+    ``documents`` has two numbers for pairs of two collections; of pairs that are ``one_to_one`` no
+    two have a document in common. A table that has other than
     ``pairs`` rows is not as it was found; None where it does not matter.
     """
 
@@ -40,6 +42,7 @@ class AboutPairs:
     documents: tuple[int, ...]
     pairs: int | None
     scheme: Mapping[str, Any]
+    one_to_one: bool = False
 
 
 def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
@@ -64,6 +67,7 @@ def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
             documents=tuple(found["documents"]),
             pairs=int(found["pairs"]),
             scheme=dict(found["scheme"]),
+            one_to_one=bool(found.get("one_to_one", False)),
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 # Options that have no effect on a look-up.
-_OF_JOINS = ("algorithm", "top", "max_distance")
+_OF_JOINS = ("algorithm", "top", "max_distance", "blocking", "one_to_one")
 
 
 @dataclass
@@ -71,7 +71,7 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
         For the first option that does not, or is unlike the index.
     """
     for name in _OF_JOINS:
-        if getattr(options, name) is not None:
+        if getattr(options, name) not in (None, False):
             raise no_effect(name, "with an index", "choose method exact", "method")
     if options.per_document:
         message = "per_document needs top, the number of partners, which is exact; leave it out"

@@ -23,13 +23,14 @@ from neardup.jobs.stages.components import (
 from neardup.jobs.stages.exchange import exchange_keys, exchange_texts, read_candidates, read_sets
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.pieces import check_limit
+from neardup.matching.salting import salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.sign_pass import Signed
 from neardup.runtime.runner import Runner
 from neardup.storage.arrays import AnyArray
 from neardup.storage.kept_arrays import kept_arrays
 from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Bytes, Int64s, ShingleSets, WeightedSets
+from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
 if TYPE_CHECKING:
     from neardup.storage.shuffle import Shuffle
@@ -48,7 +49,7 @@ class Bucketed:
     """Contents that may be in a pair, by partitions, with their keys and, or, their sets or texts.
 
     They share a bucket with another, or several documents have them. ``sets`` are those of all, if
-    there is one partition; else there are ``texts``.
+    there is one partition; else there are ``texts``. ``blocking_keys`` are those of all documents.
     """
 
     contents: PairContents
@@ -57,6 +58,7 @@ class Bucketed:
     keys: Shuffle
     sets: ShingleSets | WeightedSets | None
     texts: Shuffle | None
+    blocking_keys: Uint64s | None
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,15 @@ def meet_in_buckets(
     partitions = Partitions(**kept_arrays(workspace, "components", find_partitions))
     keys = exchange_keys(signed.batches, contents, partitions, workspace)
     sets, texts = None, None
+    blocking = signed.batches.blocking_keys()
     if len(partitions) <= 1:
         sets = contents.read_comparable(partitions.documents, plan.reading, runner)
+        if blocking is not None:
+            sets = salt_sets(sets, blocking[partitions.documents])
     else:
         is_live = np.ones(len(partitions.documents), np.bool_)
         texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)
-    return Bucketed(contents, partitions, signed.batches.n_bands, keys, sets, texts)
+    return Bucketed(contents, partitions, signed.batches.n_bands, keys, sets, texts, blocking)
 
 
 def join_partitions(
@@ -143,15 +148,19 @@ def _join_partition(
     """Join the records of a partition."""
     partitions, reading = found.partitions, plan.reading
     within = partitions.places(partition)
-    n_tokens = found.contents.n_tokens_of(partitions.documents[within])
+    documents = partitions.documents[within]
+    n_tokens = found.contents.n_tokens_of(documents)
 
     def read_some(places: Int64s) -> ShingleSets | WeightedSets:
         if found.texts is None:
             assert found.sets is not None
             return found.sets.take(places)
-        return read_sets(
+        sets = read_sets(
             found.texts, partition, within.start + places, n_tokens[places], reading, runner
         )
+        if found.blocking_keys is None:
+            return sets
+        return salt_sets(sets, found.blocking_keys[documents[places]])
 
     join = RecordJoin(
         keys=read_candidates(found.keys, partition, found.n_bands).keys,

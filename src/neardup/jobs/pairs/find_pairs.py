@@ -49,6 +49,8 @@ def find_pairs(
     algorithm: Algorithm | None = None,
     top: int | None = None,
     per_document: bool = False,
+    one_to_one: bool = False,
+    blocking: str | Sequence[str] | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
@@ -118,6 +120,12 @@ def find_pairs(
     per_document
         Only the ``top`` most similar partners of each document of ``left``. In a self-join a pair
         may so come in both directions.
+    one_to_one
+        No document is in more than one pair: of all pairs that would be found, the most similar
+        first, each stays of which neither document is in one that does; ties in input order.
+    blocking
+        A column, or several: only documents with equal values in all of them are compared.
+        Values are equal that are as text; a document without one is in no pair.
     tf, idf, idf_from
         As for ``deduplicate``; documents of both collections are counted unless others are given.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
@@ -176,6 +184,8 @@ def find_pairs(
         algorithm=algorithm,
         top=top,
         per_document=per_document,
+        one_to_one=one_to_one,
+        blocking=blocking,
         tf=tf,
         idf=idf,
         idf_from=idf_from,

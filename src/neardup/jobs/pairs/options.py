@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -32,9 +33,21 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
     top: int | None = None
     per_document: bool = False
     limit: int | None = None
+    blocking: str | Sequence[str] | None = None
+    one_to_one: bool = False
+
+    @property
+    def blocking_columns(self) -> tuple[str, ...]:
+        """The columns in which documents have to agree; empty for none."""
+        named = self.blocking or ()
+        return (named,) if isinstance(named, str) else tuple(named)
 
     @property
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
-        needs_all = (self.top, self.max_distance, self.algorithm, self.measure in _OF_ALL or None)
+        needs_all = (
+            *(self.top, self.max_distance, self.algorithm, self.blocking),
+            self.one_to_one or None,
+            self.measure in _OF_ALL or None,
+        )
         return self.method == "minhash" or (self.method is None and set(needs_all) == {None})

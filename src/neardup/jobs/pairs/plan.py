@@ -58,6 +58,13 @@ class PairPlan:
         return self.measure
 
     @property
+    def is_by_distance(self) -> bool:
+        """Whether pairs are ranked by their distances."""
+        if self.measure:
+            return self.measure.is_distance
+        return self.edit is not None and self.edit.max_distance is not None
+
+    @property
     def measure_name(self) -> str:
         """Name of the measure, of whichever kind."""
         return self.measure.name if self.measure else EDIT
@@ -85,7 +92,7 @@ def plan_pairs(options: PairOptions) -> PairPlan:
     weighted = options.weights_for(measure)
     if weighted and options.ngram is None:
         options = replace(options, ngram=1)
-    reading = replace(options.reading_plan(), weighted=weighted)
+    reading = replace(options.reading_plan(), weighted=weighted, blocking=options.blocking_columns)
     banding = None
     if options.method == "minhash":
         banding, minhash = options.choose_bands(measure)
@@ -115,7 +122,8 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
     """Read texts as strings of characters, unless another tokenizer is asked for, or bytes are."""
-    return options.with_tokenizer("characters").reading_plan()
+    reading = options.with_tokenizer("characters").reading_plan()
+    return replace(reading, blocking=options.blocking_columns)
 
 
 def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:

@@ -18,12 +18,13 @@ from neardup.matching.edit_join import EditJoin
 from neardup.matching.hamming_join import HammingJoin
 from neardup.matching.join import Join
 from neardup.matching.measures import Hamming
+from neardup.matching.salting import salt_sets
 from neardup.matching.set_join import SetJoin
 from neardup.options.choices import Algorithm
 from neardup.reading.first_pass import FirstPass
 from neardup.reading.second_pass import read_comparable, read_token_lists
 from neardup.runtime.runner import Runner
-from neardup.tables import Bytes, Int64s, ScoredPairs, ShingleSets, WeightedSets
+from neardup.tables import Bytes, Int64s, ScoredPairs, ShingleSets, Uint64s, WeightedSets
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,18 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     n_left = None if len(catalogues) == 1 else len(catalogues[0])
     # A document is known by the number of its content.
     of_documents = found.contents
-    wanted = np.split(
-        _first_documents(of_documents), np.cumsum([len(each) for each in catalogues])[:-1]
-    )
+    places = _first_documents(of_documents)
+    wanted = np.split(places, np.cumsum([len(each) for each in catalogues])[:-1])
+    keys = _keys_by_place(found.blocking_keys, places)
     if plan.edit:
         strings = read_token_lists(catalogues, wanted, plan.reading, runner)
         # There is nothing to choose by: for strings ``auto`` is one of the others.
         of_strings: Algorithm = "ppjoin+" if plan.algorithm == "auto" else plan.algorithm
-        join = EditJoin(strings, plan.edit, plan.options.ngram, of_strings)
-        return Records(join, of_documents, n_left, of_strings)
+        of_edits = EditJoin(strings, plan.edit, plan.options.ngram, of_strings, keys)
+        return Records(of_edits, of_documents, n_left, of_strings)
     sets = read_comparable(catalogues, wanted, plan.reading, runner)
+    if keys is not None:
+        sets = salt_sets(sets, keys)
     firsts, own_set = find_equal(digest_of(sets), sets.sizes)
     # And now by its set, of which several contents may have the same.
     of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)
@@ -80,13 +83,24 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     # With the most similar pairs thresholds fall, and each chooses anew.
     if algorithm == "auto" and plan.options.top is None:
         algorithm = choose_algorithm(sets.sizes[sets.sizes > 0], plan.measure_of_sets)
-    return Records(_join_of(sets, plan, algorithm), of_documents, n_left, algorithm)
+    own_keys = None if keys is None else keys[firsts]
+    return Records(_join_of(sets, plan, algorithm, own_keys), of_documents, n_left, algorithm)
 
 
-def _join_of(sets: ShingleSets, plan: PairPlan, algorithm: Algorithm) -> Join:
+def _join_of(sets: ShingleSets, plan: PairPlan, algorithm: Algorithm, keys: Uint64s | None) -> Join:
     if isinstance(plan.measure, Hamming):
-        return HammingJoin(sets, plan.measure, algorithm)
+        return HammingJoin(sets, plan.measure, algorithm, keys)
     return SetJoin(sets, plan.measure_of_sets, algorithm)
+
+
+def _keys_by_place(keys: Uint64s | None, places: Int64s) -> Uint64s | None:
+    """Return the blocking keys of the documents that have a place, in the order of places."""
+    if keys is None:
+        return None
+    wanted = np.flatnonzero(places >= 0)
+    by_place: Uint64s = np.empty(len(wanted), np.uint64)
+    by_place[places[wanted]] = keys[wanted]
+    return by_place
 
 
 def _exchange(numbers: Int64s, others: Int64s) -> Int64s:

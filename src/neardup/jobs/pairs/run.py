@@ -10,6 +10,7 @@ from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.pairs.about import metadata_of
+from neardup.jobs.pairs.blocks import count_outside
 from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import read_records
@@ -55,9 +56,16 @@ def find_pairs_in_sources(
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     find = _find_exactly if plan.banding is None else _find_in_buckets
-    catalogues, matches = find(collections, plan, workspace, runner)
+    catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     _log.debug("join: filters %s", vars(matches.counts))
+    n_similar = matches.n_pairs
+    if plan.options.one_to_one:
+        matches = _match_one_to_one(matches, catalogues, plan, runner)
     summary = summarise_pairs(catalogues, plan, matches, runner)
+    if plan.options.blocking_columns:
+        summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
+    if plan.options.one_to_one:
+        summary |= {"one_to_one": True, "similar_pairs": n_similar}
     rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary))
     return PairResult(rows, matches.counts, summary)
 
@@ -67,15 +75,18 @@ def _find_exactly(
     plan: PairPlan,
     _: Workspace,
     runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches]:
+) -> tuple[Sequence[Catalogue], Matches, int]:
     with runner.stage("read") as note:
         found = read_collections(collections, runner)
+        n_outside = count_outside(
+            found.catalogues, found.blocking_keys, plan.options.blocking_columns
+        )
         records = read_records(found, plan, runner)
         note(documents=sum(map(len, found.catalogues)), records=len(records))
     with runner.stage("join") as note:
         matches = find_matches(records, plan.options, runner)
         note(pairs=matches.n_pairs)
-    return found.catalogues, matches
+    return found.catalogues, matches, n_outside
 
 
 def _find_in_buckets(
@@ -83,15 +94,31 @@ def _find_in_buckets(
     plan: PairPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches]:
+) -> tuple[Sequence[Catalogue], Matches, int]:
     from neardup.jobs.pairs.bucketed import meet_in_buckets
 
     with runner.stage("read") as note:
         signed = sign_collections(collections, workspace, runner)
+        keys = signed.batches.blocking_keys()
+        n_outside = count_outside(signed.catalogues, keys, plan.options.blocking_columns)
         found = meet_in_buckets(signed, plan, workspace, runner)
         n_documents = sum(map(len, signed.catalogues))
         note(documents=n_documents, candidates=len(found.partitions.documents))
     with runner.stage("join") as note:
         matches = find_matches_in_buckets(found, plan, workspace, runner)
         note(records=matches.n_records, pairs=matches.n_pairs)
-    return signed.catalogues, matches
+    return signed.catalogues, matches, n_outside
+
+
+def _match_one_to_one(
+    matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan, runner: Runner
+) -> Matches:
+    # One more kernel, which most runs do not need.
+    from neardup.jobs.pairs.one_to_one import choose_one_to_one
+
+    with runner.stage("match") as note:
+        n_documents = sum(map(len, catalogues))
+        runs = choose_one_to_one(matches.runs, n_documents, by_distance=plan.is_by_distance)
+        n_pairs = sum(map(len, runs))
+        note(pairs=n_pairs)
+    return replace(matches, runs=runs, n_pairs=n_pairs)

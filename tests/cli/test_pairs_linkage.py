@@ -1,0 +1,153 @@
+"""``neardup pairs`` on records: within blocks, one to one, with columns of both sides."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+GUIDE = """id,name,city,price
+f1,art delis restaurant,la,10
+f2,art deli restaurant,la,20
+f3,art delis restaurant,ny,30
+f4,art delis restaurant,,40
+"""
+OTHER = """id,name,city,stars
+z1,art delis the restaurant,la,5
+z2,art delis restaurant,ny,4
+"""
+OPTIONS = ("--text-column", "name", "--ngram", "1", "--threshold", "0.2")
+
+
+@pytest.fixture
+def guides(write_file):
+    write_file("a.csv", GUIDE)
+    write_file("b.csv", OTHER)
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with Path(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def ids_of(name: str) -> list[tuple[str, str]]:
+    return [(row["id_a"], row["id_b"]) for row in rows_of(name)]
+
+
+def test_blocking(run, here, guides):
+    outcome = run("pairs", "a.csv", *OPTIONS, "--blocking", "city", "-o", "p.csv")
+    assert outcome.out.splitlines()[0] == (
+        "4 documents: 1 pair with jaccard >= 0.2, within blocks of equal city"
+    )
+    assert "1 document without a value in city, compared with none" in outcome.out
+    assert ids_of("p.csv") == [("f1", "f2")]
+    outcome = run(
+        "pairs", "a.csv", "--against", "b.csv", *OPTIONS, "--blocking", "city", "-o", "q.csv"
+    )
+    assert ids_of("q.csv") == [("f1", "z1"), ("f2", "z1"), ("f3", "z2")]
+
+
+def test_blocking__values_are_compared_as_text(run, here, write_file):
+    """Whatever formats say of their types, also where a column of numbers has gaps."""
+    texts = [{"text": "one two", "zip": 7}, {"text": "one two", "zip": None}]
+    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in texts))
+    floats = pa.array([7.0, None, 7.5], pa.float64())
+    pq.write_table(pa.table({"text": ["one two"] * 3, "zip": floats}), "b.parquet")
+    write_file("c.csv", "text,zip\none two,7\none two,07\none two,7.5\n")
+    argv = ("--blocking", "zip", "--ngram", "1", "-o", "p.csv", "--overwrite")
+    assert run("pairs", "a.jsonl", "--against", "b.parquet", *argv).code == 0
+    assert ids_of("p.csv") == [("a.jsonl:1", "b.parquet:1")]
+    assert run("pairs", "c.csv", "--against", "b.parquet", *argv).code == 0
+    assert ids_of("p.csv") == [("c.csv:1", "b.parquet:1"), ("c.csv:3", "b.parquet:3")]
+
+
+def test_blocking__of_skipped_rows_and_mixed_kinds(run, here, write_file):
+    """A bad row has no block; another column may hold what it will, and the column itself too."""
+    lines = [
+        {"text": "one two", "zip": "7", "more": 1},
+        {"text": None, "zip": 7},
+        {"text": "one two", "zip": 7, "more": "x"},
+        {"text": "one two", "zip": True, "more": [1]},
+    ]
+    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in lines))
+    argv = ("--blocking", "zip", "--on-error", "skip", "--ngram", "1", "-o", "p.csv")
+    outcome = run("pairs", "a.jsonl", *argv)
+    assert outcome.code == 0, outcome.err
+    assert ids_of("p.csv") == [("a.jsonl:1", "a.jsonl:3")]
+
+
+def test_one_to_one(run, here, guides):
+    outcome = run("pairs", "a.csv", "--against", "b.csv", *OPTIONS, "--one-to-one", "-o", "p.csv")
+    assert outcome.out.splitlines()[0] == (
+        "4 documents and 2 documents: 2 pairs with jaccard >= 0.2, one to one of 8"
+    )
+    assert ids_of("p.csv") == [("f1", "z2"), ("f3", "z1")]
+    # Partners are chosen among those that there are without it.
+    argv = ("--top", "1", "--per-document", "--one-to-one", "-o", "q.csv")
+    run("pairs", "a.csv", "--against", "b.csv", "--text-column", "name", "--ngram", "1", *argv)
+    assert ids_of("q.csv") == [("f1", "z2")]
+
+
+def test_one_to_one__is_no_table_to_decide_by(run, here, guides):
+    run("pairs", "a.csv", *OPTIONS, "--one-to-one", "-o", "p.parquet")
+    outcome = run("dedup", "a.csv", "--text-column", "name", "--pairs", "p.parquet", "-o", "out")
+    assert outcome.err == (
+        "error: p.parquet has pairs that were matched one to one, not all; find pairs of one "
+        "collection by a threshold\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (
+            "--blocking town",
+            "a.csv: no document has a value in column 'town', so that none would be compared; name "
+            "another with blocking (--blocking); columns are 'id', 'name', 'city', 'price'",
+        ),
+        (
+            "--blocking city --blocking town",
+            "a.csv: no document has a value in all columns 'city' and 'town', so that none would "
+            "be compared; name another with blocking (--blocking); columns are 'id', 'name', "
+            "'city', 'price'",
+        ),
+        ("--blocking city --blocking city", "--blocking names 'city' twice; name each column once"),
+    ],
+)
+def test_errors(run, guides, arguments, error):
+    outcome = run("pairs", "a.csv", *OPTIONS, "-o", "p.csv", *arguments.split())
+    assert (outcome.code, outcome.err) == (1, f"error: {error}\n")
+
+
+def test_blocking__nested_values(run, here, write_file):
+    write_file("a.jsonl", '{"text": "one two", "zip": [7]}\n' * 2)
+    outcome = run("pairs", "a.jsonl", "--blocking", "zip", "-o", "p.csv")
+    assert outcome.err == (
+        "error: column 'zip' holds list<item: int64> values; blocking needs strings, numbers, "
+        "dates or truth values\n"
+    )
+
+
+@pytest.mark.parametrize("option", ["--blocking city", "--one-to-one"])
+def test_index__is_read_as_documents(run, here, guides, option):
+    """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
+    keep = ("--keep-column", "city", "--keep-column", "name")
+    reading = ("--text-column", "name", "--ngram", "1")
+    assert run("index", "build", "idx", "b.csv", "--kind", "documents", *reading, *keep).code == 0
+    outcome = run(
+        "pairs", "a.csv", "--against", "idx", *OPTIONS, *option.split(), "-o", "p.csv", "--json"
+    )
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["method"] == "exact"
+    outcome = run(
+        *("pairs", "a.csv", "--against", "idx", *OPTIONS, *option.split()),
+        *("--method", "minhash", "-o", "q.csv"),
+    )
+    name = option.split()[0]
+    assert outcome.err == (
+        f"error: {name} has no effect with an index; leave it out, or choose --method exact\n"
+    )
