@@ -18,7 +18,7 @@ from tests.docs.pages import ROOT, first_names, section, tables
 def test_command_line__summary_keys(readme_run):
     _, out = readme_run
     summary = json.loads((out / "summary.json").read_text())
-    of_run, of_scheme, of_reading, of_seconds = (
+    of_run, of_scheme, of_counts, of_reading, of_seconds = (
         {name for row in table for name in first_names(row)}
         for table in tables("docs/command-line.md", "summary.json")
     )
@@ -26,6 +26,7 @@ def test_command_line__summary_keys(readme_run):
     sometimes |= {"documents_added", "documents_known"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
+    assert of_counts == set(summary["by_file"])
     assert of_reading == set(summary["reading"])
     assert of_seconds - {"compile", "choose method", "audit", "count", "add"} == set(
         summary["seconds"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from unicodedata import category
 
 
 def plural(number: int, one: str, many: str) -> str:
@@ -14,6 +15,18 @@ def plural(number: int, one: str, many: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write a number with the noun that it counts."""
     return f"{number:,} {plural(number, one, many or one + 's')}"
+
+
+def printable(text: str) -> str:
+    """Return text of others so that a terminal obeys none of it: what is not shown is spelled."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable() or category(letter) == "Zs"
+        else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def took(stages: Mapping[str, float]) -> str:

@@ -14,6 +14,7 @@ from neardup.files.input_options import InputOptions, check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.jobs.counts import Groups, count_documents
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.drop.result import DropResult
 from neardup.jobs.selection import complete_summary
@@ -188,6 +189,7 @@ def _summarise(
         "documents_in": n_documents,
         "documents_kept": n_documents - n_removed,
         "documents_removed": n_removed,
+        "by_file": count_documents(Groups.of_files(documents), documents.is_document, stays),
         "named_documents": len(named),
         "missing_documents": n_missing,
         **describe_ids(documents.columns),

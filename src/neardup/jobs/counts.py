@@ -1,0 +1,142 @@
+"""Documents counted by groups, such as their files: how many came in, stayed, and went for which.
+
+Of many groups some are listed, and the others summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.reading.catalogue import Catalogue
+from neardup.tables import Bools, Int64s
+
+# Groups, and pairs of groups, that a summary lists one by one.
+_LISTED = 100
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each of some documents, as its place among ``names``; -1 for none.
+
+    ``label`` is what tables and summaries call a group, such as ``file``.
+    """
+
+    label: str
+    names: Sequence[str]
+    numbers: Int64s
+
+    @classmethod
+    def of_files(cls, documents: Catalogue) -> Groups:
+        """Group documents by their files; those of an index are in none."""
+        sources = documents.sources
+        if not all(source.has_lasting_rows for source in sources) or not sources:
+            return cls.of_none("file", len(documents))
+        numbers = np.repeat(np.arange(len(sources)), np.diff(documents.source_starts))
+        return cls("file", [source.name for source in sources], numbers)
+
+    @classmethod
+    def of_none(cls, label: str, n_documents: int) -> Groups:
+        """Return documents without groups."""
+        return cls(label, [], np.full(n_documents, -1, np.int64))
+
+    @property
+    def counted_names(self) -> list[str | None]:
+        """The names in the order of ``count``."""
+        return [*self.names, None]
+
+    def count(self, documents: Bools | Int64s) -> Int64s:
+        """Count some documents of each group; those without one come last."""
+        counts = np.bincount(self.numbers[documents] + 1, minlength=len(self.names) + 1)
+        return np.roll(counts, -1)
+
+
+def count_documents(
+    groups: Groups,
+    is_document: Bools,
+    stays: Bools,
+    removed_as: Mapping[str, Bools] | None = None,
+) -> dict[str, Any]:
+    """Count the documents of each group that came in, stayed and went.
+
+    Parameters
+    ----------
+    groups
+        Of all rows.
+    is_document, stays
+        Which rows are documents, and which stay.
+    removed_as
+        What else is counted, by its name: for each row whether it is such.
+
+    Returns
+    -------
+    Under ``counts`` the groups, of more than a hundred those from which most went; under ``others``
+    how many more there are, as ``groups``, and the sums of their counts. No others are None.
+    """
+    counts = {
+        "documents_in": groups.count(is_document),
+        "documents_kept": groups.count(is_document & stays),
+        "documents_removed": groups.count(~stays),
+    }
+    counts |= {name: groups.count(is_such) for name, is_such in (removed_as or {}).items()}
+    is_there = counts["documents_in"] > 0
+    is_there[:-1] = True
+    by_importance = np.lexsort((-counts["documents_in"], -counts["documents_removed"], ~is_there))
+    there = by_importance[: int(is_there.sum())]
+    listed, rest = np.sort(there[:_LISTED]).tolist(), there[_LISTED:]
+    names = groups.counted_names
+    sums = {name: int(each[rest].sum()) for name, each in counts.items()}
+    return {
+        "counts": [
+            {groups.label: names[i]} | {name: int(each[i]) for name, each in counts.items()}
+            for i in listed
+        ],
+        "others": {"groups": len(rest)} | sums if len(rest) else None,
+    }
+
+
+def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> dict[str, Any]:
+    """Count how many documents of which group went for one of which group.
+
+    Parameters
+    ----------
+    own, other
+        Of the documents that may go, and of those of the other collection, of the same label.
+    gone, keepers
+        Numbers of documents that went, and of those for which they did; documents of the other
+        collection are numbered first.
+
+    Returns
+    -------
+    Under ``pairs`` at most a hundred pairs of groups, frequent ones first; under ``other_pairs``
+    how many more there are, as ``groups``, and the documents of these. No others are None.
+    """
+    sides = (other.counted_names, own.counted_names)
+    # Of either collection the groups, with one for documents without any in front.
+    starts = (1, len(sides[0]) + 1)
+    kept = np.concatenate([other.numbers + starts[0], own.numbers + starts[1]])[keepers]
+    n_kept = sum(map(len, sides))
+    keys, counts = np.unique((own.numbers[gone] + 1) * n_kept + kept, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    label = own.label
+
+    def named(key: int, count: int) -> dict[str, Any]:
+        group, keeper = divmod(key, n_kept)
+        side = int(keeper >= starts[1] - 1)
+        return {
+            label: own.counted_names[group - 1],
+            f"kept_{label}": sides[side][keeper - starts[side]],
+            "kept_in": ("against", "input")[side],
+            "documents_removed": count,
+        }
+
+    listed, rest = order[:_LISTED], order[_LISTED:]
+    others = {"groups": len(rest), "documents_removed": int(counts[rest].sum())}
+    pairs = zip(keys[listed].tolist(), counts[listed].tolist(), strict=True)
+    return {
+        "pairs": [named(key, count) for key, count in pairs],
+        "other_pairs": others if len(rest) else None,
+    }
