@@ -17,12 +17,13 @@ NOT_KNOWN = "not in a file"
 
 @dataclass(frozen=True)
 class Exchange:
-    """``counts[i][j]`` documents of ``removed_from[i]`` went for one of ``kept_in[j]``.
+    """By file or column: ``counts[i][j]`` of ``removed_from[i]`` went for one of ``kept_in[j]``.
 
     Names that have fewer than the largest ones are one row or column, ``OTHERS``: so many of each
     are ``n_other_rows`` and ``n_other_columns``.
     """
 
+    what: str
     removed_from: Sequence[str]
     kept_in: Sequence[str]
     counts: Sequence[Sequence[int]]
@@ -35,11 +36,19 @@ class Exchange:
         return len(self.removed_from) * len(self.kept_in) > 1
 
 
-def count_exchange(removed_from: pa.Array, kept_in: pa.Array, *, most: int = 16) -> Exchange:
+def count_exchange(
+    what: str,
+    removed_from: pa.Array | pa.ChunkedArray,
+    kept_in: pa.Array | pa.ChunkedArray,
+    *,
+    most: int = 16,
+) -> Exchange:
     """Count removed documents by where they were and where the one that stays is.
 
     Parameters
     ----------
+    what
+        What names are of: a file, or a column.
     removed_from, kept_in
         Names, for each removed document; null for what is in no file.
     most
@@ -50,7 +59,7 @@ def count_exchange(removed_from: pa.Array, kept_in: pa.Array, *, most: int = 16)
     shape = len(row_names), len(column_names)
     counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return Exchange(
-        row_names, column_names, counts.reshape(shape).tolist(), n_other_rows, n_other_columns
+        what, row_names, column_names, counts.reshape(shape).tolist(), n_other_rows, n_other_columns
     )
 
 

@@ -1,0 +1,69 @@
+"""The page of a deduplication: which documents it shows, and their texts."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
+from neardup.jobs.report.kept_pairs import find_kept_pairs
+from neardup.reports.dedup.clusters import count_clusters
+from neardup.reports.dedup.examples import choose_examples
+from neardup.reports.dedup.exchange import count_exchange
+from neardup.reports.dedup.flows import flows_by_file
+from neardup.reports.dedup.page import DedupData, render_dedup
+from neardup.reports.dedup.wording import say_title
+from neardup.reports.report import Report
+from neardup.runtime.runner import Runner
+
+
+def report_of_dedup(
+    outcome: Outcome, runner: Runner, *, against: Collection | None = None
+) -> Report:
+    """Return the page of an output folder, or of a result in memory.
+
+    Parameters
+    ----------
+    outcome
+        It has the texts of all documents but those of another collection.
+    runner
+        Reads the texts of another collection, and compares some documents that stay.
+    against
+        The other collection, if there was one and its texts are to be shown.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If the documents are not what they were.
+
+    Notes
+    -----
+    Files are read up to the last document that is shown. Memory for the tables of removed documents
+    and of clusters, and the texts that are shown or compared.
+    """
+    summary, removed = outcome.summary, outcome.removed
+    documents = outcome.documents()
+    clusters = count_clusters(removed, summary["documents_kept"])
+    kept_pairs = find_kept_pairs(outcome, documents, runner.workers)
+    chosen = choose_examples(removed)
+    largest = [each.place for each in clusters.largest]
+    shown = ShownTexts(removed)
+    shown.read(
+        outcome,
+        against,
+        runner,
+        removed=chain(*chosen.values()),
+        keepers=chain(*chosen.values(), largest),
+    )
+    data = DedupData(
+        summary,
+        removed,
+        clusters,
+        [flows_by_file(documents.count_files(), removed)],
+        [count_exchange("file", removed["file"], removed["kept_file"])],
+        {kind: [shown.removal(place) for place in places] for kind, places in chosen.items()},
+        kept_pairs,
+        [shown.keeper(place).text for place in largest],
+        is_written=outcome.is_written,
+    )
+    return Report(render_dedup(data), say_title(summary))

@@ -1,0 +1,179 @@
+"""Texts of documents of a deduplication, from its folder or its result, those of a page at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from neardup.jobs.dedup.output import DedupOutput, Side
+from neardup.jobs.report.collection import Collection
+from neardup.reports.dedup.examples import Document, Pair
+from neardup.runtime.runner import Runner
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Documents:
+    """All documents of the input, in its order: names of files, the number of each one's, its row.
+
+    ``goes`` are those that were removed.
+    """
+
+    names: Sequence[str]
+    files: Int64s
+    rows: Int64s
+    goes: Bools
+
+    @classmethod
+    def of_clusters(cls, clusters: pa.Table) -> Documents:
+        """Take them from the table that has a row for each."""
+        encoded = clusters["file"].combine_chunks().dictionary_encode()
+        return cls(
+            encoded.dictionary.to_pylist(),
+            encoded.indices.to_numpy().astype(np.int64),
+            clusters["row"].to_numpy(),
+            clusters["is_duplicate"].to_numpy(),
+        )
+
+    def count_files(self) -> dict[str, int]:
+        """Return how many documents each file has."""
+        counts = np.bincount(self.files, minlength=len(self.names))
+        return dict(zip(self.names, counts.tolist(), strict=True))
+
+
+class Outcome(Protocol):
+    """What a page needs of a deduplication."""
+
+    is_written: bool
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What ``summary.json`` says."""
+        ...
+
+    @property
+    def removed(self) -> pa.Table:
+        """One row for each removed document."""
+        ...
+
+    def documents(self) -> Documents:
+        """Return all documents of the input."""
+        ...
+
+    def ids_of(self, documents: Int64s) -> list[str]:
+        """Return the ids of some documents, which are given by their numbers."""
+        ...
+
+    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
+        """Return the texts of some documents of an input file, which are all on one side."""
+        ...
+
+
+class FolderOutcome:
+    """An output folder, as a page needs it."""
+
+    is_written = True
+
+    def __init__(self, output: DedupOutput) -> None:
+        self._output = output
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What ``summary.json`` says."""
+        return self._output.summary
+
+    @property
+    def removed(self) -> pa.Table:
+        """One row for each removed document."""
+        return self._output.removed
+
+    def documents(self) -> Documents:
+        """Return all documents of the input."""
+        return Documents.of_clusters(self._output.clusters())
+
+    def ids_of(self, documents: Int64s) -> list[str]:
+        """Return the ids of some documents, which are given by their numbers."""
+        return list(self._output.ids().take(documents).to_pylist())
+
+    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
+        """Return the texts of some documents of an input file, which are all on one side."""
+        return self._output.texts(side, file, rows)
+
+
+class ShownTexts:
+    """The documents of a table of removed ones, and those that stay for them, with texts."""
+
+    def __init__(self, removed: pa.Table) -> None:
+        self._removed = removed
+        self._texts: dict[tuple[Side, str, int], str] = {}
+        self._other: dict[str, str] = {}
+
+    def read(
+        self,
+        outcome: Outcome,
+        against: Collection | None,
+        runner: Runner,
+        *,
+        removed: Iterable[int],
+        keepers: Iterable[int],
+    ) -> None:
+        """Read the texts of documents by their places in the table, each file once.
+
+        Those of keepers of the other collection are read only if it is there.
+
+        Raises
+        ------
+        ReadError, InvalidInputError
+            If a document is not there.
+        """
+        wanted: dict[tuple[Side, str], set[int]] = {}
+        other: set[str] = set()
+        for place in removed:
+            row = self._row(place)
+            wanted.setdefault(("removed", row["file"]), set()).add(row["row"])
+        for place in keepers:
+            row = self._row(place)
+            if row["kept_in"] == "input":
+                wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
+            else:
+                other.add(_id_in_other(row["kept_id"]))
+        for (side, file), rows in wanted.items():
+            ordered = sorted(rows)
+            texts = outcome.texts(side, file, ordered)
+            self._texts |= {
+                (side, file, row): text for row, text in zip(ordered, texts, strict=True)
+            }
+        if against is not None and other:
+            found = against.texts(other, runner)
+            self._other = {identifier: each.text for identifier, each in found.items()}
+
+    def removal(self, place: int) -> Pair:
+        """Return a removed document with the one that stays for it."""
+        row = self._row(place)
+        text = self._texts.get(("removed", row["file"], row["row"]))
+        first = Document(str(row["id"]), row["file"], row["row"], text)
+        return Pair(first, self.keeper(place), row["similarity"])
+
+    def keeper(self, place: int) -> Document:
+        """Return the one that stays for a removed document."""
+        row = self._row(place)
+        if row["kept_in"] == "input":
+            text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
+        else:
+            text = self._other.get(_id_in_other(row["kept_id"]))
+        return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)
+
+    def _row(self, place: int) -> dict[str, Any]:
+        row: dict[str, Any] = self._removed.slice(int(place), 1).to_pylist()[0]
+        return row
+
+
+def _id_in_other(kept_id: str | int) -> str:
+    """Return the id of a document in its own collection, without what tells it from the input."""
+    return str(kept_id).removeprefix("against/")

@@ -1,0 +1,169 @@
+"""Answers to what a reader asks before documents are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from neardup.reports.dedup.examples import KeptPairs
+from neardup.reports.dedup.recall import Audit, curve_of
+from neardup.reports.dedup.similarities import Similarities
+from neardup.reports.dedup.wording import counted
+from neardup.reports.page import percent
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer in a word, and what it rests on."""
+
+    question: str
+    short: str
+    sentences: list[str]
+
+
+def answer(
+    summary: Mapping[str, Any],
+    similarities: Similarities,
+    kept_pairs: KeptPairs | str,
+    is_written: bool,
+) -> Iterator[Answer]:
+    """Return the answers, as far as a run allows them.
+
+    Parameters
+    ----------
+    summary
+        Of the run.
+    similarities
+        Of removed documents.
+    kept_pairs
+        What looking among documents that stay has found, or why nobody looked.
+    is_written
+        Whether all rows are in a folder.
+    """
+    if summary["documents_removed"]:
+        yield _of_removals(summary, similarities)
+    if summary["documents_in"] > 1:
+        yield _of_misses(summary, kept_pairs)
+    if summary["documents_removed"]:
+        yield Answer(
+            "Is the threshold right for these texts?",
+            "Look at the examples.",
+            [
+                "Only someone who knows the texts can say. The examples begin with the least "
+                "similar documents that went, and end with pairs that just stayed."
+            ],
+        )
+    yield _of_rows(is_written)
+    if notes := list(_notes(summary)):
+        yield Answer("What else happened?", "", notes)
+
+
+def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answer:
+    question = "Is every removed document like the one that stays for it?"
+    if summary["method"] == "pairs":
+        found = ["Removals were decided by a table of pairs that were found before."]
+        if similarities.n_unknown:
+            found.append(
+                f"{counted(similarities.n_unknown, 'removed document')} went without a similarity "
+                "to the one that stays: others connect the two."
+            )
+        return Answer(question, "As the table of pairs says.", found)
+    if similarities.n_below:
+        return Answer(
+            question,
+            "No, not all.",
+            [
+                f"{counted(similarities.n_below, 'removed document')} went for one that is less "
+                "similar than the threshold: other documents connect the two, as clusters of "
+                "connected components allow. Clusters of survivors allow it for none."
+            ],
+        )
+    return Answer(
+        question,
+        "Yes.",
+        [
+            "Each one was compared with the one that stays, text with text; no estimate decided. "
+            "All reach the threshold, by exact arithmetic."
+        ],
+    )
+
+
+def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answer:
+    question = "Did documents stay that are alike?"
+    sentences: list[str] = []
+    short = "None that was compared."
+    if summary["method"] == "exact":
+        short = "No."
+        sentences.append("All pairs at the threshold were found: the method was exact.")
+    elif summary["method"] == "pairs":
+        short = "None of the pairs in the table."
+    else:
+        curve = curve_of(summary)
+        short = "A few may have."
+        if curve:
+            sentences.append(
+                f"Pairs were found by sketches, one at the threshold with a probability of "
+                f"{percent(curve.promised)}, more similar ones more surely."
+            )
+            sentences += _of_audit(summary, curve.audit)
+    if isinstance(kept_pairs, KeptPairs) and kept_pairs.n_documents > 1:
+        looked = (
+            f"For this page the first {counted(kept_pairs.n_documents, 'document')} that stay were "
+            "compared with each other, exactly:"
+        )
+        if kept_pairs.n_missed:
+            least = "at least " if kept_pairs.is_cut else ""
+            sentences.append(
+                f"{looked} {least}{counted(kept_pairs.n_missed, 'pair')} of them should not both "
+                "have stayed."
+            )
+            short = "Yes, some did."
+        else:
+            sentences.append(f"{looked} no two of them reach the threshold.")
+    return Answer(question, short, sentences)
+
+
+def _of_audit(summary: Mapping[str, Any], audit: Audit | None) -> Iterator[str]:
+    if audit:
+        yield (
+            f"An audit of {counted(audit.n_documents, 'document')} saw {audit.n_found:,} of "
+            f"{counted(audit.n_pairs, 'similar pair')} found; with 95 % confidence between "
+            f"{percent(audit.low)} and {percent(audit.high)} of such pairs are."
+        )
+    elif "audit" in summary:
+        yield "An audit met no similar pair, so it says nothing."
+    else:
+        yield "No audit was asked for; --audit 1000 would measure it."
+
+
+def _of_rows(is_written: bool) -> Answer:
+    question = "Is anything lost?"
+    if is_written:
+        text = "All rows of the input are in kept/ or removed/, as they came in."
+    else:
+        text = "The input is as it was; rows are written only where the result is."
+    return Answer(question, "No.", [text])
+
+
+def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    if n := summary.get("empty_documents"):
+        yield f"{counted(n, 'document')} without text stayed; they are like no other."
+    if n := summary.get("short_documents"):
+        ngram = summary["scheme"]["ngram"]
+        yield (
+            f"{counted(n, 'document')} shorter than {ngram} tokens were compared as a whole: they "
+            "go only if all of it is the same."
+        )
+    if n := summary.get("skipped_rows"):
+        yield f"{counted(n, 'bad row')} could not be read; summary.json names them."
+    if n := summary.get("removed_beyond_survivors"):
+        yield (
+            f"Connected components removed {counted(n, 'document')} more than the rule of "
+            "survivors would have."
+        )
+    if summary.get("predicted_recall", 1) < summary.get("recall", 0):
+        yield (
+            "The bands that were chosen find less than the recall asked for: "
+            f"{percent(summary['predicted_recall'])} instead of {percent(summary['recall'])}."
+        )

@@ -1,0 +1,115 @@
+"""What a summary means, in plain words: what went, why, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_UNITS = {
+    "words": "words",
+    "whitespace": "words",
+    "characters": "characters",
+    "lines": "lines",
+    "bytes": "bytes",
+}
+
+_KEPT = {
+    "first": "the one that comes first in the input stays",
+    "longest": "the longest one stays",
+    "shortest": "the shortest one stays",
+}
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with the noun that it counts."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def name_shingles(scheme: Mapping[str, Any] | None) -> str:
+    """Return what is counted in texts, in the plural: ``runs of 5 words``."""
+    if scheme is None:
+        return "pieces of text"
+    unit = _UNITS.get(scheme["tokenizer"], "tokens")
+    ngram = scheme.get("ngram", 1)
+    return unit if ngram == 1 else f"runs of {ngram} {unit}"
+
+
+def say_alike(summary: Mapping[str, Any]) -> str:
+    """Return when two documents are alike, as what follows a colon."""
+    threshold = summary["threshold"]
+    if threshold is None:
+        return "the table of pairs names them"
+    share = f"{100 * threshold:.10g} %"
+    many = name_shingles(summary["scheme"])
+    said = {
+        "jaccard": f"of all {many} in either of the two, at least {share} are in both",
+        "dice": f"of the {many} of the one and of the other, at least {share} are in both",
+        "cosine": (
+            f"the {many} in both are at least {share} of the geometric mean of their numbers in "
+            "the one and in the other"
+        ),
+        "containment": (
+            f"at least {share} of the {many} of the removed document are also in the one that stays"
+        ),
+        "max-containment": (
+            f"at least {share} of the {many} of the shorter one are also in the other"
+        ),
+        "weighted-jaccard": (
+            f"of the weight of all {many} in either of the two, at least {share} is in both"
+        ),
+    }
+    alike = said.get(summary["measure"], f"their {summary['measure']} is at least {threshold:g}")
+    return f"{alike} ({summary['measure']} similarity of {threshold:g} or more)"
+
+
+def say_weights(scheme: Mapping[str, Any] | None) -> str:
+    """Return what weighs more, if something does; else nothing."""
+    idf = (scheme or {}).get("idf", "unary")
+    return "" if idf == "unary" else "What few documents have weighs more."
+
+
+def say_kept(summary: Mapping[str, Any]) -> str:
+    """Return which of documents that are alike stays, as a sentence."""
+    keep = summary["keep"]
+    rule, _, column = keep.partition(":")
+    name, _, order = column.partition("=")
+    kept = _KEPT.get(rule) or {
+        "max": f"the one with the greatest {name} stays",
+        "min": f"the one with the least {name} stays",
+        "priority": f"the one whose {name} comes first in {order.replace(',', ', ')} stays",
+    }.get(rule, f"{keep} decides which one stays")
+    against = ""
+    if summary.get("against_documents"):
+        against = " Documents of the other collection always stay."
+    return f"Of documents that are alike, {kept}.{against}"
+
+
+def say_copies(scheme: Mapping[str, Any] | None) -> str:
+    """Return what an exact copy is."""
+    unit = name_shingles({**scheme, "ngram": 1} if scheme else None)
+    ignored = []
+    if scheme and scheme.get("casefold"):
+        ignored.append("upper and lower case")
+    if scheme and scheme["tokenizer"] == "words":
+        ignored += ["punctuation", "spaces"]
+    elif scheme and scheme["tokenizer"] == "whitespace":
+        ignored.append("the width of spaces")
+    if scheme and scheme.get("strip_accents"):
+        ignored.append("accents")
+    without = f" ({_listed(ignored)} do not count)" if ignored else ""
+    return f"An exact copy has the same {unit} in the same order{without}."
+
+
+def say_title(summary: Mapping[str, Any]) -> str:
+    """Return the most important counts as a title."""
+    n_removed, n_in = summary["documents_removed"], summary["documents_in"]
+    if not n_removed:
+        return f"None of {counted(n_in, 'document')} removed" if n_in else "No document read"
+    if n_in == n_removed:
+        return f"All {counted(n_in, 'document')} removed"
+    return f"{n_removed:,} of {counted(n_in, 'document')} removed"
+
+
+def _listed(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,181 @@
+"""The page of an output folder of dedup, against its tables and its texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.jobs.dedup.output import open_output
+from neardup.jobs.report.dedup import report_of_dedup
+from neardup.jobs.report.dedup_texts import FolderOutcome
+from neardup.runtime.runner import Runner
+
+
+def write_input(folder: Path, name: str, texts: Sequence[str]) -> Path:
+    path = folder / name
+    lines = [json.dumps({"id": f"{name}-{n}", "text": text}) for n, text in enumerate(texts)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def numbered(first: int, changed: str = "") -> str:
+    """Return a text of 40 words; what is changed is its 21st."""
+    words = [f"word{first + n}" for n in range(40)]
+    if changed:
+        words[20] = changed
+    return " ".join(words)
+
+
+def page_of(folder: Path) -> str:
+    with Runner(1, None) as runner:
+        return report_of_dedup(FolderOutcome(open_output(folder)), runner).html
+
+
+def told(page: str) -> str:
+    """Return the words of a page."""
+    without = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", without)).split())
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[Path]:
+    one = [numbered(100), numbered(200), numbered(300), numbered(100, "one"), numbered(400)]
+    two = [numbered(200), numbered(300, "two"), numbered(300, "three"), numbered(500)]
+    return [write_input(tmp_path, "one.jsonl", one), write_input(tmp_path, "two.jsonl", two)]
+
+
+def test_report_of_dedup__has_the_figures_of_the_tables(inputs: list[Path], tmp_path: Path) -> None:
+    neardup.deduplicate(inputs, threshold="0.7").write(tmp_path / "out")
+    page = page_of(tmp_path / "out")
+    text = told(page)
+    assert text.startswith("Deduplication: 4 of 9 documents removed")
+    assert "came in 9 stay 5 removed as exact copies 1 removed as near-duplicates 3 " in text
+    assert "one.jsonl 5 4 1 0 20.0 % two.jsonl 4 1 3 1 75.0 %" in text
+    block = re.search(r'id="removed-documents">(.*?)</script>', page)
+    assert block
+    found = json.loads(block[1])
+    removed = pq.read_table(tmp_path / "out" / "removed.parquet").to_pydict()
+    assert found["id"] == removed["id"]
+    assert [found["files"][place] for place in found["file"]] == removed["file"]
+    assert found["row"] == removed["row"]
+    keeper = found["keeper"]
+    assert [keeper["id"][place] for place in found["kept"]] == removed["kept_id"]
+    assert [keeper["row"][place] for place in found["kept"]] == removed["kept_row"]
+
+
+def test_report_of_dedup__shows_both_texts_of_examples(inputs: list[Path], tmp_path: Path) -> None:
+    neardup.deduplicate(inputs, threshold="0.7").write(tmp_path / "out")
+    page = page_of(tmp_path / "out")
+    for removed, kept in (("one", "word120"), ("two", "word320"), ("three", "word320")):
+        assert re.search(rf"<del>{removed}</del>.*?<ins>{kept}</ins>", page, re.DOTALL)
+    assert "An exact copy" in told(page)
+
+
+def test_report_of_dedup__shows_pairs_that_stay(inputs: list[Path], tmp_path: Path) -> None:
+    # Of 36 shingles 5 differ: 31 of 41 are in both, and 31 of 41 are below the threshold.
+    neardup.deduplicate(inputs, threshold="0.8").write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert "Both stay: just below the threshold" in text
+    assert f"similarity {31 / 41:.4f}" in text
+    assert "no two of them reach the threshold" in text
+
+
+def test_report_of_dedup__admits_what_was_missed(inputs: list[Path], tmp_path: Path) -> None:
+    neardup.deduplicate(inputs, threshold="0.7", bands=1, rows=100).write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert "Yes, some did." in text
+    assert "compared with each other, exactly: 4 pairs of them should not both have stayed" in text
+    assert "Missed: both stay, and reach the threshold" in text
+    assert "find less than the recall asked for" in text
+
+
+def test_report_of_dedup__is_the_same_each_time(inputs: list[Path], tmp_path: Path) -> None:
+    for name, workers in (("a", 1), ("b", 2)):
+        neardup.deduplicate(inputs, threshold="0.7", workers=workers).write(tmp_path / name)
+    assert page_of(tmp_path / "a") == page_of(tmp_path / "b")
+
+
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
+def test_report_of_dedup__reads_every_output_format(
+    inputs: list[Path], tmp_path: Path, output_format: Any
+) -> None:
+    neardup.deduplicate(inputs, threshold="0.7").write(tmp_path / "out", format=output_format)
+    assert "<del>two</del>" in page_of(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("texts", "title", "said"),
+    [
+        ([], "No document read", "The input has no documents"),
+        ([numbered(1)], "None of 1 document removed", "there is none to look up"),
+        ([numbered(1), numbered(900)], "None of 2 documents removed", "no two of them reach"),
+        ([numbered(1), numbered(1)], "1 of 2 documents removed", "are exact copies of the one"),
+        (["", "", "x"], "None of 3 documents removed", "2 documents without text stayed"),
+    ],
+)
+def test_report_of_dedup__of_next_to_nothing(
+    tmp_path: Path, texts: list[str], title: str, said: str
+) -> None:
+    neardup.deduplicate([write_input(tmp_path, "in.jsonl", texts)]).write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert text.startswith(f"Deduplication: {title}")
+    assert said in text
+
+
+def test_report_of_dedup__everything_may_go_for_another_collection(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    result = neardup.deduplicate(inputs[:1], against=inputs[:1], id_column="")
+    result.write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert text.startswith("Deduplication: All 5 documents removed")
+    assert "of those for the other collection 5" in text
+    assert "The text of the other collection is not in the output" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"method": "exact"}, "Nothing: the method was exact"),
+        ({"clusters": "components"}, "clusters components"),
+        ({"measure": "containment", "threshold": "0.6"}, "are also in the one that stays"),
+        ({"measure": "containment", "keep": "longest"}, "depends on keep longest"),
+        ({"measure": "weighted-jaccard"}, "What few documents have weighs more."),
+        ({"measure": "weighted-jaccard", "idf": "unary"}, "idf unary"),
+        ({"fingerprint": "rabin", "seed": 3}, "fingerprint rabin"),
+        ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
+        ({"audit": 5}, "An audit of 5 documents saw"),
+    ],
+)
+def test_report_of_dedup__of_other_options(
+    inputs: list[Path], tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    neardup.deduplicate(inputs, **({"threshold": "0.7"} | options)).write(tmp_path / "out")
+    assert said in told(page_of(tmp_path / "out"))
+
+
+def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -> None:
+    pairs = neardup.find_pairs(inputs, threshold="0.7")
+    neardup.choose(pairs, inputs).write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert "removed as duplicates 4" in text
+    assert "Removals were decided by a table of pairs" in text
+
+
+def test_report_of_dedup__hostile_texts_and_ids_are_text(tmp_path: Path) -> None:
+    evil = '</script><script>alert(1)</script><img src=x onerror=alert(2)> "\u202e'
+    path = tmp_path / "evil.jsonl"
+    rows = [{"id": f"{evil}{n}", "text": f"{evil} {numbered(1, 'x' * n)}"} for n in range(3)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    neardup.deduplicate([path], threshold="0.5").write(tmp_path / "out")
+    page = page_of(tmp_path / "out")
+    assert "<script>alert" not in page
+    assert "<img" not in page
