@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from rapidfuzz.distance import LCSseq
-
-from neardup.text.characters import UNSPACED_BLOCKS
+from neardup.reports.words import EqualWords, equal_words, find_words
 
 MOST_WORDS = 20_000
 """Words of either text that are looked at, from where the two begin to differ."""
@@ -22,8 +19,8 @@ _MOST_CHANGED = 80
 _MOST_SHOWN = 800
 # As many equal words as a note about them would take are shown instead.
 _WORTH_IT = 6
-# A longer word is one of characters; more between two words is not shown.
-_LONG_WORD, _LONG_GAP = 40, 200
+# More between two words is not shown.
+_LONG_GAP = 200
 
 Kind = Literal["same", "changed", "omitted"]
 
@@ -55,19 +52,6 @@ class SideBySide:
     is_whole: bool
 
 
-class _Block(NamedTuple):
-    """Equal words: from a of the one text and from b of the other."""
-
-    a: int
-    b: int
-    n: int
-
-    @property
-    def end(self) -> tuple[int, int]:
-        """The words after the last ones."""
-        return self.a + self.n, self.b + self.n
-
-
 def side_by_side(text_a: str, text_b: str, *, context: int | None = CONTEXT) -> SideBySide:
     """Compare two texts word by word, without regard to case and to what stands between words.
 
@@ -90,7 +74,7 @@ def side_by_side(text_a: str, text_b: str, *, context: int | None = CONTEXT) -> 
     By a longest common subsequence of the words between the first and the last difference, in time
     n m / 64 and n m bits for texts of n and m words, each at most ``MOST_WORDS``.
     """
-    places_a, places_b = _words(text_a), _words(text_b)
+    places_a, places_b = find_words(text_a), find_words(text_b)
     keys_a = [text_a[i:j].casefold() for i, j in places_a]
     keys_b = [text_b[i:j].casefold() for i, j in places_b]
     blocks, ends = _equal_blocks(keys_a, keys_b)
@@ -111,7 +95,7 @@ def side_by_side(text_a: str, text_b: str, *, context: int | None = CONTEXT) -> 
 
 def _equal_blocks(
     keys_a: Sequence[str], keys_b: Sequence[str]
-) -> tuple[list[_Block], tuple[int, int]]:
+) -> tuple[list[EqualWords], tuple[int, int]]:
     """Find equal words in order, and up to which word of either was looked."""
     shorter = min(len(keys_a), len(keys_b))
     first = next((i for i in range(shorter) if keys_a[i] != keys_b[i]), shorter)
@@ -121,26 +105,12 @@ def _equal_blocks(
     ends = len(keys_a), len(keys_b)
     if max(stop_a, stop_b) - first > MOST_WORDS:
         stop_a, stop_b = min(stop_a, first + MOST_WORDS), min(stop_b, first + MOST_WORDS)
-        ends, last = (stop_a, stop_b), 0
-    middle = LCSseq.opcodes(keys_a[first:stop_a], keys_b[first:stop_b]).as_matching_blocks()
-    found = [
-        _Block(0, 0, first),
-        *(_Block(first + block.a, first + block.b, block.size) for block in middle),
-        _Block(stop_a, stop_b, last),
-    ]
-    joined: list[_Block] = []
-    for block in found:
-        if not block.n:
-            continue
-        if joined and joined[-1].end == (block.a, block.b):
-            joined[-1] = joined[-1]._replace(n=joined[-1].n + block.n)
-        else:
-            joined.append(block)
-    return joined, ends
+        ends = stop_a, stop_b
+    return equal_words(keys_a[: ends[0]], keys_b[: ends[1]]), ends
 
 
 def _stretches(
-    blocks: Sequence[_Block], ends: tuple[int, int], side: int, context: int | None
+    blocks: Sequence[EqualWords], ends: tuple[int, int], side: int, context: int | None
 ) -> Iterator[tuple[Kind, int, int]]:
     """Cut the words of one side into runs: kind, first word, and the one after the last."""
     place = 0
@@ -221,16 +191,3 @@ _LONG_GAPS = re.compile(rf"\W{{{_LONG_GAP + 1},}}")
 def _clipped(text: str) -> str:
     """Leave out most of what stands between two words where it is long."""
     return _LONG_GAPS.sub(lambda gap: f"{gap[0][: _LONG_GAP // 2]}…", text)
-
-
-def _words(text: str) -> list[tuple[int, int]]:
-    """Find where the words of a text begin and end."""
-    return [found.span() for found in _word_pattern().finditer(text)]
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    unspaced = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_BLOCKS)
-    # A letter of a script without spaces; one of a word that is too long to be one; a word.
-    letter = f"[^\\W{unspaced}]"
-    return re.compile(f"[{unspaced}]|{letter}(?={letter}{{{_LONG_WORD}}})|{letter}+")
