@@ -12,7 +12,7 @@ from neardup.passages.documents import DocumentBlock
 from neardup.passages.hidden import HiddenText
 from neardup.passages.index import OpenIndex
 from neardup.passages.matches import Matches, character_places
-from neardup.passages.places import character_spans
+from neardup.passages.places import character_spans, union_lengths
 from neardup.tables import Int64s
 
 PAIR_SCHEMA = pa.schema(
@@ -76,7 +76,9 @@ def pair_table(
     longest = np.zeros(n_pairs, np.int64)
     for side in (query, doc):
         np.maximum.at(longest, pairs, side.stops - side.starts)
-    of_query, of_doc = _union(query, pairs, n_pairs), _union(doc, pairs, n_pairs)
+    of_query, of_doc = (
+        union_lengths(side.starts, side.stops, pairs, n_pairs) for side in (query, doc)
+    )
     rows = pa.array(firsts)
     columns = [
         passages["query_id"].take(rows),
@@ -138,15 +140,3 @@ def _extents_of_documents(index: OpenIndex, documents: Int64s) -> _Extents:
     stops = np.concatenate(sizes)
     places = character_places(index, documents, np.zeros_like(stops), stops)
     return _Extents(pa.concat_arrays(texts), *places)
-
-
-def _union(side: _Side, pairs: Int64s, n_pairs: int) -> Int64s:
-    """Return for each pair the characters that are in a passage of one side."""
-    order = np.lexsort((side.starts, pairs))
-    # Places of all pairs on one line, so that what a pair ends with is before the next begins.
-    origins = pairs[order] * (int(side.stops.max(initial=0)) + 1)
-    starts, stops = origins + side.starts[order], origins + side.stops[order]
-    before = np.concatenate([[0], np.maximum.accumulate(stops)])[: len(stops)]
-    unions = np.zeros(n_pairs, np.int64)
-    np.add.at(unions, pairs[order], np.maximum(stops - np.maximum(starts, before), 0))
-    return unions

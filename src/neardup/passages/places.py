@@ -39,3 +39,15 @@ def character_spans(
     characters: Int64s = np.empty(len(positions), np.int64)
     characters[order] = counts
     return characters[: len(starts)], characters[len(starts) :]
+
+
+def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) -> Int64s:
+    """Return how much the spans of each group cover; what several have in common counts once."""
+    order = np.lexsort((starts, groups))
+    # Places of all groups on one line, so that what a group ends with is before the next begins.
+    origins = groups[order] * (int(stops.max(initial=0)) + 1)
+    first, last = origins + starts[order], origins + stops[order]
+    before = np.concatenate([[0], np.maximum.accumulate(last)])[: len(last)]
+    unions = np.zeros(n_groups, np.int64)
+    np.add.at(unions, groups[order], np.maximum(last - np.maximum(first, before), 0))
+    return unions
