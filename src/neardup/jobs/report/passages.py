@@ -1,0 +1,246 @@
+"""The report of a table of passages, with the texts of the documents it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.ids import as_text
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.found_documents import FoundDocuments, check_found, find_documents
+from neardup.reports.passages.model import Document, Passages, Spans
+from neardup.reports.passages.page import About, passage_report
+from neardup.reports.passages.reading import MOST_PAIRS
+from neardup.reports.report import Report
+from neardup.tables import Floats, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.runtime.runner import Runner
+
+COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
+"""What a table of passages has, and may have ``similarity``, ``query_text`` and ``doc_text``."""
+
+_NO_TEXTS = (
+    "The table has places, but no texts. Name the documents it was made from, and they are here: "
+    "neardup report TABLE INPUT... --against OTHER... -o PAGE.html"
+)
+
+
+def report_of_passages(
+    table: pa.Table,
+    runner: Runner,
+    inputs: Collection | None = None,
+    against: Collection | None = None,
+    *,
+    summary: Mapping[str, Any] | None = None,
+    is_one: bool | None = None,
+) -> Report:
+    """Make the page of an alignment.
+
+    Parameters
+    ----------
+    table
+        Passages, as ``align`` writes them.
+    runner
+        Reads the documents.
+    inputs
+        The documents whose passages were looked for; None: the page has what the table has.
+    against
+        The other collection, if there was one.
+    summary
+        Of the alignment, for what was looked for; None: the page does not say.
+    is_one
+        Whether both sides are of ``inputs``; None: if there is no ``against``, or without
+        ``inputs`` if some ids are on both sides.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table is none of passages, or names documents or places that are not there.
+    ReadError
+        If a file cannot be read.
+    """
+    with runner.stage("report"):
+        passages, counts = gather_passages(table, runner, inputs, against, is_one=is_one)
+        has_texts = any(document.text is not None for document in passages.documents)
+        about = About(
+            summary or {},
+            counts,
+            "" if has_texts or passages.texts_of_rows else _NO_TEXTS,
+        )
+        return passage_report(passages, about)
+
+
+def gather_passages(
+    table: pa.Table,
+    runner: Runner,
+    inputs: Collection | None,
+    against: Collection | None,
+    *,
+    is_one: bool | None = None,
+) -> tuple[Passages, tuple[int, ...]]:
+    """Take a table of passages, and find its documents; returns how many there are of each side.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        As ``report_of_passages``.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = [name for name in COLUMNS if name not in table.column_names]
+    if missing:
+        message = (
+            f"the table has no column {missing[0]!r}; a table of passages, as align and search "
+            f"write it, has {', '.join(COLUMNS)}"
+        )
+        raise InvalidInputError(message)
+    queries, docs = (
+        pa.concat_arrays([pa.array([], pa.large_string()), *as_text(table[name]).chunks])
+        for name in ("query_id", "doc_id")
+    )
+    if is_one is None:
+        is_one = against is None
+        if inputs is None and len(queries):
+            is_one = bool(pc.any(pc.is_in(pc.unique(docs), value_set=pc.unique(queries))).as_py())
+    ids = (
+        [pc.unique(pa.concat_arrays([queries, docs]))]
+        if is_one
+        else [
+            pc.unique(queries),
+            pc.unique(docs),
+        ]
+    )
+    first = len(ids[0])
+    of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
+    spans = Spans(
+        pc.index_in(queries, value_set=ids[0]).to_numpy().astype(np.int64),
+        _numbers(table, "query_start"),
+        _numbers(table, "query_end"),
+        of_docs if is_one else of_docs + first,
+        _numbers(table, "doc_start"),
+        _numbers(table, "doc_end"),
+        _similarities(table),
+    )
+    names = [each for side in ids for each in side.to_pylist()]
+    lengths = _least_lengths(spans, len(names))
+    documents = [
+        Document(name, None, length) for name, length in zip(names, lengths.tolist(), strict=True)
+    ]
+    passages = Passages(documents, spans, is_one)
+    if inputs is None:
+        return replace(passages, texts_of_rows=_texts_of(table)), ()
+    wanted = _wanted(passages)
+    collections = [(inputs, ids[0], 0, "INPUT")]
+    if not is_one:
+        collections.append((inputs if against is None else against, ids[1], first, "--against"))
+    counts = []
+    for collection, side, start, where in collections:
+        mine = [each - start for each in wanted if start <= each < start + len(side)]
+        found = find_documents(collection, side, runner, mine)
+        check_found(found, side, where)
+        counts.append(sum(found.counts.values()))
+        _fill(documents, found, collection, start)
+        _check_places(documents, spans, start, len(side), where)
+    return _in_order(passages, documents), tuple(counts)
+
+
+def _numbers(table: pa.Table, name: str) -> Int64s:
+    import pyarrow as pa
+
+    try:
+        column = table[name].cast("int64")
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        column = None
+    if column is None or column.null_count:
+        message = f"column {name!r} holds other things than whole numbers, such as nulls or text"
+        raise InvalidInputError(message)
+    numbers: Int64s = column.to_numpy()
+    return numbers
+
+
+def _similarities(table: pa.Table) -> Floats:
+    if "similarity" not in table.column_names:
+        return np.full(len(table), np.nan)
+    found: Floats = table["similarity"].cast("float64").to_numpy()
+    return found
+
+
+def _texts_of(table: pa.Table) -> tuple[tuple[str, str], ...]:
+    """Return the passages of a table that has them, as whole as they are there."""
+    if not {"query_text", "doc_text"} <= set(table.column_names):
+        return ()
+    columns = (table[name].cast("large_string").to_pylist() for name in ("query_text", "doc_text"))
+    return tuple((a or "", b or "") for a, b in zip(*columns, strict=True))
+
+
+def _least_lengths(spans: Spans, n: int) -> Int64s:
+    lengths = np.zeros(n, np.int64)
+    np.maximum.at(lengths, spans.queries, spans.query_stops)
+    np.maximum.at(lengths, spans.docs, spans.doc_stops)
+    return lengths
+
+
+def _wanted(passages: Passages) -> list[int]:
+    """Return the documents whose texts the page shows, by what they share."""
+    queries, docs, _ = passages.pair_numbers
+    best = passages.ranking[: 4 * MOST_PAIRS]
+    ends = np.stack([queries[best], docs[best]], axis=1).reshape(-1)
+    return list(dict.fromkeys(ends.tolist()))
+
+
+def _fill(
+    documents: list[Document], found: FoundDocuments, collection: Collection, start: int
+) -> None:
+    """Take over what was found; data in memory has no files."""
+    in_memory = {source.name for source in collection.sources if source.origin is None}
+    for k, file in enumerate(found.files):
+        documents[start + k] = Document(
+            documents[start + k].id,
+            None if file in in_memory else file,
+            int(found.lengths[k]),
+            found.texts[k],
+            int(found.places[k]),
+        )
+
+
+def _check_places(documents: list[Document], spans: Spans, start: int, n: int, where: str) -> None:
+    """Raise InvalidInputError for the first passage that lies outside of its document."""
+    lengths = np.array([document.length for document in documents], np.int64)
+    for own, starts, stops in (
+        (spans.queries, spans.query_starts, spans.query_stops),
+        (spans.docs, spans.doc_starts, spans.doc_stops),
+    ):
+        is_here = (own >= start) & (own < start + n)
+        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > lengths[own]))
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            document = documents[int(own[row])]
+            message = (
+                f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
+                f"{document.id!r} of {where}, which has {document.length:,}; the text has changed "
+                "since, or is read with other options than then"
+            )
+            raise InvalidInputError(message)
+
+
+def _in_order(passages: Passages, documents: list[Document]) -> Passages:
+    """Put the documents of each side in the order in which they were read."""
+    n = len(documents)
+    first_doc = n if passages.is_one else int(passages.spans.docs.min(initial=n))
+    order = sorted(range(n), key=lambda k: (k >= first_doc, documents[k].place))
+    numbers: Int64s = np.empty(n, np.int64)
+    numbers[order] = np.arange(n)
+    spans = passages.spans
+    return replace(
+        passages,
+        documents=[documents[k] for k in order],
+        spans=replace(spans, queries=numbers[spans.queries], docs=numbers[spans.docs]),
+    )

@@ -1,0 +1,157 @@
+"""What a page of passages is made of: documents, and passages of which each is in two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from neardup.passages.places import union_lengths
+from neardup.reports.order import find_moved
+from neardup.tables import Bools, Floats, Int64s
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document with its file, as far as that is known, and its number of characters.
+
+    ``text`` is None where nobody has given it, or there is no room for it; ``length`` is then, at
+    worst, where the last passage ends. ``place`` ascends in the order of the input.
+    """
+
+    id: str
+    file: str | None
+    length: int
+    text: str | None = None
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Passages, a row for each: two documents by number, and places in them, ends exclusive."""
+
+    queries: Int64s
+    query_starts: Int64s
+    query_stops: Int64s
+    docs: Int64s
+    doc_starts: Int64s
+    doc_stops: Int64s
+    similarities: Floats
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+@dataclass(frozen=True)
+class DocumentPair:
+    """Two documents and what they share.
+
+    ``rows`` are their passages in the order of places in the first; ``moved`` says which of these
+    stand in another order in the second. ``shared`` are the characters of either one that are in a
+    passage.
+    """
+
+    query: int
+    doc: int
+    rows: Int64s
+    moved: Bools
+    shared: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Documents that share passages, and these.
+
+    Parameters
+    ----------
+    documents
+        All that are in a passage, those of the first collection first.
+    spans
+        The passages.
+    is_one
+        Whether both sides are of one collection.
+    texts_of_rows
+        Of each passage on both sides, where the documents have none; else nothing.
+    """
+
+    documents: Sequence[Document]
+    spans: Spans
+    is_one: bool
+    texts_of_rows: Sequence[tuple[str, str]] = field(default=())
+
+    @cached_property
+    def pair_numbers(self) -> tuple[Int64s, Int64s, Int64s]:
+        """Number the pairs: the first document of each, its second, the pair of each passage."""
+        n = max(len(self.documents), 1)
+        keys, of_rows = np.unique(self.spans.queries * n + self.spans.docs, return_inverse=True)
+        return keys // n, keys % n, of_rows.reshape(-1)
+
+    @cached_property
+    def shared(self) -> tuple[Int64s, Int64s]:
+        """How many characters of both documents of each pair are in a passage of the pair."""
+        spans = self.spans
+        queries, _, pairs = self.pair_numbers
+        of_query = union_lengths(spans.query_starts, spans.query_stops, pairs, len(queries))
+        return of_query, union_lengths(spans.doc_starts, spans.doc_stops, pairs, len(queries))
+
+    @cached_property
+    def ranking(self) -> Int64s:
+        """The pairs by what they share, those with most first."""
+        return np.argsort(-np.maximum(*self.shared), kind="stable")
+
+    def pair(self, number: int) -> DocumentPair:
+        """Describe a pair."""
+        spans = self.spans
+        queries, docs, pairs = self.pair_numbers
+        rows = np.flatnonzero(pairs == number)
+        rows = rows[np.lexsort((spans.doc_starts[rows], spans.query_starts[rows]))]
+        moved = find_moved(
+            spans.query_starts[rows],
+            spans.query_stops[rows],
+            spans.doc_starts[rows],
+            spans.doc_stops[rows],
+        )
+        of_query, of_doc = self.shared
+        return DocumentPair(
+            int(queries[number]),
+            int(docs[number]),
+            rows,
+            moved,
+            (int(of_query[number]), int(of_doc[number])),
+        )
+
+    def has_texts(self, row: int) -> bool:
+        """Return whether the text of a passage is known on both sides."""
+        if self.texts_of_rows:
+            return True
+        sides = int(self.spans.queries[row]), int(self.spans.docs[row])
+        return all(self.documents[each].text is not None for each in sides)
+
+    def texts_of(self, row: int) -> tuple[str, str]:
+        """Return a passage as it is in both texts, which are known."""
+        if self.texts_of_rows:
+            return self.texts_of_rows[row]
+        spans = self.spans
+        of_query = self.documents[int(spans.queries[row])].text or ""
+        of_doc = self.documents[int(spans.docs[row])].text or ""
+        return (
+            of_query[int(spans.query_starts[row]) : int(spans.query_stops[row])],
+            of_doc[int(spans.doc_starts[row]) : int(spans.doc_stops[row])],
+        )
+
+    def name(self, number: int) -> str:
+        """Return the id of a document, with its file where ids alone do not tell it apart."""
+        document = self.documents[number]
+        if document.file and document.id in self._ids_twice:
+            return f"{document.id} in {document.file}"
+        return document.id
+
+    @cached_property
+    def _ids_twice(self) -> set[str]:
+        seen: set[str] = set()
+        twice: set[str] = set()
+        for document in self.documents:
+            (twice if document.id in seen else seen).add(document.id)
+        return twice

@@ -1,0 +1,274 @@
+"""The page of an alignment: who shares what with whom, where, and the texts side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neardup.reports.charts.chart import Chart
+from neardup.reports.charts.histogram import histogram
+from neardup.reports.page import data_block, percent, render_page
+from neardup.reports.passages.arcs import arcs
+from neardup.reports.passages.examples import choose_examples
+from neardup.reports.passages.model import Passages
+from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
+from neardup.reports.passages.strips import strips
+from neardup.reports.passages.tables import MOST_LISTED, pair_rows, who_with_whom
+from neardup.reports.report import Report
+from neardup.version import __version__
+
+# Texts in drawings: of one line, and of bars.
+_MOST_DRAWN, _MOST_STRIPS = 12, 16
+
+# Of an alignment's summary, as pages call them.
+_OPTIONS = {
+    "threshold": "least similarity",
+    "min_tokens": "tokens of the shortest passage",
+    "gap": "tokens between two parts",
+    "max_documents": "most documents that have a passage",
+    "certain_tokens": "tokens of a passage that holds a window that is looked up",
+    "predicted_recall": "probability that such a window is found at the threshold",
+    "windows": "windows looked up",
+    "frequent_windows": "windows left out, because too many documents have them",
+    "ignored_tokens": "tokens taken for not written",
+    "empty_documents": "documents without tokens",
+    "short_documents": "documents shorter than the shortest passage",
+    "id_column": "column of the ids",
+}
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a run beside its table.
+
+    ``summary`` is the job's, empty where nobody has given it; ``n_documents`` how many documents
+    the first collection has and, if there is one, the second; empty where they were not read.
+    ``how_to_give_texts`` is what a page without texts says of them.
+    """
+
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    n_documents: Sequence[int] = ()
+    how_to_give_texts: str = ""
+
+
+def passage_report(passages: Passages, about: About) -> Report:
+    """Make the page of passages that documents of one or two collections share."""
+    listed = passages.ranking[:MOST_LISTED].tolist()
+    reading = make_reading(passages)
+    headline = _headline(passages)
+    contents = [("who", "Who with whom")]
+    drawings = _drawings(passages)
+    examples = choose_examples(passages)
+    charts = _charts(passages, about)
+    options = list(_options(about))
+    has_reading = reading is not None or (len(passages.spans) > 0 and about.how_to_give_texts)
+    for is_there, entry in (
+        (drawings, ("where", "Where in the texts")),
+        (has_reading, ("reading", "Side by side")),
+        (examples, ("examples", "To judge by")),
+        (charts, ("figures", "How alike")),
+        (options, ("how", "How they were found")),
+    ):
+        if is_there:
+            contents.append(entry)
+    html = render_page(
+        "passages.html",
+        title=headline,
+        contents=contents,
+        styles=["passages.css", "reading.css"],
+        scripts=["reading.js"],
+        kind="shared passages",
+        sentences=list(_sentences(passages, about)),
+        facts=_facts(passages, about),
+        who_lead="",
+        matrix=who_with_whom(passages, "matrix"),
+        pairs=pair_rows(passages, listed),
+        pairs_title=_pairs_title(len(listed), len(passages.ranking)),
+        reading_places=[reading.place_of(number) for number in listed] if reading else [],
+        nothing=_nothing(about),
+        drawings=drawings,
+        has_reading=reading is not None,
+        reading_lead=_reading_lead(reading, passages) if reading else "",
+        no_reading=about.how_to_give_texts if len(passages.spans) else "",
+        witnesses=[],
+        witnesses_lead="",
+        examples=examples,
+        charts=charts,
+        options=options,
+        notes=_notes(about),
+        foot=f"Made by neardup {__version__}. This page is complete in itself; it loads nothing.",
+        data=data_block("reading-data", reading.data) if reading else "",
+    )
+    return Report(html, headline)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _headline(passages: Passages) -> str:
+    n_pairs = len(passages.ranking)
+    if not n_pairs:
+        return "No shared passages"
+    return (
+        f"{_counted(len(passages.spans), 'shared passage')} in "
+        f"{_counted(n_pairs, 'pair')} of documents"
+    )
+
+
+def _sentences(passages: Passages, about: About) -> list[str]:
+    where = "of one collection" if passages.is_one else "of two collections"
+    if about.n_documents:
+        where = " and ".join(f"{n:,}" for n in about.n_documents)
+        where = f"of {where} documents" if passages.is_one else f"of two collections ({where})"
+    if not len(passages.spans):
+        return [f"The documents {where} were compared, and no two of them share a passage."]
+    first = (
+        f"A passage is a stretch of text that two documents have, word for word or nearly so. "
+        f"Among the documents {where}, {len(passages.documents):,} share one with another."
+    )
+    pair = passages.pair(int(passages.ranking[0]))
+    shares = [
+        min(shared / max(passages.documents[each].length, 1), 1.0)
+        for shared, each in zip(pair.shared, (pair.query, pair.doc), strict=True)
+    ]
+    most = (
+        f"Most is shared by {passages.name(pair.query)} and {passages.name(pair.doc)}: "
+        f"{percent(shares[0])} of the one is in the other, and {percent(shares[1])} of that in it."
+    )
+    return [first, most, "That texts agree says nothing about who wrote them first."]
+
+
+def _facts(passages: Passages, about: About) -> list[tuple[str, ...]]:
+    n_moved = sum(
+        int(passages.pair(number).moved.sum()) for number in passages.ranking[:1000].tolist()
+    )
+    facts: list[tuple[str, ...]] = [
+        (f"{len(passages.spans):,}", "passages"),
+        (f"{len(passages.ranking):,}", "pairs of documents"),
+        (f"{len(passages.documents):,}", "documents that share one"),
+        (f"{int(np.maximum(*passages.shared).sum()):,}", "characters in both of a pair"),
+    ]
+    if n_moved:
+        facts.append((f"{n_moved:,}", "passages that have moved"))
+    return facts
+
+
+def _pairs_title(n_listed: int, n_all: int) -> str:
+    if n_listed < n_all:
+        return f"The {n_listed:,} pairs that share most, of {n_all:,}"
+    return "Pairs of documents"
+
+
+def _nothing(about: About) -> str:
+    least = about.summary.get("min_tokens")
+    shorter = f" of {least} tokens or more" if least else ""
+    return (
+        f"No two documents share a passage{shorter}. Shorter passages are found with a smaller "
+        "--min-tokens, and less similar ones with a lower --threshold."
+    )
+
+
+def _drawings(passages: Passages) -> list[Chart]:
+    """Draw the texts that share most, in their order."""
+    if not len(passages.spans):
+        return []
+    pairs = [passages.pair_numbers[side][passages.ranking] for side in (0, 1)]
+
+    def first(*sides: Any, most: int) -> list[int]:
+        seen = dict.fromkeys(np.stack(sides, axis=1).reshape(-1).tolist())
+        return sorted(list(seen)[:most])
+
+    title = "Passages from text to text"
+    if passages.is_one:
+        drawn = arcs(passages, first(*pairs, most=_MOST_DRAWN), [], "arcs", title)
+    else:
+        upper, lower = (first(side, most=_MOST_DRAWN) for side in pairs)
+        drawn = arcs(passages, upper, lower, "arcs", title)
+    texts = first(*pairs, most=_MOST_STRIPS)
+    return [drawn, strips(passages, texts, "strips", "What of each text is shared")]
+
+
+def _reading_lead(reading: Reading, passages: Passages) -> str:
+    n, n_all = len(reading.numbers), len(passages.ranking)
+    if n == n_all:
+        return "Whole texts, with what they share in colour."
+    return (
+        f"Whole texts, with what they share in colour: the {_counted(n, 'pair')} that share most "
+        f"and have room in a page of {MOST_CHARACTERS // 1_000_000} million characters, "
+        f"of {n_all:,}."
+    )
+
+
+def _charts(passages: Passages, about: About) -> list[Chart]:
+    spans = passages.spans
+    if len(spans) < 2:
+        return []
+    found = []
+    similarities = spans.similarities[~np.isnan(spans.similarities)]
+    if len(similarities):
+        least = about.summary.get("threshold")
+        edges = np.linspace(0, 1, 21)
+        # What is equal has a bar of its own at the end.
+        counts, _ = np.histogram(similarities, edges)
+        marked = (float(least), f"threshold {least:g}") if least is not None else None
+        found.append(
+            histogram(
+                "similarities",
+                "Similarities of passages",
+                "How alike the two passages of each pair are: 1 is equal, word for word.",
+                [round(float(edge), 2) for edge in edges],
+                counts.tolist(),
+                x_title="similarity",
+                y_title="passages",
+                marked=marked,
+            )
+        )
+    lengths = np.maximum(spans.query_stops - spans.query_starts, 1)
+    powers = np.arange(int(np.log2(lengths.min())), int(np.log2(lengths.max())) + 2)
+    counts, _ = np.histogram(np.log2(lengths), powers)
+    found.append(
+        histogram(
+            "lengths",
+            "Lengths of passages",
+            "How many passages have so many characters in the first text; each bar is twice as "
+            "long as the one before.",
+            powers.astype(float).tolist(),
+            counts.tolist(),
+            x_title="characters, from",
+            y_title="passages",
+            labels=[f"{2**k:,}" for k in powers[:-1].tolist()],
+        )
+    )
+    return found
+
+
+def _options(about: About) -> list[tuple[str, str]]:
+    found = []
+    for name, shown in _OPTIONS.items():
+        value = about.summary.get(name)
+        if value is None:
+            continue
+        if isinstance(value, list | tuple):
+            value = " and ".join(f"{each:,}" for each in value)
+        elif isinstance(value, float):
+            value = f"{value:.4f}".rstrip("0").rstrip(".")
+        elif isinstance(value, int):
+            value = f"{value:,}"
+        found.append((shown, str(value)))
+    return found
+
+
+def _notes(about: About) -> list[str]:
+    recall = about.summary.get("predicted_recall")
+    if recall is None:
+        return []
+    return [
+        "Passages are found by looking up windows of one text among those of the others, so one "
+        f"that is just similar enough can be missed: a window at the threshold is found with "
+        f"probability {recall:.4f}, and longer passages hold several. Everything that is shown was "
+        "verified: its similarity is the true one of the two whole passages."
+    ]

@@ -1,0 +1,147 @@
+"""The reading view: pairs of documents whose whole texts a page carries, with their passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.reports.passages.changes import changed_places
+from neardup.reports.passages.model import DocumentPair, Passages
+from neardup.tables import Int64s
+
+MOST_CHARACTERS = 6_000_000
+"""Characters of all texts that a page carries."""
+
+MOST_PAIRS = 50
+"""Pairs of documents that can be read side by side."""
+
+# Passages of a pair that are marked: the longest.
+_MOST_PASSAGES = 2000
+
+# What HTML cannot show is shown by its picture; one character stays one, so that places hold.
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"}
+_PICTURES |= {127: "\u2421"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the reading view needs: its data, and which pairs it has.
+
+    ``data`` has ``documents`` with ``name``, ``note`` and ``text``, and ``pairs`` with ``label``,
+    ``documents`` (two numbers) and ``passages``: ``places`` on both sides, ``similarity``,
+    ``moved``, and ``changes``, places where a run of words that the other one lacks begins or ends.
+    Places are counted as JavaScript counts them. ``numbers`` has for each of these pairs what
+    ``Passages`` calls it, and ``rows`` for each pair the passages' rows.
+    """
+
+    data: dict[str, Any]
+    numbers: Sequence[int]
+    rows: Sequence[Int64s]
+
+    def place_of(self, number: int) -> int | None:
+        """Return which pair of the view is one of ``Passages``, None if it is not there."""
+        return self.numbers.index(number) if number in self.numbers else None
+
+
+def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | None:
+    """Take the pairs that share most as long as there is room for their texts.
+
+    Returns
+    -------
+    None if there is no pair whose texts are known, or no room for one. Of a pair with very many
+    passages the longest are marked.
+    """
+    placed: dict[int, int] = {}
+    documents: list[dict[str, str]] = []
+    units: list[Int64s | None] = []
+    chosen: list[DocumentPair] = []
+    numbers: list[int] = []
+    left = most
+    for number in passages.ranking.tolist():
+        if len(chosen) == MOST_PAIRS:
+            break
+        pair = passages.pair(number)
+        texts = {each: passages.documents[each].text for each in (pair.query, pair.doc)}
+        new = {each: text for each, text in texts.items() if each not in placed}
+        size = sum(len(text or "") for text in new.values())
+        if None in texts.values() or size > left:
+            continue
+        left -= size
+        for each, text in new.items():
+            assert text is not None
+            placed[each] = len(documents)
+            units.append(_units_before(text))
+            name, file = passages.documents[each].id, passages.documents[each].file
+            note = file if file and file not in name else ""
+            documents.append({"name": name, "note": note, "text": text.translate(_PICTURES)})
+        chosen.append(pair)
+        numbers.append(number)
+    if not chosen:
+        return None
+    rows = [_longest(passages, pair) for pair in chosen]
+    pairs = [
+        {
+            "label": f"{passages.name(pair.query)} and {passages.name(pair.doc)}",
+            "documents": [placed[pair.query], placed[pair.doc]],
+            "passages": list(_passages(passages, pair, kept, units, placed)),
+        }
+        for pair, kept in zip(chosen, rows, strict=True)
+    ]
+    return Reading(
+        {"documents": documents, "pairs": pairs},
+        numbers,
+        [pair.rows[kept] for pair, kept in zip(chosen, rows, strict=True)],
+    )
+
+
+def _longest(passages: Passages, pair: DocumentPair) -> Int64s:
+    """Return which passages of a pair are marked, in order."""
+    spans = passages.spans
+    lengths = spans.query_stops[pair.rows] - spans.query_starts[pair.rows]
+    return np.sort(np.argsort(-lengths, kind="stable")[:_MOST_PASSAGES])
+
+
+def _passages(
+    passages: Passages,
+    pair: DocumentPair,
+    kept: Int64s,
+    units: Sequence[Int64s | None],
+    placed: dict[int, int],
+) -> Iterator[dict[str, Any]]:
+    spans = passages.spans
+    texts = [passages.documents[each].text or "" for each in (pair.query, pair.doc)]
+    shifts = [units[placed[each]] for each in (pair.query, pair.doc)]
+    for row, moved in zip(pair.rows[kept].tolist(), pair.moved[kept].tolist(), strict=True):
+        places = (
+            (int(spans.query_starts[row]), int(spans.query_stops[row])),
+            (int(spans.doc_starts[row]), int(spans.doc_stops[row])),
+        )
+        pieces = [text[start:stop] for text, (start, stop) in zip(texts, places, strict=True)]
+        changes = changed_places(pieces[0], pieces[1])
+        similarity = float(spans.similarities[row])
+        found: dict[str, Any] = {
+            "places": [_shifted(place, shift) for place, shift in zip(places, shifts, strict=True)],
+            "similarity": None if np.isnan(similarity) else round(similarity, 4),
+            "moved": moved,
+        }
+        if any(changes):
+            found["changes"] = [
+                _shifted([start + place for place in ends], shift)
+                for (start, _), ends, shift in zip(places, changes, shifts, strict=True)
+            ]
+        yield found
+
+
+def _units_before(text: str) -> Int64s | None:
+    """Count for each place the characters before it that JavaScript counts as two, if any are."""
+    if text.isascii() or max(text, default="") <= "\uffff":
+        return None
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.concatenate([[0], np.cumsum(codes > 0xFFFF)]).astype(np.int64)
+
+
+def _shifted(places: Sequence[int], units: Int64s | None) -> list[int]:
+    return list(places) if units is None else [place + int(units[place]) for place in places]

@@ -1,0 +1,114 @@
+"""The report of an alignment, from a table and the files that it was made from."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.passages import gather_passages, report_of_passages
+from neardup.runtime.runner import Runner
+
+SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."
+TEXTS = [f"One says: {SHARED}", "Nothing of it is here.", f"{SHARED} So says another.", SHARED]
+COLUMNS = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    for k, text in enumerate(TEXTS):
+        (tmp_path / f"{k}.txt").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def collection(data, **columns) -> Collection:
+    return Collection(resolve_inputs(data), ColumnNames(id_is_default=True, **columns))
+
+
+def gather(table, inputs=None, against=None, **more):
+    return gather_passages(table, Runner(1), inputs, against, **more)
+
+
+def test_gather_passages__of_one_collection(files):
+    table = neardup.align(files, min_tokens=10).passages
+    passages, counts = gather(table, collection(files))
+    assert (passages.is_one, counts) == (True, (4,))
+    assert [document.file for document in passages.documents] == ["0.txt", "2.txt", "3.txt"]
+    assert [document.text for document in passages.documents] == [TEXTS[0], TEXTS[2], TEXTS[3]]
+    for row, found in enumerate(table.to_pylist()):
+        a, b = passages.texts_of(row)
+        spans = passages.spans
+        assert passages.documents[spans.queries[row]].id == found["query_id"]
+        assert passages.documents[spans.docs[row]].id == found["doc_id"]
+        assert a.endswith("wisdom of all")
+        assert b.endswith("wisdom of all")
+
+
+def test_gather_passages__of_two_collections(files):
+    table = neardup.align(TEXTS[2:], files, min_tokens=10).passages
+    passages, counts = gather(table, collection(TEXTS[2:]), collection(files))
+    assert (passages.is_one, counts) == (False, (2, 4))
+    assert {d.file for d in passages.documents} == {None, "0.txt", "2.txt", "3.txt"}
+
+
+def test_gather_passages__ids_that_are_numbers(files):
+    rows = [{"id": 7, "text": TEXTS[0]}, {"id": 3, "text": TEXTS[2]}]
+    table = neardup.align(rows, min_tokens=10).passages
+    passages, _ = gather(table, collection(rows))
+    assert [document.id for document in passages.documents] == ["7", "3"]
+
+
+def test_report_of_passages__without_texts(files):
+    table = neardup.align(files, min_tokens=10).passages
+    html = report_of_passages(table, Runner(1)).html
+    assert "neardup report TABLE INPUT..." in html
+    with_texts = neardup.align(files, min_tokens=10, with_text=True).passages
+    html = report_of_passages(with_texts, Runner(1)).html
+    assert "neardup report TABLE INPUT..." not in html
+    assert "best of times" in html
+
+
+def test_report_of_passages__of_an_empty_table(files):
+    table = neardup.align(["one", "two"]).passages
+    report = report_of_passages(table, Runner(1), collection(files), summary={"min_tokens": 50})
+    assert report.headline == "No shared passages"
+
+
+def test_report_of_passages__carries_the_texts_once(files):
+    table = neardup.align(files, min_tokens=10).passages
+    html = report_of_passages(table, Runner(1), collection(files)).html
+    data = json.loads(re.search(r'id="reading-data">(.*?)</script>', html)[1])
+    assert sorted(document["text"] for document in data["documents"]) == sorted(
+        [TEXTS[0], TEXTS[2], TEXTS[3]]
+    )
+    assert len(data["pairs"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"query_id": "missing"}, "INPUT does not have, such as 'missing'"),
+        ({"doc_end": 5000}, "characters 0 to 5,000 of document"),
+        ({"query_start": -1}, "characters -1 to"),
+    ],
+)
+def test_report_of_passages__of_other_documents(files, change, message):
+    row = {"query_id": "0.txt:1", "query_start": 0, "query_end": 5, "similarity": 1.0}
+    row |= {"doc_id": "2.txt:1", "doc_start": 0, "doc_end": 5} | change
+    with pytest.raises(InvalidInputError, match=message):
+        gather(pa.Table.from_pylist([row]), collection(files))
+
+
+def test_report_of_passages__of_another_table(files):
+    with pytest.raises(InvalidInputError, match="no column 'query_id'"):
+        gather(pa.table({"id_a": ["x"]}), collection(files))
+    strings = pa.table({name: ["x"] for name in COLUMNS[:6]})
+    with pytest.raises(InvalidInputError, match="'query_start' holds other things"):
+        gather(strings, collection(files))
