@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -101,9 +102,62 @@ def test_one_to_one__is_no_table_to_decide_by(run, here, guides):
     )
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+@pytest.mark.parametrize("columns", [("--columns", "name,city"), ("--columns", "city")])
+def test_columns__of_both_sides(run, here, guides, suffix, columns):
+    outcome = run("pairs", "a.csv", *OPTIONS, "--limit", "9", *columns, "-o", f"p.{suffix}")
+    assert outcome.code == 0, outcome.err
+    rows = {row["id"]: row for row in rows_of("a.csv")}
+    found = table_of(f"p.{suffix}")
+    assert len(found) == 6
+    names = columns[1].split(",")
+    behind = [f"{name}_{side}" for name in names for side in "ab"]
+    assert list(found[0]) == ["id_a", "id_b", "similarity", "overlap", *behind]
+    for row in found:
+        for name in names:
+            assert (row[f"{name}_a"] or "") == rows[row["id_a"]][name]
+            assert (row[f"{name}_b"] or "") == rows[row["id_b"]][name]
+
+
+def table_of(name: str) -> list[dict[str, object]]:
+    path = Path(name)
+    if path.suffix == ".csv":
+        return rows_of(name)
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    header, *rows = openpyxl.load_workbook(path).active.values
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_columns__of_a_side_that_has_them(run, here, guides):
+    """What only one collection has stands in one column; ids of both may be called otherwise."""
+    argv = ("--columns", "stars", "--columns", "price", "--one-to-one", "-o", "p.csv")
+    run("pairs", "a.csv", "--against", "b.csv", *OPTIONS, *argv)
+    assert rows_of("p.csv") == [
+        {**pair, "overlap": "3", "stars_b": stars, "price_a": price}
+        for pair, stars, price in (
+            ({"id_a": "f1", "id_b": "z2", "similarity": "1.0"}, "4", "10"),
+            ({"id_a": "f3", "id_b": "z1", "similarity": "0.75"}, "5", "30"),
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
+        (
+            "--columns city,town",
+            "a.csv: no column 'town', which with_columns (--columns) names; columns are 'id', "
+            "'name', 'city', 'price'",
+        ),
+        (
+            "--columns id",
+            "--columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
+            "called; leave it out, or name it with --id-column",
+        ),
+        ("--columns city,city", "--columns names 'city' twice; name each column once"),
         (
             "--blocking town",
             "a.csv: no document has a value in column 'town', so that none would be compared; name "
@@ -132,7 +186,7 @@ def test_blocking__nested_values(run, here, write_file):
     )
 
 
-@pytest.mark.parametrize("option", ["--blocking city", "--one-to-one"])
+@pytest.mark.parametrize("option", ["--blocking city", "--one-to-one", "--columns city"])
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
     keep = ("--keep-column", "city", "--keep-column", "name")

@@ -121,6 +121,8 @@ JOIN = [
     f"pairs {PAIRS}.csv --method minhash --recall 0.8 --num-perm 64 --seed 3 --stats",
     f"pairs {PAIRS}.csv --method minhash --bands 20 --rows 5 --against others.jsonl",
     f"pairs {PAIRS}.parquet --top 20",
+    f"pairs {PAIRS}.csv --threshold 0.5 --one-to-one --columns text",
+    f"pairs {PAIRS}.csv --threshold 0.5 --against others.jsonl --one-to-one --method minhash",
     f"pairs {PAIRS}.csv --top 20 --measure containment --threshold 0.5 --json",
     f"pairs {PAIRS}.csv --top 2 --per-document",
     f"pairs {PAIRS}.csv --top 1 --per-document --against others.jsonl --stats",

@@ -142,9 +142,16 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
 
     Values in quotes and names of files are left alone, whatever they read.
     """
-    known = {option for parameter in command.params for option in parameter.opts}
-    options = {name: "--" + name.replace("_", "-") for name in error.parameters}
-    words = [re.escape(name) for name, option in options.items() if option in known]
+    known = {option: option for parameter in command.params for option in parameter.opts}
+    # An option may be written otherwise than it is called in Python.
+    known |= {parameter.name: parameter.opts[-1] for parameter in command.params if parameter.name}
+    named = {name: ("--" + name.replace("_", "-"), name) for name in error.parameters}
+    options = {
+        name: next(known[key] for key in keys if key in known)
+        for name, keys in named.items()
+        if not known.keys().isdisjoint(keys)
+    }
+    words = list(map(re.escape, options))
     if not words:
         return str(error)
     pattern = rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-]|\.\w)"

@@ -58,6 +58,7 @@ def command(
     work: Path | None,
     fresh: bool,
     idf_from: tuple[str, ...],
+    with_columns: tuple[str, ...] | None,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -87,7 +88,8 @@ def command(
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    chosen = PairOptions(**options, idf_from=idf_from or None)
+    columns = [name for names in with_columns or () for name in names.split(",")]
+    chosen = PairOptions(**options, idf_from=idf_from or None, with_columns=columns or None)
     paths = [Path(each) for each in against]
     handle = None
     if against and chosen.may_look_up:

@@ -42,6 +42,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *(
             "replacement",
             "columns",
+            "with_columns",
             "summary",
             "with_text",
             "no_text",

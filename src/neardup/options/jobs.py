@@ -101,6 +101,7 @@ _PAIRS = (
     table.PER_DOCUMENT,
     table.ONE_TO_ONE,
     table.BLOCKING,
+    table.COLUMNS_OF_BOTH,
     table.METHOD.but(
         kind=Choice(PairMethod),
         default=None,

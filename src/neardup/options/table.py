@@ -288,6 +288,15 @@ ONE_TO_ONE = Option(
     "neither document is in one already.",
     default=False,
 )
+COLUMNS_OF_BOTH = Option(
+    "with_columns",
+    Columns(),
+    "Add these columns of both documents, title as title_a and title_b; several are parted by "
+    "commas, or given one by one.",
+    flags=("--columns",),
+    metavar="COLUMNS",
+    is_repeatable=True,
+)
 LIMIT = Option("limit", Whole(1), "End with an error at more than N pairs.", metavar="N")
 
 # Passages.

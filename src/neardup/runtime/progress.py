@@ -27,6 +27,7 @@ _LABELS = {
     "audit": "auditing",
     "join": "joining",
     "match": "matching one to one",
+    "columns": "reading columns",
     "estimate": "estimating",
     "measure": "measuring",
     "windows": "hash functions",

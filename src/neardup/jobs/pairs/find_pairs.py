@@ -51,6 +51,7 @@ def find_pairs(
     per_document: bool = False,
     one_to_one: bool = False,
     blocking: str | Sequence[str] | None = None,
+    with_columns: str | Sequence[str] | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
@@ -126,6 +127,9 @@ def find_pairs(
     blocking
         A column, or several: only documents with equal values in all of them are compared.
         Values are equal that are as text; a document without one is in no pair.
+    with_columns
+        A column, or several: what the documents of a pair have there is in the result, for a column
+        ``title`` as ``title_a`` and ``title_b``. A collection may lack it, but not both.
     tf, idf, idf_from
         As for ``deduplicate``; documents of both collections are counted unless others are given.
     tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
@@ -186,6 +190,7 @@ def find_pairs(
         per_document=per_document,
         one_to_one=one_to_one,
         blocking=blocking,
+        with_columns=with_columns,
         tf=tf,
         idf=idf,
         idf_from=idf_from,

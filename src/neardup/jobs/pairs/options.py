@@ -35,19 +35,28 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
     limit: int | None = None
     blocking: str | Sequence[str] | None = None
     one_to_one: bool = False
+    with_columns: str | Sequence[str] | None = None
 
     @property
     def blocking_columns(self) -> tuple[str, ...]:
         """The columns in which documents have to agree; empty for none."""
-        named = self.blocking or ()
-        return (named,) if isinstance(named, str) else tuple(named)
+        return _names(self.blocking)
+
+    @property
+    def shown_columns(self) -> tuple[str, ...]:
+        """The columns of both documents that a pair is given; empty for none."""
+        return _names(self.with_columns)
 
     @property
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (
-            *(self.top, self.max_distance, self.algorithm, self.blocking),
+            *(self.top, self.max_distance, self.algorithm, self.blocking, self.with_columns),
             self.one_to_one or None,
             self.measure in _OF_ALL or None,
         )
         return self.method == "minhash" or (self.method is None and set(needs_all) == {None})
+
+
+def _names(named: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (named,) if isinstance(named, str) else tuple(named or ())

@@ -26,7 +26,8 @@ class PairResult(TableResult):
     common shingles, or ``distance``, that of edits, or of shingles that one of the two lacks, or
     neither for ``weighted-jaccard``; in input order of a, then b. In a self-join a
     comes before b, but for ``containment``, where a is the document that lies in b. The most
-    similar pairs (``top``) come first, partners of each document by document a.
+    similar pairs (``top``) come first, partners of each document by document a. Columns asked for
+    stand behind those, each as one of a and one of b.
 
     ``counts`` says what the filters let through, added up over all steps if there were several.
     """

@@ -19,6 +19,8 @@ from neardup.tables import Floats, Int64s, ScoredPairs
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.jobs.pairs.columns import ColumnsOfPairs
+
 # Rows that are made at a time.
 _ROWS_AT_ONCE = 1 << 18
 
@@ -61,13 +63,15 @@ class PairRows:
 
     ``runs`` can be gone through several times. If there are several, each is in ascending order,
     and a document is the left one of pairs in any of them. ``score_name`` is the column's, None for
-    none; ``metadata`` is what the table says of itself.
+    none; ``metadata`` is what the table says of itself; ``columns`` are those of the input that
+    stand behind the others.
     """
 
     runs: Iterable[pa.RecordBatch]
     catalogues: Sequence[Catalogue]
     score_name: str | None
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+    columns: ColumnsOfPairs | None = None
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the documents' ids, made some at a time when they are read."""
@@ -80,6 +84,8 @@ class PairRows:
         }
         if self.score_name is not None:
             columns[self.score_name] = pa.int64()
+        if self.columns is not None:
+            columns |= self.columns.fields()
         schema = pa.schema(columns, metadata=dict(self.metadata))
         return pa.RecordBatchReader.from_batches(schema, self._rows(schema))
 
@@ -89,13 +95,14 @@ class PairRows:
         lookups = IdLookup(self.catalogues[0]), IdLookup(self.catalogues[-1])
         n_left = len(self.catalogues[0]) if len(self.catalogues) > 1 else 0
         for rows in self._in_order():
-            columns = [
-                _ids_of(lookups[0], numbers_of(rows, "left")),
-                _ids_of(lookups[1], numbers_of(rows, "right") - n_left),
-                rows.column("similarity"),
-                rows.column("score"),
-            ]
-            yield pa.RecordBatch.from_arrays(columns[: len(schema)], schema=schema)
+            left, right = numbers_of(rows, "left"), numbers_of(rows, "right") - n_left
+            columns = [_ids_of(lookups[0], left), _ids_of(lookups[1], right)]
+            columns.append(rows.column("similarity"))
+            if self.score_name is not None:
+                columns.append(rows.column("score"))
+            if self.columns is not None:
+                columns += self.columns.take(left, right)
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows: those of the only run as they stand, else merged, some at a time."""

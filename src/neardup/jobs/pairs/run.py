@@ -48,6 +48,14 @@ def find_pairs_in_sources(
     if right is not None:
         collections.append((right, plan.reading.for_other(plan.options.other_columns)))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
+    names, there = plan.options.shown_columns, list[tuple[str, ...]]()
+    if names:
+        # Few runs need it.
+        from neardup.jobs.pairs.columns import check_columns, read_columns
+
+        there = check_columns(
+            names, [each for each, _ in collections], [own.columns for _, own in collections]
+        )
     runner.prepare(KERNELS_OF["pairs"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
@@ -61,12 +69,18 @@ def find_pairs_in_sources(
     n_similar = matches.n_pairs
     if plan.options.one_to_one:
         matches = _match_one_to_one(matches, catalogues, plan, runner)
+    columns = None
+    if names:
+        with runner.stage("columns"):
+            columns = read_columns(matches.runs, catalogues, names, there, workspace, runner)
     summary = summarise_pairs(catalogues, plan, matches, runner)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
-    rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary))
+    if names:
+        summary["with_columns"] = list(names)
+    rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
     return PairResult(rows, matches.counts, summary)
 
 
