@@ -40,6 +40,9 @@ class Result(ABC):
     Arrow take it as it is.
     """
 
+    # What the rows are that a notebook shows.
+    _rows_are = "rows"
+
     summary: dict[str, Any]
 
     @property
@@ -64,16 +67,33 @@ class Result(ABC):
         return self.table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        """Return the headline and the first rows for a notebook; whatever they hold is text."""
-        table = self.table
-        head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
+        """Return the headline, a chart and the first rows for a notebook.
+
+        Whatever they hold is text, and nothing is loaded from anywhere.
+        """
+        table, n_rows = self._first_rows(_SHOWN_ROWS)
+        if not n_rows:
+            return f"<p>{escape(repr(self))}</p>"
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.column_names)
         rows = "".join(
             f"<tr>{''.join(f'<td>{escape(_shorten(value))}</td>' for value in row.values())}</tr>"
-            for row in table.slice(0, _SHOWN_ROWS).to_pylist()
+            for row in table.to_pylist()
         )
-        more = len(table) - _SHOWN_ROWS
-        rest = f"<p>and {more:,} more rows</p>" if more > 0 else ""
-        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>{rest}"
+        more = n_rows - len(table)
+        rest = f"<p>and {more:,} more {self._rows_are}</p>" if more > 0 else ""
+        return (
+            f"<p>{escape(repr(self))}</p>{self._chart()}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}"
+        )
+
+    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
+        """Return the first of the rows that a notebook shows, and how many there are."""
+        table = self.table
+        return table.slice(0, most), len(table)
+
+    def _chart(self) -> str:
+        """Return the chart that matters most, as HTML, where there are rows; it may be empty."""
+        return ""
 
 
 class TableResult(Result):
@@ -132,5 +152,7 @@ def versions() -> dict[str, str]:
 
 
 def _shorten(value: object) -> str:
+    if value is None:
+        return ""
     text = f"{value:.4f}" if isinstance(value, float) else str(value)
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."

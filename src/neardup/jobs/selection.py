@@ -73,6 +73,10 @@ class Selection(Result):
         """The rows that stay."""
         return self.kept
 
+    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
+        # What went is what needs to be looked at, and what stays would have to be read again.
+        return self.removed.slice(0, most), len(self.removed)
+
     def write(
         self,
         path: str | Path,

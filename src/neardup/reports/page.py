@@ -48,8 +48,8 @@ def render_page(
     The page. Its policy obeys its own style sheet and script, by their digests, and nothing else:
     no address, no attribute of style, no handler. The same values give the same page.
     """
-    style = "".join(map(_source, ("page.css", *styles)))
-    script = "".join(map(_source, ("page.js", *scripts)))
+    style = "".join(map(source_of, ("page.css", "charts.css", *styles)))
+    script = "".join(map(source_of, ("page.js", *scripts)))
     return (
         _environment()
         .get_template(template)
@@ -107,7 +107,8 @@ def _shown(value: object) -> object:
 
 
 @cache
-def _source(name: str) -> str:
+def source_of(name: str) -> str:
+    """Return a style sheet or a script of the templates as it is."""
     environment = _environment()
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]

@@ -32,6 +32,8 @@ class CutResult(Selection):
     As an Arrow stream it is ``kept``.
     """
 
+    _rows_are = "spans"
+
     def __init__(
         self,
         own: Catalogue,
@@ -53,6 +55,15 @@ class CutResult(Selection):
             f"{counts['documents_in']:,} documents: {counts['spans']:,} spans cut out of "
             f"{counts['documents_cut']:,}, {counts['characters_removed']:,} characters"
         )
+
+    def _chart(self) -> str:
+        import pyarrow.compute as pc
+
+        from neardup.reports.notebook import chart_in_notebook, size_chart
+
+        lengths = pc.subtract(self.removed["end"], self.removed["start"])
+        title, size = "Lengths of what was cut out", "characters"
+        return chart_in_notebook(size_chart(lengths, title=title, size=size, counted="spans"))
 
     def origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of both collections."""

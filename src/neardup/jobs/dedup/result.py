@@ -39,6 +39,8 @@ class DeduplicationResult(Selection):
     is a dictionary of options, counts and times. As an Arrow stream it is the rows that stay.
     """
 
+    _rows_are = "removed documents"
+
     def __init__(
         self,
         own: Catalogue,
@@ -61,6 +63,17 @@ class DeduplicationResult(Selection):
             f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed"
             + ("" if copies is None else f", {copies:,} of those exact copies")
         )
+
+    def _chart(self) -> str:
+        import pyarrow.compute as pc
+
+        from neardup.reports.notebook import similarities_in_notebook
+
+        # Exact copies would be all that one sees.
+        is_copy = pc.fill_null(self.removed["exact_copy"], False)
+        parts = [self.removed["similarity"].filter(pc.invert(is_copy))]
+        what = "near-duplicates that went"
+        return similarities_in_notebook(parts, self.summary["threshold"], what)
 
     def origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of both collections."""

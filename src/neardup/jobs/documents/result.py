@@ -28,6 +28,8 @@ class DocumentSearchResult(TableResult):
     counts the queries and what was found for them, and lists the rows that were skipped.
     """
 
+    _rows_are = "documents"
+
     matches: pa.Table
     summary: dict[str, Any]
 
@@ -39,6 +41,12 @@ class DocumentSearchResult(TableResult):
     def headline(self) -> str:
         """Return the counts of queries and documents."""
         return f"{self.summary['queries']:,} queries: {len(self.matches):,} documents"
+
+    def _chart(self) -> str:
+        from neardup.reports.notebook import similarities_in_notebook
+
+        parts = [self.matches["similarity"]]
+        return similarities_in_notebook(parts, self.summary["threshold"], "documents")
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

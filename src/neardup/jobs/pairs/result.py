@@ -32,6 +32,8 @@ class PairResult(TableResult):
     ``counts`` says what the filters let through, added up over all steps if there were several.
     """
 
+    _rows_are = "pairs"
+
     def __init__(self, rows: Rows, counts: FilterCounts, summary: dict[str, Any]) -> None:
         self._rows = rows
         self.counts = counts
@@ -59,3 +61,17 @@ class PairResult(TableResult):
         """Return how many documents there are, of each collection, and how many pairs."""
         documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
         return f"{documents} documents: {len(self):,} pairs"
+
+    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
+        import pyarrow as pa
+
+        reader = self.rows()
+        first = next(iter(reader), None)
+        batches = [] if first is None else [first.slice(0, most)]
+        return pa.Table.from_batches(batches, reader.schema), len(self)
+
+    def _chart(self) -> str:
+        from neardup.reports.notebook import similarities_in_notebook
+
+        parts = (batch["similarity"] for batch in self.rows())
+        return similarities_in_notebook(parts, self.summary["threshold"], "pairs")

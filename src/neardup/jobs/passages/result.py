@@ -39,3 +39,9 @@ class PassageResult(TableResult):
         else:
             searched = f"{self.summary['queries']:,} queries"
         return f"{searched}: {len(self.passages):,} passages"
+
+    def _chart(self) -> str:
+        from neardup.reports.notebook import similarities_in_notebook
+
+        parts = [self.passages["similarity"]]
+        return similarities_in_notebook(parts, self.summary.get("threshold"), "passages")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
@@ -30,6 +31,8 @@ class ClusterResult(TableResult):
     members), ``cluster_size`` and ``representative_id``, the first member. ``summary`` has counts.
     """
 
+    _rows_are = "documents"
+
     clusters: pa.Table
     summary: dict[str, Any]
 
@@ -41,6 +44,13 @@ class ClusterResult(TableResult):
     def headline(self) -> str:
         """Return the numbers of documents and of clusters."""
         return f"{len(self.clusters):,} documents: {self.summary['clusters']:,} clusters"
+
+    def _chart(self) -> str:
+        from neardup.reports.notebook import chart_in_notebook, size_chart
+
+        sizes = pc.value_counts(self.clusters["cluster_id"]).field("counts")
+        title, size = "Sizes of the clusters", "documents in a cluster"
+        return chart_in_notebook(size_chart(sizes, title=title, size=size, counted="clusters"))
 
 
 def cluster_sketches(

@@ -33,6 +33,8 @@ class EstimateResult(TableResult):
     kind; null where the samples are not enough. ``summary`` has the counts.
     """
 
+    _rows_are = "pairs"
+
     pairs: pa.Table
     summary: dict[str, Any]
 
@@ -44,6 +46,12 @@ class EstimateResult(TableResult):
     def headline(self) -> str:
         """Return kind and number of pairs."""
         return f"{self.summary['kind']}: {len(self.pairs):,} pairs"
+
+    def _chart(self) -> str:
+        from neardup.reports.notebook import similarities_in_notebook
+
+        parts = [self.pairs["similarity"]]
+        return similarities_in_notebook(parts, self.summary["threshold"], "pairs")
 
 
 def estimate(

@@ -159,7 +159,7 @@ def test_result__for_other_libraries(index, tmp_path):
     with pytest.raises(OutputExistsError):
         result.write(tmp_path / "hits.jsonl")
     result.write(tmp_path / "hits.jsonl", overwrite=True)
-    assert "<th>doc_text</th>" in result._repr_html_()
+    assert '<th scope="col">doc_text</th>' in result._repr_html_()
 
 
 def test_add__result(index, queries, tmp_path, capsys):
