@@ -42,7 +42,7 @@ class Place(NamedTuple):
     row: int
 
 
-class _Documents(NamedTuple):
+class OutputDocuments(NamedTuple):
     """All documents in input order: number of the file, row there, whether it went, id as text."""
 
     files: Int64s
@@ -149,7 +149,7 @@ class DedupOutput:
         """Return the ids of the documents of a side, or of both, as text, in input order."""
         import pyarrow as pa
 
-        found = self._documents
+        found = self.documents
         if side is None:
             return found.ids
         return found.ids.filter(pa.array(found.goes == (side == "removed")))
@@ -159,7 +159,7 @@ class DedupOutput:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        found = self._documents
+        found = self.documents
         at = pc.index(found.ids, pa.scalar(str(identifier), pa.large_string())).as_py()
         if at < 0:
             return None
@@ -187,7 +187,7 @@ class DedupOutput:
         import pyarrow as pa
 
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
-        found = self._documents
+        found = self.documents
         number = self.files.index(file) if file in self.files else -1
         at = np.flatnonzero((found.files == number) & (found.goes == (side == "removed")))
         places = np.searchsorted(found.rows[at], wanted)
@@ -241,11 +241,12 @@ class DedupOutput:
         return source, ColumnNames(texts, described["id_column"])
 
     @property
-    def _documents(self) -> _Documents:
+    def documents(self) -> OutputDocuments:
+        """All documents of the input; numbers of files are places in ``files``."""
         return self._names_and_documents[1]
 
     @cached_property
-    def _names_and_documents(self) -> tuple[list[str], _Documents]:
+    def _names_and_documents(self) -> tuple[list[str], OutputDocuments]:
         import pyarrow as pa
 
         numbers: dict[str, int] = {}
@@ -257,7 +258,7 @@ class DedupOutput:
             rows.append(table["row"].to_numpy())
             goes.append(table["is_duplicate"].to_numpy())
             ids.append(as_text(table["id"].combine_chunks()))
-        found = _Documents(
+        found = OutputDocuments(
             np.concatenate([np.empty(0, np.int64), *files]),
             np.concatenate([np.empty(0, np.int64), *rows]),
             np.concatenate([np.empty(0, np.bool_), *goes]),

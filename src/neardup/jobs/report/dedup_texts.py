@@ -30,17 +30,6 @@ class Documents:
     rows: Int64s
     goes: Bools
 
-    @classmethod
-    def of_clusters(cls, clusters: pa.Table) -> Documents:
-        """Take them from the table that has a row for each."""
-        encoded = clusters["file"].combine_chunks().dictionary_encode()
-        return cls(
-            encoded.dictionary.to_pylist(),
-            encoded.indices.to_numpy().astype(np.int64),
-            clusters["row"].to_numpy(),
-            clusters["is_duplicate"].to_numpy(),
-        )
-
     def count_files(self) -> dict[str, int]:
         """Return how many documents each file has."""
         counts = np.bincount(self.files, minlength=len(self.names))
@@ -95,11 +84,12 @@ class FolderOutcome:
 
     def documents(self) -> Documents:
         """Return all documents of the input."""
-        return Documents.of_clusters(self._output.clusters())
+        found = self._output.documents
+        return Documents(self._output.files, found.files, found.rows, found.goes)
 
     def ids_of(self, documents: Int64s) -> list[str]:
         """Return the ids of some documents, which are given by their numbers."""
-        return list(self._output.ids().take(documents).to_pylist())
+        return list(self._output.documents.ids.take(documents).to_pylist())
 
     def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
         """Return the texts of some documents of an input file, which are all on one side."""

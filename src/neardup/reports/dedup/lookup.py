@@ -19,8 +19,8 @@ MOST_BYTES = 3_000_000
 # Characters of an id or name that are listed.
 MOST_CHARACTERS = 200
 
-# What a row needs at least; and how far below the limit the next attempt aims.
-_LEAST_BYTES = 20
+# Rows that show how much one needs; and how far below the limit another attempt aims.
+_PILOT = 2_000
 _MARGIN = 0.98
 
 _KEEPER = ["kept_in", "kept_id", "kept_file", "kept_row"]
@@ -62,17 +62,23 @@ def list_removed(removed: pa.Table, *, most_bytes: int = MOST_BYTES) -> Lookup:
     Similarities are whole numbers of ten-thousandths, rounded, but below 10,000 if they are below
     1; null where none is known. Keepers stand once each: ``kept`` has their places.
     """
-    n_removed = n_listed = len(removed)
-    # Not more than could fit, were every id a character long.
-    n_listed = min(n_listed, most_bytes // _LEAST_BYTES)
+    n_removed = len(removed)
+    _, n_bytes, _ = _list_some(removed, min(n_removed, _PILOT))
+    per_row = max(n_bytes, 1) / max(min(n_removed, _PILOT), 1)
+    n_listed = min(n_removed, int(most_bytes / per_row))
     while True:
-        places: Int64s = np.linspace(0, max(n_removed - 1, 0), n_listed).astype(np.int64)
-        columns, n_cut = _list_columns(removed.take(pa.array(places)))
-        text = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
-        n_bytes = len(text.encode())
+        columns, n_bytes, n_cut = _list_some(removed, n_listed)
         if n_bytes <= most_bytes or not n_listed:
             return Lookup(columns, n_listed, n_removed, n_cut)
         n_listed = min(n_listed - 1, int(n_listed * most_bytes / n_bytes * _MARGIN))
+
+
+def _list_some(removed: pa.Table, n: int) -> tuple[dict[str, Any], int, int]:
+    """List so many documents, evenly spread; return also the bytes of JSON and the ids cut."""
+    places: Int64s = np.linspace(0, max(len(removed) - 1, 0), n).astype(np.int64)
+    columns, n_cut = _list_columns(removed.take(pa.array(places)))
+    text = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
+    return columns, len(text.encode()), n_cut
 
 
 def _list_columns(removed: pa.Table) -> tuple[dict[str, Any], int]:

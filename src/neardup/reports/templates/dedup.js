@@ -11,6 +11,7 @@
   const shown = (text) =>
     text.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
       .replace(/\u007f/g, "\u2421");
+  const counted = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
   const find = (part) => {
     const all = read(), ranks = [[], [], []];
     const keeps = new Set();
@@ -40,7 +41,7 @@
         const cell = row.insertCell();
         if (typeof value === "number") {
           cell.className = "figure";
-          cell.textContent = value.toLocaleString("en");
+          cell.textContent = counted(value);
         } else cell.appendChild(document.createElement("bdi")).textContent = shown(value);
       }
       return row;
@@ -48,9 +49,11 @@
     region.hidden = !found.length;
     if (!part) count.textContent = "";
     else if (!found.length) count.textContent = "No removed document that is listed here, and none that one went for, has this in its id.";
-    else if (found.length > most) count.textContent = `${found.length.toLocaleString("en")} found; the first ${most} are shown.`;
+    else if (found.length > most) count.textContent = `${counted(found.length)} found; the first ${most} are shown.`;
     else count.textContent = `${found.length} found.`;
   };
+  // Reading the data takes a moment, which nobody notices before something is typed.
+  input.addEventListener("focus", read);
   input.addEventListener("input", show);
   form.hidden = false;
 })();
