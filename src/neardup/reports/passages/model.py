@@ -144,6 +144,8 @@ class Passages:
     def name(self, number: int) -> str:
         """Return the id of a document, with its file where ids alone do not tell it apart."""
         document = self.documents[number]
+        if not document.id:
+            return '""'
         if document.file and document.id in self._ids_twice:
             return f"{document.id} in {document.file}"
         return document.id
