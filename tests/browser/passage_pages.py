@@ -49,7 +49,9 @@ def passage_cases(
     many = [plain] * 40
     between = [(i, 0, 90, i + 1, 10, 100) for i in range(39)]
     return {f"passages {name}": of_pair(pair) for name, pair in texts.items()} | {
-        "passages hostile names": lambda: passage_page([plain] * 3, between[:2], [hostile, long, ""]),
+        "passages hostile names": lambda: passage_page(
+            [plain] * 3, between[:2], [hostile, long, ""]
+        ),
         "passages of many texts": lambda: passage_page(many, between, [f"t{i}" for i in range(40)]),
         "passages without texts": lambda: passage_page([None] * 3, between[:2], ["a", "b", "c"]),
     }

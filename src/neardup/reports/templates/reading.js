@@ -165,12 +165,19 @@
     lit = number;
   }
 
-  // Scrolls a pane to a passage. Blocks that come into view change their heights, so it looks again.
-  function reveal(side, number, times = 3) {
+  // Scrolls a pane to a passage. Blocks that come into view change their heights, so it looks again
+  // until the passage stays where it is, or the reader goes elsewhere.
+  function reveal(side, number, left = 12) {
     const { pane, name } = sides[side], target = document.getElementById(`${name}-${number}`);
     const top = target.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+    const before = pane.scrollTop;
     pane.scrollTop += top - pane.clientHeight / 4;
-    if (times > 1) requestAnimationFrame(() => reveal(side, number, times - 1));
+    const stays = pane.scrollTop === before ? left - 4 : left - 1;
+    if (stays > 0) {
+      requestAnimationFrame(() => {
+        if (current === number && leader === null) reveal(side, number, stays);
+      });
+    }
   }
 
   function go(number, only = null) {
