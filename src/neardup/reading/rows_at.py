@@ -54,7 +54,7 @@ def read_at(
     ids: list[pa.Array] = []
     start = n_found = 0
     for block in source.blocks() if len(places) else ():
-        is_good = _good_rows(block, columns) if has_bad_rows else np.ones(len(block), np.bool_)
+        is_good = good_rows(block, columns) if has_bad_rows else np.ones(len(block), np.bool_)
         stop = start + int(is_good.sum())
         n_here = int(np.searchsorted(places, stop)) - n_found
         if n_here:
@@ -71,6 +71,7 @@ def read_at(
     return Documents(texts, pa.concat_arrays(ids) if ids else None)
 
 
-def _good_rows(block: RowBlock, columns: ColumnNames) -> Bools:
+def good_rows(block: RowBlock, columns: ColumnNames) -> Bools:
+    """Return which rows of a block are documents; the others cannot be used."""
     skipped = block.parse(columns, skip_bad=True).skipped
     return np.isin(block.numbers, [number for number, _ in skipped], invert=True)

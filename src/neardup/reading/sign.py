@@ -23,13 +23,14 @@ from neardup.tables import (
     Uint64s,
     is_binary,
 )
-from neardup.text.shingles import digest_token_lists, shingle_lists
-from neardup.text.weighted_sets import weighted_sets
+from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists
+from neardup.text.weighted_sets import WeightedScheme, weighted_sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.matching.bands import Banding
+    from neardup.matching.measures import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def listed(
         n_tokens=np.where(is_bad, -1, n_tokens),
         text_bytes=parsed.text.nbytes,
         ids=parsed.id,
-        lengths=_lengths(parsed.text) if with_lengths else None,
+        lengths=text_lengths(parsed.text) if with_lengths else None,
         order=parsed.order,
         skipped=parsed.skipped,
     )
@@ -114,7 +115,15 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
             digests[rows] = digest_token_lists(token_lists)
             if plan.minhash and plan.banding:
                 scheme, banding = plan.minhash, plan.banding
-                keys[rows], own = _sketch(token_lists, digests[rows], plan, scheme, banding)
+                keys[rows], own = sketch_lists(
+                    token_lists,
+                    digests[rows],
+                    plan.shingles,
+                    scheme,
+                    banding,
+                    plan.weighted,
+                    plan.filters_for,
+                )
                 filters += own
         start += len(part)
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
@@ -129,14 +138,14 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
         blocking_keys=read_blocking_keys(block, plan.blocking, is_bad) if plan.blocking else None,
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
-        lengths=_lengths(parsed.text) if plan.with_lengths else None,
+        lengths=text_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,
         order=parsed.order,
         skipped=parsed.skipped,
     )
 
 
-def _lengths(texts: pa.Array) -> Int64s:
+def text_lengths(texts: pa.Array) -> Int64s:
     """Return the lengths of texts in characters, or of bytes; a null has none."""
     import pyarrow.compute as pc
 
@@ -145,20 +154,25 @@ def _lengths(texts: pa.Array) -> Int64s:
     return lengths
 
 
-def _sketch(
+def sketch_lists(
     token_lists: TokenLists,
     digests: Uint64s,
-    plan: ReadingPlan,
+    shingles: ShingleScheme,
     scheme: MinHashScheme,
     banding: Banding,
+    weighted: WeightedScheme | None = None,
+    filters_for: Measure | None = None,
 ) -> tuple[Uint64s, list[Filters]]:
-    """Return band keys, and filters if there are any of such sets."""
-    if plan.weighted is None or not isinstance(scheme, WeightedMinHashScheme):
-        lists = shingle_lists(token_lists, plan.shingles)
+    """Return the band keys of documents, and filters for a measure if there are any of such sets.
+
+    ``digests`` are those of the documents' tokens.
+    """
+    if weighted is None or not isinstance(scheme, WeightedMinHashScheme):
+        lists = shingle_lists(token_lists, shingles)
         signatures = minhash_signatures(lists, scheme)
-        filters = [make_filters(lists, plan.filters_for)] if plan.filters_for else []
+        filters = [make_filters(lists, filters_for)] if filters_for else []
         return band_keys(signatures, banding.bands, banding.rows), filters
-    sets = weighted_sets(token_lists, plan.shingles, plan.weighted)
+    sets = weighted_sets(token_lists, shingles, weighted)
     keys = band_keys(weighted_signatures(sets, scheme), banding.bands, banding.rows)
     # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
     weightless = sets.totals == 0

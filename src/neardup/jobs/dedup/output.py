@@ -98,6 +98,15 @@ def _no_output(folder: Target, reason: str) -> InvalidInputError:
     return InvalidInputError(message, path=str(folder))
 
 
+def other_rows(source: Source) -> InvalidInputError:
+    """Return the error for a file of an output folder that has other rows than it had."""
+    message = (
+        "its rows are not those that were written there; it has been changed since: run "
+        "`neardup dedup` again"
+    )
+    return InvalidInputError(message, path=source.origin)
+
+
 def _below(folder: Target, name: str) -> str:
     return f"{folder}/{name}"
 
@@ -198,26 +207,28 @@ class DedupOutput:
             raise InvalidInputError(message, path=str(self.folder))
         if not len(wanted):
             return []
-        source, columns = self._source(side, file)
+        source, columns = self.source(side, file)
         has_bad_rows = side == "kept" and bool(self.summary["skipped_rows"])
         read = read_at(source, columns, places, has_bad_rows=has_bad_rows)
         expected = found.ids.take(pa.array(at[places])).combine_chunks()
         if len(read.texts) < len(wanted) or (
             read.ids is not None and not as_text(read.ids).equals(expected)
         ):
-            message = (
-                "its rows are not those that were written there; it has been changed since: run "
-                "`neardup dedup` again"
-            )
-            raise InvalidInputError(message, path=source.origin)
+            raise other_rows(source)
         texts = [
             each if isinstance(each, str) else each.decode("utf-8", "backslashreplace")
             for each in read.texts
         ]
         return [texts[place] for place in inverse.tolist()]
 
-    def _source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return the file that has the rows of an input file, and the columns to read there."""
+    def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
+        """Return the file that has the rows of an input file, and the columns to read there.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            If it is not there, or cannot be read.
+        """
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
