@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.clustering.keep import parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.ids import KeeperIds
@@ -21,7 +22,12 @@ from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+
+    from neardup.jobs.explain.result import ExplainResult
+    from neardup.text.tokenizers import TokenFunction
 
 
 class _Clusters(NamedTuple):
@@ -168,6 +174,60 @@ class DeduplicationResult(Selection):
             )
         summary |= {name: self.summary[name] for name in OF_INPUTS}
         return DeduplicationResult(self._documents, self._other, assignment, summary)
+
+    def explain(
+        self,
+        id: object,  # noqa: A002 - the name of the column
+        *,
+        other: object = None,
+        closest: int = 3,
+        tokenizer: str | Path | TokenFunction | None = None,
+        progress: Progress | None = None,
+    ) -> ExplainResult:
+        """Explain why a document stayed or went, from its text and those of all others.
+
+        Parameters
+        ----------
+        id
+            The document.
+        other
+            The id of one with which it is compared: why neither went for the other.
+        closest
+            How many of the most similar documents are listed; they are found by comparing the
+            document with all others, exactly, which reads all texts once. 0: none is looked for.
+        tokenizer
+            That of the deduplication, if it was a file or a function.
+        progress
+            As for ``deduplicate``.
+
+        Returns
+        -------
+        Its reason, and what is between it and others; ``print`` shows it, ``to_dict`` and ``html``
+        make it plain values and a page.
+
+        Raises
+        ------
+        InvalidParameterError
+            For an id that no document has, or without the tokenizer.
+        InvalidInputError, ReadError
+            If the texts are not as they were.
+        """
+        from neardup.jobs.dedup.explained import AgainstDocuments, ResultDocuments
+        from neardup.jobs.explain.explain import Question, explain_document
+
+        order = parse_keep(self.summary["keep"]).column
+        documents = ResultDocuments(
+            self._documents, self.summary, self.removed, self.clusters, order
+        )
+        against = None
+        if self._other.sources and self.summary["against_documents"]:
+            skip_bad = bool(self._other.skipped)
+            against = AgainstDocuments(self._other.sources, self._other.columns, skip_bad=skip_bad)
+        question = Question(id, other, closest)
+        with Runner(self.summary["workers"], progress) as runner:
+            return explain_document(
+                documents, question, runner, against=against, tokenizer=tokenizer
+            )
 
     def _removed_numbers(self) -> Int64s:
         return np.flatnonzero(~self._stays)

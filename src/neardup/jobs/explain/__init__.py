@@ -1,0 +1,1 @@
+"""Why a document stayed or went, proved anew from the texts that a deduplication has written."""

@@ -1,0 +1,215 @@
+"""The documents of a deduplication and what became of them, wherever their texts are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from neardup.jobs.explain.keep_order import OrderKeys
+from neardup.reading.sign import text_lengths
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# In front of an id of the other collection that the first one has, too.
+AGAINST = "against/"
+
+Side = Literal["kept", "removed", "against"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document and what became of it.
+
+    ``number`` is its place in the input; those of a collection compared against are negative. A
+    removed one went for the document with the id ``keeper``, which is in ``keeper_in``: the
+    ``input`` or ``against``; ``similarity`` and ``exact_copy`` are as the run has noted them.
+    ``row`` counts from 1 and is None, as ``file`` is, in an index.
+    """
+
+    number: int
+    id: Any
+    side: Side
+    file: str | None
+    row: int | None
+    keeper: Any = None
+    keeper_in: str | None = None
+    keeper_file: str | None = None
+    keeper_row: int | None = None
+    similarity: float | None = None
+    exact_copy: bool | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some documents in input order: their texts, and values of the column that ranks them.
+
+    ``describe`` returns the document in a row of the batch.
+    """
+
+    numbers: Int64s
+    texts: pa.Array
+    column: pa.Array | None
+    describe: Callable[[int], Document]
+
+    def keys(self, *, by_length: bool) -> OrderKeys:
+        """Return by what the documents are ordered."""
+        lengths = text_lengths(self.texts) if by_length else None
+        return OrderKeys(self.numbers, lengths, self.column)
+
+    @property
+    def text(self) -> str:
+        """The text of the first document; bytes are shown as text."""
+        text = self.texts[0].as_py()
+        return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
+
+    def take(self, row: int) -> Batch:
+        """Return one of the documents, which shares no memory with the others."""
+        import pyarrow as pa
+
+        describe, rows = self.describe, pa.array([row])
+        return Batch(
+            self.numbers[[row]],
+            self.texts.take(rows),
+            None if self.column is None else self.column.take(rows),
+            lambda _: describe(row),
+        )
+
+
+class Documents(ABC):
+    """Documents that can be read, all of them or some."""
+
+    @abstractmethod
+    def batches(self, numbers: Int64s | None = None) -> Iterator[Batch]:
+        """Yield all documents, or those of some numbers, which ascend, some at a time."""
+
+    @abstractmethod
+    def stay(self, numbers: Int64s) -> Bools:
+        """Return which of some documents stay."""
+
+
+class DecidedDocuments(Documents):
+    """What a deduplication decided, and the texts about which it did.
+
+    Parameters
+    ----------
+    summary
+        What ``summary.json`` holds.
+    removed, clusters
+        Its tables, of which ``clusters`` has a row for each document in input order.
+    """
+
+    def __init__(self, summary: dict[str, Any], removed: pa.Table, clusters: pa.Table) -> None:
+        self.summary, self.removed, self.clusters = summary, removed, clusters
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def stay(self, numbers: Int64s) -> Bools:
+        """Return which of some documents stay."""
+        return ~self.is_removed[numbers]
+
+    @cached_property
+    def is_removed(self) -> Bools:
+        """Which documents went."""
+        column: Bools = self.clusters["is_duplicate"].to_numpy()
+        return column
+
+    @cached_property
+    def _removed_rows(self) -> Int64s:
+        """The row in ``removed`` of each document that went."""
+        return np.cumsum(self.is_removed) - 1
+
+    def find(self, identifier: object) -> int | None:
+        """Return the number of the document of an id, None if there is none."""
+        numbers = self._equal_ids(self.clusters["id"], [identifier])
+        return int(numbers[0]) if len(numbers) else None
+
+    def describe(self, number: int) -> Document:
+        """Return a document by its number."""
+        row = self.clusters.slice(number, 1).to_pylist()[0]
+        if not row["is_duplicate"]:
+            return Document(number, row["id"], "kept", row["file"], row["row"])
+        gone = self.removed.slice(int(self._removed_rows[number]), 1).to_pylist()[0]
+        return Document(
+            number,
+            row["id"],
+            "removed",
+            row["file"],
+            row["row"],
+            gone["kept_id"],
+            gone["kept_in"],
+            gone["kept_file"],
+            gone["kept_row"],
+            gone["similarity"],
+            gone["exact_copy"],
+        )
+
+    def gone_for(self, identifier: object) -> Int64s:
+        """Return the numbers of the documents that went for the one of an id."""
+        rows = self._equal_ids(self.removed["kept_id"], [identifier])
+        return np.flatnonzero(self.is_removed)[rows]
+
+    def one(self, number: int) -> Batch:
+        """Return a document with its text."""
+        return next(self.batches(np.array([number])))
+
+    def cluster_of(self, number: int) -> tuple[int, int]:
+        """Return the number of a document's cluster, and how many documents are in it."""
+        row = self.clusters.slice(number, 1)
+        return row["cluster_id"][0].as_py(), row["cluster_size"][0].as_py()
+
+    def members_of(self, cluster: int) -> Int64s:
+        """Return the numbers of all documents of a cluster."""
+        return np.flatnonzero(self.clusters["cluster_id"].to_numpy() == cluster)
+
+    def similar_ids(self, identifier: object, count: int = 3) -> list[str]:
+        """Return the ids that are spelled most like one."""
+        from rapidfuzz import process
+
+        wanted = str(identifier)
+        best: list[tuple[str, float, int]] = []
+        for chunk in self.clusters["id"].chunks:
+            names = [str(each) for each in chunk.to_pylist()]
+            best += process.extract(wanted, names, limit=count, score_cutoff=60)
+        best.sort(key=lambda found: -found[1])
+        return [name for name, _, _ in best[:count]]
+
+    @staticmethod
+    def _equal_ids(column: pa.ChunkedArray, identifiers: Sequence[object]) -> Int64s:
+        """Return the rows of a column that have one of some ids, as text."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array([str(each) for each in identifiers], pa.large_string())
+        first, found = 0, []
+        for chunk in column.chunks:
+            is_wanted = pc.is_in(chunk.cast(pa.large_string()), value_set=wanted)
+            found.append(first + np.flatnonzero(is_wanted.to_numpy(zero_copy_only=False)))
+            first += len(chunk)
+        return np.concatenate([np.empty(0, np.int64), *found]).astype(np.int64)
+
+
+def find_keeper(against: Documents, gone: Document) -> Batch | None:
+    """Find the document of another collection that one went for; None if it is not there.
+
+    It is known by file and row, and in an index by its id.
+    """
+    identifier = str(gone.keeper)
+    names = {identifier, identifier.removeprefix(AGAINST)}
+    for batch in against.batches():
+        for row in range(len(batch.numbers)):
+            found = batch.describe(row)
+            if gone.keeper_file is None:
+                is_wanted = str(found.id) in names
+            else:
+                is_wanted = (found.file, found.row) == (gone.keeper_file, gone.keeper_row)
+            if is_wanted:
+                return batch.take(row)
+    return None

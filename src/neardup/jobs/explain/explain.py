@@ -1,0 +1,298 @@
+"""Why a document stayed or went: its relations to others, looked up and worked out anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.jobs.explain.chains import find_chain
+from neardup.jobs.explain.closest import Neighbours, find_neighbours
+from neardup.jobs.explain.documents import (
+    Batch,
+    DecidedDocuments,
+    Document,
+    Documents,
+    find_keeper,
+)
+from neardup.jobs.explain.evidence import WEIGHT_UNIT, sizes_of
+from neardup.jobs.explain.judge import Judge, signed_alone
+from neardup.jobs.explain.result import ExplainResult
+from neardup.jobs.explain.rules import Fate, Rule
+from neardup.jobs.explain.scheme import DecidingScheme, restore_scheme
+from neardup.jobs.explain.values import Closest, Link, Reason, Relation
+from neardup.runtime.runner import Runner
+from neardup.tables import Int64s, Texts
+from neardup.text.tokenizers import TokenFunction
+from neardup.text.weighted_sets import frequency_lists
+from neardup.text.weighting import count_documents
+
+# Documents of a component among which a chain is looked for.
+MOST_IN_CHAIN = 1000
+
+_OPTIONS = ("measure", "threshold", "method", "keep", "clusters", "bands", "rows")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: about which document, and how much.
+
+    ``other`` is the id of the document that it is compared with, None for none; ``closest`` how
+    many of the most similar ones are listed, none looked for with 0; ``n_gone`` how many that went
+    for it.
+    """
+
+    id: object
+    other: object = None
+    closest: int = 3
+    n_gone: int = 10
+
+
+def explain_document(
+    documents: DecidedDocuments,
+    question: Question,
+    runner: Runner,
+    *,
+    against: Documents | None = None,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> ExplainResult:
+    """Explain what became of a document.
+
+    Parameters
+    ----------
+    documents
+        All that were decided.
+    question
+        What is asked.
+    runner
+        Does the work.
+    against
+        The collection that they were compared against, where it is there.
+    tokenizer
+        That which was used, if it was a file or a function.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an id that there is not, or without the tokenizer.
+    SketchMismatchError
+        If the texts cannot be cut as they were.
+    ReadError, InvalidInputError
+        If the texts are not there any more.
+    """
+    own = documents.one(_number_of(documents, question.id))
+    other = None
+    if question.other is not None:
+        number = _number_of(documents, question.other)
+        if number == own.numbers[0]:
+            message = f"the other document is {question.id!r} itself; name another one"
+            raise InvalidParameterError(message, "other")
+        other = documents.one(number)
+    scheme = restore_scheme(documents.summary, tokenizer)
+    notes = []
+    if scheme is not None and scheme.needs_frequencies:
+        with runner.stage("count"):
+            scheme = _weighed(scheme, documents, against)
+        notes += ["weights"] if scheme is None else []
+    explainer = _Explainer(documents, scheme, against, question, runner, notes)
+    return explainer.explain(own, other)
+
+
+def _number_of(documents: DecidedDocuments, identifier: object) -> int:
+    number = documents.find(identifier)
+    if number is None:
+        alike = documents.similar_ids(identifier)
+        hint = f"; there is {', '.join(map(repr, alike))}" if alike else ""
+        message = f"no document has the id {str(identifier)!r}{hint}"
+        raise InvalidParameterError(message, "id")
+    return number
+
+
+def _weighed(
+    scheme: DecidingScheme, documents: DecidedDocuments, against: Documents | None
+) -> DecidingScheme | None:
+    """Count in how many documents each shingle is; None where some of them are not there."""
+    if documents.summary.get("against_documents") and against is None:
+        return None
+    collections: list[Documents] = [documents, *([] if against is None else [against])]
+    lists = (
+        frequency_lists(
+            scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(batch.texts)), scheme.shingles
+        )
+        for collection in collections
+        for batch in collection.batches()
+    )
+    return scheme.with_frequencies(count_documents(lists))
+
+
+class _Explainer:
+    def __init__(
+        self,
+        documents: DecidedDocuments,
+        scheme: DecidingScheme | None,
+        against: Documents | None,
+        question: Question,
+        runner: Runner,
+        notes: list[str],
+    ) -> None:
+        self._documents, self._scheme, self._against = documents, scheme, against
+        self._question, self._runner = question, runner
+        self._notes = notes
+        self._judge = None if scheme is None else Judge(documents, scheme)
+
+    def explain(self, own: Batch, other: Batch | None) -> ExplainResult:
+        """Put everything together."""
+        documents, document = self._documents, own.describe(0)
+        gone = documents.gone_for(document.id) if document.side == "kept" else np.empty(0, np.int64)
+        keeper = self._keeper(own, document)
+        neighbours = closest = None
+        n_tokens, size = self._sizes(own)
+        if self._question.closest and self._scheme is not None:
+            neighbours = self._neighbours(own, document, gone)
+            closest = self._closest(own, neighbours)
+        cluster, cluster_size = documents.cluster_of(document.number)
+        return ExplainResult(
+            document=document,
+            text=own.text,
+            reason=_reason(document, keeper, neighbours, n_tokens),
+            n_tokens=n_tokens,
+            size=size,
+            keeper=keeper,
+            gone=[documents.describe(int(number)) for number in gone[: self._question.n_gone]],
+            n_gone=len(gone),
+            cluster_id=cluster,
+            cluster_size=cluster_size,
+            closest=closest,
+            asked=None if other is None else self._relation(own, other),
+            chain=self._chain(own, keeper, cluster),
+            options=_describe(documents.summary),
+            notes=tuple(self._notes),
+        )
+
+    def _relation(self, own: Batch, other: Batch) -> Relation:
+        if self._judge is None:
+            return _without_evidence(own.describe(0), other)
+        return self._judge.relate(own, other)
+
+    def _keeper(self, own: Batch, document: Document) -> Relation | None:
+        """Return what is between a document that went and the one that it went for."""
+        if document.keeper is None:
+            return None
+        keeper = self._find_keeper(document)
+        if keeper is None:
+            self._notes.append("keeper-text")
+            described = Document(
+                -1, document.keeper, "against", document.keeper_file, document.keeper_row
+            )
+            return Relation(described, "went-for-it", True, None, None)
+        relation = self._relation(own, keeper)
+        evidence, noted = relation.evidence, document.similarity
+        if evidence and noted is not None and not math.isclose(evidence.similarity, noted):
+            self._notes.append("other-similarity")
+        return relation
+
+    def _find_keeper(self, document: Document) -> Batch | None:
+        if document.keeper_in != "against":
+            number = self._documents.find(document.keeper)
+            return None if number is None else self._documents.one(number)
+        return None if self._against is None else find_keeper(self._against, document)
+
+    def _sizes(self, own: Batch) -> tuple[int | None, float | None]:
+        if self._scheme is None:
+            return None, None
+        signed = signed_alone(own, self._scheme)
+        unit = WEIGHT_UNIT if self._scheme.weighted else 1
+        return int(signed.n_tokens[0]), sizes_of(signed.sets).item() * unit
+
+    def _neighbours(self, own: Batch, document: Document, gone: Int64s) -> Neighbours:
+        assert self._scheme is not None
+        left_out = gone
+        keeper = self._documents.find(document.keeper) if document.keeper_in == "input" else None
+        if keeper is not None:
+            left_out = np.append(gone, keeper)
+        collections: list[Documents] = [self._documents]
+        if self._against is not None:
+            collections.insert(0, self._against)
+        with self._runner.stage("compare"):
+            return find_neighbours(
+                own,
+                collections,
+                self._scheme,
+                self._question.closest,
+                left_out,
+                self._runner,
+                stays=document.keeper is None,
+                total=None if self._against else len(self._documents),
+            )
+
+    def _closest(self, own: Batch, found: Neighbours) -> Closest:
+        return Closest(
+            found.n_compared,
+            found.n_similar,
+            [self._relation(own, each.document) for each in found.similar],
+            [self._relation(own, each.document) for each in found.below],
+        )
+
+    def _chain(self, own: Batch, keeper: Relation | None, cluster: int) -> list[Link] | None:
+        """Return the chain that leads to the keeper, where that is not similar itself."""
+        scheme = self._scheme
+        if not keeper or not keeper.evidence or not scheme or scheme.clusters != "components":
+            return None
+        if keeper.evidence.reaches or keeper.evidence.reverse_reaches:
+            return None
+        end = self._find_keeper(own.describe(0))
+        members = self._documents.members_of(cluster)
+        numbers = members[members != own.numbers[0]]
+        if end is None or len(numbers) > MOST_IN_CHAIN:
+            self._notes.append("long-chain")
+            return None
+        numbers = numbers[numbers != end.numbers[0]]
+        return find_chain(own, end, list(self._documents.batches(numbers)), scheme)
+
+
+def _without_evidence(own: Document, other: Batch) -> Relation:
+    """Return what is known without comparing texts: for what they went."""
+    described = other.describe(0)
+    fates = Fate(own.id, own.keeper), Fate(described.id, described.keeper)
+    rule: Rule = "unknown"
+    if fates[0].went_for(fates[1]) or fates[1].went_for(fates[0]):
+        rule = "went-for-it"
+    elif own.keeper is not None and str(own.keeper) == str(described.keeper):
+        rule = "same-keeper"
+    comes_first = fates[0].went_for(fates[1])
+    return Relation(described, rule, comes_first, None, other.text)
+
+
+def _reason(
+    document: Document,
+    keeper: Relation | None,
+    neighbours: Neighbours | None,
+    n_tokens: int | None,
+) -> Reason:
+    """Return in a word why a document stayed or went."""
+    if keeper is not None:
+        if document.exact_copy is None:
+            return "in-pairs"
+        if document.exact_copy:
+            return "exact-copy"
+        evidence = keeper.evidence
+        is_similar = evidence is None or evidence.reaches or evidence.reverse_reaches
+        return "similar" if is_similar else "by-chain"
+    if n_tokens == 0:
+        return "no-tokens"
+    if neighbours is None:
+        return "not-looked-for"
+    if neighbours.n_rivals:
+        return "missed"
+    return "similar-ones-went" if neighbours.n_before else "nothing-similar"
+
+
+def _describe(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return what has decided, as plain values."""
+    described = {name: summary[name] for name in _OPTIONS if name in summary}
+    scheme = summary["scheme"] or {}
+    return described | {name: scheme.get(name) for name in ("tokenizer", "ngram")}

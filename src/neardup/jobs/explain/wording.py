@@ -1,0 +1,185 @@
+"""An explanation as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from neardup.jobs.explain.documents import Document
+from neardup.jobs.explain.evidence import Evidence
+from neardup.jobs.explain.sentences import (
+    bucket_sentence,
+    counted,
+    headline,
+    number,
+    rule_sentence,
+    shown,
+)
+from neardup.jobs.explain.values import Closest, Explanation, Relation
+from neardup.reports.differences import Run, side_by_side
+
+_NOTES = {
+    "keeper-text": (
+        "the text of the document that stays is not in the folder; name its collection with "
+        "--against to see it, and what differs"
+    ),
+    "weights": (
+        "shingles were weighed by documents that are not all in the folder; name the collection "
+        "compared against with --against to have similarities worked out"
+    ),
+    "other-similarity": (
+        "the similarity that was noted is another one: texts have changed since, or shingles were "
+        "weighed by other documents (--idf-from)"
+    ),
+    "long-chain": "the component is too large to look for the chain that links the two",
+}
+
+
+def lines(explained: Explanation) -> Iterator[str]:
+    """Write an explanation down, what matters most first."""
+    yield headline(explained)
+    yield from _facts(explained)
+    relation = explained.asked or explained.keeper
+    if explained.asked is not None:
+        yield ""
+        yield f"and {shown(explained.asked.other.id)} (--with)"
+        yield from _relation_lines(explained, explained.asked)
+    elif explained.keeper is not None and explained.keeper.evidence is not None:
+        yield ""
+        yield from _evidence_lines(explained, explained.keeper.evidence)
+    if relation is not None and relation.text is not None:
+        yield ""
+        yield from difference_lines(explained, relation)
+    yield from _chain_lines(explained)
+    yield from _gone_lines(explained)
+    if explained.closest is not None:
+        yield from _closest_lines(explained, explained.closest)
+    for note in explained.notes:
+        yield ""
+        yield f"note: {_NOTES[note]}"
+
+
+def place(document: Document) -> str:
+    """Say where a document is."""
+    if document.file is None:
+        return "in the index"
+    return f"{shown(document.file)}, row {document.row}"
+
+
+def _facts(explained: Explanation) -> Iterator[str]:
+    yield f"  it is in {place(explained.document)}{_sizes(explained)}"
+    if explained.document.keeper is not None:
+        document = explained.document
+        found = Document(-1, None, "kept", document.keeper_file, document.keeper_row)
+        yield f"  {shown(document.keeper)} is in {place(found)}"
+    if explained.cluster_size > 1:
+        size = counted(explained.cluster_size, "document")
+        yield f"  cluster {explained.cluster_id}, of {size}"
+
+
+def _sizes(explained: Explanation) -> str:
+    if explained.n_tokens is None or explained.size is None:
+        return ""
+    told = f"; {counted(explained.n_tokens, 'token')}, {_amount(explained, explained.size)}"
+    ngram = explained.options["ngram"]
+    if 0 < explained.n_tokens < ngram:
+        told += f" (fewer tokens than the {ngram} of a shingle: all of them are one)"
+    return told
+
+
+def _amount(explained: Explanation, size: float) -> str:
+    if explained.options["measure"] == "weighted-jaccard":
+        return f"shingles of weight {size:,.2f}"
+    return counted(size, "shingle")
+
+
+def _relation_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
+    other = relation.other
+    fate = "stayed" if other.keeper is None else f"went for {shown(other.keeper)}"
+    yield f"  {shown(other.id)} {fate}; it is in {place(other)}"
+    yield f"  {rule_sentence(explained.document, relation, explained)}"
+    if relation.evidence is not None:
+        yield from _evidence_lines(explained, relation.evidence)
+
+
+def _evidence_lines(explained: Explanation, evidence: Evidence) -> Iterator[str]:
+    sizes = [f"{size:,.2f}" if size != int(size) else f"{size:,.0f}" for size in evidence.sizes]
+    common = _amount(explained, evidence.common)
+    yield (
+        f"  {explained.options['measure']} {number(evidence.similarity)}: {common} in common, of "
+        f"{sizes[0]} and {sizes[1]}"
+    )
+    if evidence.reverse is not None:
+        yield f"  the other way round {number(evidence.reverse)}"
+    if evidence.jaccard != evidence.similarity:
+        yield f"  jaccard {number(evidence.jaccard)}, which is what bands see"
+    buckets = bucket_sentence(evidence)
+    if buckets is not None:
+        yield f"  {buckets}"
+
+
+def difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
+    """Write two texts down with marks: {-of the document only-} and {+of the other one only+}."""
+    assert relation.text is not None
+    found = side_by_side(explained.text, relation.text)
+    if not any(found.n_only):
+        yield "no word differs"
+        return
+    words = [counted(n, "word") for n in found.n_only]
+    names = shown(explained.document.id), shown(relation.other.id)
+    common = counted(found.n_common, "word")
+    yield f"{common} in both, {words[0]} in {names[0]} only, {words[1]} in {names[1]} only"
+    for name, runs, marks in zip(names, (found.a, found.b), ("-", "+"), strict=True):
+        yield f"  {name}: {_marked(runs, marks)}"
+
+
+def _marked(runs: Sequence[Run], mark: str) -> str:
+    parts = []
+    for run in runs:
+        if run.kind == "omitted":
+            parts.append(f" […{counted(run.n_words, 'word')}…] ")
+        elif run.kind == "changed":
+            text = _printable(run.text)
+            parts.append(f"{{{mark}{text.rstrip()}{mark}}}{' ' if text.endswith(' ') else ''}")
+        else:
+            parts.append(_printable(run.text))
+    return " ".join("".join(parts).split())
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _chain_lines(explained: Explanation) -> Iterator[str]:
+    if explained.chain:
+        steps = " - ".join(
+            f"{number(link.similarity)} - {shown(link.id)}" for link in explained.chain
+        )
+        yield ""
+        yield f"the chain: {shown(explained.document.id)} - {steps}"
+
+
+def _gone_lines(explained: Explanation) -> Iterator[str]:
+    if not explained.n_gone:
+        return
+    yield ""
+    yield f"{counted(explained.n_gone, 'document')} went for it"
+    for gone in explained.gone:
+        similarity = "      " if gone.similarity is None else f"{number(gone.similarity):>6}"
+        copy = ", an exact copy" if gone.exact_copy else ""
+        yield f"  {similarity}  {shown(gone.id)}{copy}"
+    if explained.n_gone > len(explained.gone):
+        yield f"  and {explained.n_gone - len(explained.gone):,} more"
+
+
+def _closest_lines(explained: Explanation, closest: Closest) -> Iterator[str]:
+    yield ""
+    others = counted(closest.n_compared, "other")
+    if not closest.similar and not closest.below:
+        shares = "no other shares a shingle" if closest.n_similar else "none shares a shingle"
+        yield f"compared with {others}, exactly: {shares} with it"
+        return
+    yield f"compared with {others}, exactly; most similar"
+    for relation in [*closest.similar, *closest.below]:
+        assert relation.evidence is not None
+        sentence = rule_sentence(explained.document, relation, explained)
+        yield f"  {number(relation.evidence.similarity):>6}  {shown(relation.other.id)}: {sentence}"

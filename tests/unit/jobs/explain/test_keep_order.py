@@ -1,0 +1,38 @@
+"""Which documents come first in keep order, of which only some are looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.clustering.keep import parse_keep
+from neardup.jobs.explain.keep_order import OrderKeys, come_first
+
+LENGTHS = np.array([3, 5, 3, 5, 1, 3])
+COLUMN = pa.array(["b", None, "a", "c", "b", "b"])
+
+
+@pytest.mark.parametrize(
+    "keep", ["first", "longest", "shortest", "max:c", "min:c", "priority:c=b,a"]
+)
+def test_come_first__as_of_all(keep):
+    policy = parse_keep(keep)
+    numbers = np.arange(len(LENGTHS))
+    keys = OrderKeys(
+        numbers, LENGTHS if policy.by_length else None, COLUMN if policy.column else None
+    )
+    order = policy.order(len(numbers), LENGTHS, COLUMN).tolist()
+    for own in numbers:
+        others = np.array([number for number in numbers if number != own])
+        found = come_first(policy, keys.take(others), keys.take(np.array([own])))
+        assert found.tolist() == [order.index(other) < order.index(own) for other in others]
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "max:c"])
+def test_come_first__other_collection_before_all(keep):
+    policy = parse_keep(keep)
+    own = OrderKeys(np.array([0]), np.array([100]), pa.array([7]))
+    others = OrderKeys(np.array([-3, -2]), np.array([1, 1]))
+    assert come_first(policy, others, own).tolist() == [True, True]
+    assert come_first(policy, own, others.take(np.array([0]))).tolist() == [False]

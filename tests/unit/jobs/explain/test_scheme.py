@@ -1,0 +1,86 @@
+"""The scheme of a deduplication, made again of its summary."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.files.memory import rows_source
+from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.explain.scheme import restore_scheme
+from neardup.reading.sign import sign_block
+from neardup.tables import Texts
+
+TEXTS = ["One two three four", "one Two three FOUR", "été 12 34 five six", "ete 56 78 five six"]
+
+
+def cut(text):
+    return text.split("e")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tokenizer": "characters", "ngram": 3, "casefold": True},
+        {"strip_accents": True, "fold_digits": True, "unicode_form": "NFKC"},
+        {"occurrences": "numbered", "fingerprint_bits": 32},
+        {"fingerprint": "rabin", "seed": 5},
+        {"measure": "containment", "threshold": "0.123456789", "num_perm": 256},
+        {"measure": "weighted-jaccard", "idf": "unary", "tf": "log"},
+        {"tokenizer": cut},
+    ],
+)
+def test_restore_scheme__keys_and_sets_as_of_the_run(options):
+    plan = plan_deduplication(DedupOptions(**options))
+    summary = neardup.deduplicate(TEXTS, **options).summary
+    # As it comes out of a file.
+    scheme = restore_scheme(json.loads(json.dumps(summary)), options.get("tokenizer"))
+    assert scheme.measure == plan.measure
+    assert scheme.banding == plan.banding
+    signed = scheme.sign(Texts.from_arrow(pa.array(TEXTS)))
+    (block,) = rows_source(TEXTS).blocks()
+    expected = sign_block(block, plan.reading)
+    np.testing.assert_array_equal(signed.keys, expected.keys)
+    np.testing.assert_array_equal(signed.digests, expected.digests.values)
+    np.testing.assert_array_equal(signed.n_tokens, expected.n_tokens)
+
+
+def test_restore_scheme__exact_has_no_bands():
+    result = neardup.deduplicate(TEXTS, method="exact")
+    scheme = restore_scheme(result.summary)
+    assert scheme.banding is None
+    assert scheme.sign(Texts.from_arrow(pa.array(TEXTS))).shared_bands(0, 1) is None
+
+
+def test_restore_scheme__tokenizer_needed_or_not():
+    summary = neardup.deduplicate(TEXTS, tokenizer=cut).summary
+    with pytest.raises(InvalidParameterError, match=r"cut, which the folder does not hold"):
+        restore_scheme(summary)
+    with pytest.raises(SketchMismatchError, match="tokenizer"):
+        restore_scheme(summary, str.split)
+    summary = neardup.deduplicate(TEXTS).summary
+    assert restore_scheme(summary, "words") == restore_scheme(summary)
+    with pytest.raises(InvalidParameterError, match="leave tokenizer out"):
+        restore_scheme(summary, "characters")
+
+
+def test_restore_scheme__other_unicode_version_is_no_reason():
+    summary = neardup.deduplicate(TEXTS).summary
+    summary["scheme"]["unicode_version"] = "1.0"
+    assert restore_scheme(summary) is not None
+    summary["scheme"]["hash_version"] = 0
+    with pytest.raises(SketchMismatchError, match="hash_version"):
+        restore_scheme(summary)
+
+
+def test_restore_scheme__none_of_unknown_shingles():
+    summary = neardup.deduplicate(TEXTS).summary
+    assert restore_scheme(summary | {"scheme": None}) is None
+    assert restore_scheme(summary | {"measure": "edit"}) is None
+    assert restore_scheme(summary | {"threshold": None}) is None
