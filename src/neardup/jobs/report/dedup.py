@@ -9,8 +9,8 @@ from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
 from neardup.jobs.report.kept_pairs import find_kept_pairs
 from neardup.reports.dedup.clusters import count_clusters
 from neardup.reports.dedup.examples import choose_examples
-from neardup.reports.dedup.exchange import count_exchange
-from neardup.reports.dedup.flows import flows_by_file
+from neardup.reports.dedup.exchange import exchange_of
+from neardup.reports.dedup.flows import flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.reports.dedup.wording import say_title
 from neardup.reports.report import Report
@@ -55,12 +55,15 @@ def report_of_dedup(
         removed=chain(*chosen.values()),
         keepers=chain(*chosen.values(), largest),
     )
+    counts = [("file", "file", summary["by_file"])]
+    if by := summary.get("by"):
+        counts.append((by["column"], "value", by))
     data = DedupData(
         summary,
         removed,
         clusters,
-        [flows_by_file(documents.count_files(), removed)],
-        [count_exchange("file", removed["file"], removed["kept_file"])],
+        [flows_of(*each) for each in counts],
+        [exchange_of(*each) for each in counts],
         {kind: [shown.removal(place) for place in places] for kind, places in chosen.items()},
         kept_pairs,
         [shown.keeper(place).text for place in largest],

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from neardup.jobs.dedup.output import DedupOutput, Side
 from neardup.jobs.report.collection import Collection
 from neardup.reports.dedup.examples import Document, Pair
@@ -29,11 +27,6 @@ class Documents:
     files: Int64s
     rows: Int64s
     goes: Bools
-
-    def count_files(self) -> dict[str, int]:
-        """Return how many documents each file has."""
-        counts = np.bincount(self.files, minlength=len(self.names))
-        return dict(zip(self.names, counts.tolist(), strict=True))
 
 
 class Outcome(Protocol):

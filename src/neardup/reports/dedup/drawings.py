@@ -108,10 +108,16 @@ def draw_flows(flows: Flows) -> Chart:
 
 def draw_exchange(exchange: Exchange) -> Chart:
     """Draw whose documents went for whose."""
+    left_out = ""
+    if exchange.n_left_out:
+        left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
     return matrix(
         _name("exchange-chart", exchange.what),
         f"Whose documents went for whose, by {exchange.what}",
-        f"Removed documents by their own {exchange.what}, and by that of the one that stays.",
+        (
+            f"Removed documents by their own {exchange.what}, and by that of the one that stays."
+            f"{left_out}"
+        ),
         exchange.removed_from,
         exchange.kept_in,
         exchange.counts,

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from neardup.tables import Int64s
-
-# What rows and columns of the matrix are called that have no one name.
-OTHERS = "all others"
-NOT_KNOWN = "not in a file"
+from neardup.reports.dedup.flows import NAMELESS, OTHERS
 
 
 @dataclass(frozen=True)
 class Exchange:
     """By file or column: ``counts[i][j]`` of ``removed_from[i]`` went for one of ``kept_in[j]``.
 
-    Names that have fewer than the largest ones are one row or column, ``OTHERS``: so many of each
-    are ``n_other_rows`` and ``n_other_columns``.
+    Names of fewer documents than the largest are one row or column, ``OTHERS``. ``n_left_out``
+    documents are in no cell, because a summary lists no more pairs of names.
     """
 
     what: str
     removed_from: Sequence[str]
     kept_in: Sequence[str]
     counts: Sequence[Sequence[int]]
-    n_other_rows: int
-    n_other_columns: int
+    n_left_out: int
 
     @property
     def is_picture(self) -> bool:
@@ -36,44 +29,52 @@ class Exchange:
         return len(self.removed_from) * len(self.kept_in) > 1
 
 
-def count_exchange(
-    what: str,
-    removed_from: pa.Array | pa.ChunkedArray,
-    kept_in: pa.Array | pa.ChunkedArray,
-    *,
-    most: int = 16,
-) -> Exchange:
-    """Count removed documents by where they were and where the one that stays is.
+def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
+    """Take from a summary whose documents went for whose.
 
     Parameters
     ----------
     what
         What names are of: a file, or a column.
-    removed_from, kept_in
-        Names, for each removed document; null for what is in no file.
+    label
+        What a summary calls a name.
+    counts
+        As a summary has them by file, or by the values of a column.
     most
-        Names of each that have a row or column of their own, in the order in which they first come.
+        Rows and columns at most.
     """
-    rows, row_names, n_other_rows = _largest(removed_from, most)
-    columns, column_names, n_other_columns = _largest(kept_in, most)
-    shape = len(row_names), len(column_names)
-    counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
-    return Exchange(
-        what, row_names, column_names, counts.reshape(shape).tolist(), n_other_rows, n_other_columns
-    )
+    pairs = [(_own(each, label), _keepers(each, label)) for each in counts["pairs"]]
+    sizes = [each["documents_removed"] for each in counts["pairs"]]
+    rows = _largest([name for name, _ in pairs], sizes, most)
+    columns = _largest([name for _, name in pairs], sizes, most)
+    cells = [[0] * len(columns) for _ in rows]
+    for (row, column), size in zip(pairs, sizes, strict=True):
+        i, j = (
+            names.index(name if name in names else OTHERS)
+            for names, name in ((rows, row), (columns, column))
+        )
+        cells[i][j] += size
+    rest = counts["other_pairs"]
+    return Exchange(what, rows, columns, cells, rest["documents_removed"] if rest else 0)
 
 
-def _largest(names: pa.Array | pa.ChunkedArray, most: int) -> tuple[Int64s, Sequence[str], int]:
-    """Give numbers to names, the most frequent ones in order of appearance, the rest the last."""
-    if isinstance(names, pa.ChunkedArray):
-        names = names.combine_chunks()
-    encoded = names.dictionary_encode(null_encoding="encode")
-    values = [NOT_KNOWN if name is None else str(name) for name in encoded.dictionary.to_pylist()]
-    codes = encoded.indices.to_numpy().astype(np.int64)
-    sizes = np.bincount(codes, minlength=len(values))
-    if len(values) <= most:
-        return codes, values, 0
-    chosen = np.sort(np.argsort(-sizes, kind="stable")[: most - 1])
-    new_codes = np.full(len(values), most - 1)
-    new_codes[chosen] = np.arange(most - 1)
-    return new_codes[codes], [*(values[i] for i in chosen), OTHERS], len(values) - (most - 1)
+def _own(pair: Mapping[str, Any], label: str) -> str:
+    return str(pair[label] or NAMELESS)
+
+
+def _keepers(pair: Mapping[str, Any], label: str) -> str:
+    name = pair[f"kept_{label}"]
+    if pair["kept_in"] == "input":
+        return str(name or NAMELESS)
+    return f"{name} (other collection)" if name else "the other collection"
+
+
+def _largest(names: Sequence[str], sizes: Sequence[int], most: int) -> list[str]:
+    """Return the names of most documents, by name, and one for the others, if there are more."""
+    totals: dict[str, int] = {}
+    for name, size in zip(names, sizes, strict=True):
+        totals[name] = totals.get(name, 0) + size
+    if len(totals) <= most:
+        return sorted(totals)
+    by_size = sorted(totals, key=lambda name: (-totals[name], name))
+    return [*sorted(by_size[: most - 1]), OTHERS]

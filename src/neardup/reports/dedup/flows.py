@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import pyarrow as pa
-
-# What a row is called that stands for all beyond the largest.
+# What a row is called that stands for all beyond the largest, and documents without a name.
 OTHERS = "all others"
+NAMELESS = "none"
 
 
 @dataclass(frozen=True)
@@ -48,33 +48,36 @@ class Flows:
     n_others: int = 0
 
 
-def flows_by_file(documents: Mapping[str, int], removed: pa.Table, *, most: int = 40) -> Flows:
-    """Count what came in and what went by file.
+def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40) -> Flows:
+    """Take what came in and what went from a summary.
 
     Parameters
     ----------
-    documents
-        How many documents each file had, in the order of the input.
-    removed
-        The table of removed documents.
+    what
+        What names are of: a file, or a column.
+    label
+        What a summary calls a name.
+    counts
+        As a summary has them by file, or by the values of a column.
     most
         Rows at most; the last one sums up the rest.
     """
-    counts = removed.select(["file", "exact_copy"]).group_by("file")
-    counted = counts.aggregate([([], "count_all"), ("exact_copy", "sum")]).to_pydict()
-    are_known = removed["exact_copy"].null_count < len(removed) or not len(removed)
-    n_removed = dict(zip(counted["file"], counted["count_all"], strict=True))
-    n_copies = dict(zip(counted["file"], counted["exact_copy_sum"], strict=True))
-    rows = [
-        Flow(
-            name,
-            n_in,
-            n_removed.get(name, 0),
-            (n_copies.get(name) or 0) if are_known else None,
-        )
-        for name, n_in in documents.items()
-    ]
-    return shorten_flows(Flows("file", rows), most)
+
+    def flow(name: str, found: Mapping[str, Any]) -> Flow:
+        n_in, n_removed = found["documents_in"], found["documents_removed"]
+        return Flow(name, n_in, n_removed, found.get("exact_copies"))
+
+    rows = [flow(str(each[label] or NAMELESS), each) for each in counts["counts"]]
+    flows = Flows(what, rows)
+    if others := counts["others"]:
+        # One more name than rows, so that the sums become a part of the last row.
+        most = min(most, len(rows))
+        flows = shorten_flows(flows, most)
+        *shown, last = flows.rows
+        summed = _sum_flows([last, flow(OTHERS, others)])
+        # What is last stands for one name, or for all that were summed up.
+        return Flows(what, [*shown, summed], max(flows.n_others, 1) + others["groups"])
+    return shorten_flows(flows, most)
 
 
 def shorten_flows(flows: Flows, most: int) -> Flows:
@@ -82,14 +85,21 @@ def shorten_flows(flows: Flows, most: int) -> Flows:
     rows = flows.rows
     if len(rows) <= most:
         return flows
-    order = sorted(range(len(rows)), key=lambda i: (-rows[i].n_removed, -rows[i].n_in, i))
+    named, summed = list(rows), []
+    if flows.n_others:
+        summed = [named.pop()]
+    order = sorted(range(len(named)), key=lambda i: (-named[i].n_removed, -named[i].n_in, i))
     shown = sorted(order[: most - 1])
-    rest = [rows[i] for i in order[most - 1 :]]
-    copies = [row.n_copies for row in rest]
-    summed = Flow(
+    rest = [named[i] for i in order[most - 1 :]]
+    row = _sum_flows([*rest, *summed])
+    return Flows(flows.what, [*(named[i] for i in shown), row], len(rest) + flows.n_others)
+
+
+def _sum_flows(rows: Sequence[Flow]) -> Flow:
+    copies = [row.n_copies for row in rows]
+    return Flow(
         OTHERS,
-        sum(row.n_in for row in rest),
-        sum(row.n_removed for row in rest),
+        sum(row.n_in for row in rows),
+        sum(row.n_removed for row in rows),
         None if None in copies else sum(n or 0 for n in copies),
     )
-    return Flows(flows.what, [*(rows[i] for i in shown), summed], len(rest) + flows.n_others)

@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import Any
 
-from neardup.reports.dedup.exchange import NOT_KNOWN, OTHERS, count_exchange
+from neardup.reports.dedup.exchange import exchange_of
+from neardup.reports.dedup.flows import NAMELESS, OTHERS
 
 
-def test_count_exchange__has_a_row_for_each_name() -> None:
-    found = count_exchange("file", pa.array(["b", "a", "b", "b"]), pa.array(["a", "a", "a", "c"]))
-    assert (found.removed_from, found.kept_in) == (["b", "a"], ["a", "c"])
-    assert found.counts == [[2, 1], [1, 0]]
+def counts(*pairs: tuple[str | None, str | None, str, int], others: int = 0) -> dict[str, Any]:
+    keys = ("value", "kept_value", "kept_in", "documents_removed")
+    rest = {"groups": 2, "documents_removed": others} if others else None
+    return {"pairs": [dict(zip(keys, pair, strict=True)) for pair in pairs], "other_pairs": rest}
+
+
+def test_exchange_of__has_a_row_for_each_name() -> None:
+    found = exchange_of(
+        "source",
+        "value",
+        counts(("b", "a", "input", 2), ("a", "a", "input", 1), ("b", "c", "input", 4)),
+    )
+    assert (found.removed_from, found.kept_in) == (["a", "b"], ["a", "c"])
+    assert found.counts == [[1, 0], [2, 4]]
     assert found.is_picture
+    assert found.n_left_out == 0
 
 
-def test_count_exchange__names_what_is_in_no_file() -> None:
-    found = count_exchange("file", pa.array(["a"]), pa.array([None], pa.string()))
-    assert (found.kept_in, found.counts) == ([NOT_KNOWN], [[1]])
+def test_exchange_of__tells_collections_and_names_apart() -> None:
+    found = exchange_of(
+        "source",
+        "value",
+        counts(
+            ("a", "a", "input", 1), ("a", "a", "against", 2), ("a", None, "against", 3), others=9
+        ),
+    )
+    assert found.kept_in == ["a", "a (other collection)", "the other collection"]
+    assert found.counts == [[1, 2, 3]]
+    assert found.n_left_out == 9
+
+
+def test_exchange_of__what_has_no_name() -> None:
+    found = exchange_of("source", "value", counts((None, None, "input", 5)))
+    assert (found.removed_from, found.kept_in) == ([NAMELESS], [NAMELESS])
     assert not found.is_picture
 
 
-def test_count_exchange__puts_the_smaller_ones_together() -> None:
-    names = [f"f{n}" for n in range(10) for _ in range(n + 1)]
-    kept = pa.chunked_array([["x"] * 30, ["x"] * 25])
-    found = count_exchange("file", pa.chunked_array([names]), kept, most=4)
+def test_exchange_of__puts_the_smaller_ones_together() -> None:
+    pairs = [(f"f{n}", "x", "input", n + 1) for n in range(10)]
+    found = exchange_of("source", "value", counts(*pairs), most=4)
     assert found.removed_from == ["f7", "f8", "f9", OTHERS]
     assert found.counts == [[8], [9], [10], [28]]
-    assert (found.n_other_rows, found.n_other_columns) == (7, 0)
 
 
-def test_count_exchange__of_nothing() -> None:
-    found = count_exchange("file", pa.array([], pa.string()), pa.array([], pa.string()))
+def test_exchange_of__nothing() -> None:
+    found = exchange_of("source", "value", counts())
     assert (found.counts, found.is_picture) == ([], False)

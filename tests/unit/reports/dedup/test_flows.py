@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import Any
 
-from neardup.reports.dedup.flows import OTHERS, Flow, Flows, flows_by_file, shorten_flows
-from tests.removed_tables import removed_table
+import pytest
 
-
-def test_flows_by_file__counts_each_file() -> None:
-    rows = [("a", "k", 1.0, True), ("b", "k", 0.9, False), ("c", "k", 0.9, False)]
-    table = removed_table(rows, files=["x", "x", "z"])
-    found = flows_by_file({"x": 5, "y": 3, "z": 1}, table)
-    assert found == Flows("file", [Flow("x", 5, 2, 1), Flow("y", 3, 0, 0), Flow("z", 1, 1, 0)])
-    assert [row.n_kept for row in found.rows] == [3, 3, 0]
-    assert [row.n_near for row in found.rows] == [1, 0, 1]
-    assert [row.share for row in found.rows] == [0.4, 0, 1]
+from neardup.reports.dedup.flows import NAMELESS, OTHERS, Flow, Flows, flows_of, shorten_flows
 
 
-def test_flows_by_file__of_pairs_knows_no_copies() -> None:
-    found = flows_by_file({"a.jsonl": 2}, removed_table([("a", "k", 1.0, None)]))
-    assert found.rows == [Flow("a.jsonl", 2, 1, None)]
+def counts(names: list[str | None], *, others: int = 0, copies: bool = True) -> dict[str, Any]:
+    """Return what a summary has of names, of which the first lost 1 of 10, the second 2."""
+    known = {"exact_copies": 1} if copies else {}
+    sums = {"groups": others, "documents_in": 50, "documents_removed": 7} | known
+    return {
+        "counts": [
+            {"file": name, "documents_in": 10, "documents_removed": n} | known
+            for n, name in enumerate(names, 1)
+        ],
+        "others": sums if others else None,
+    }
 
 
-def test_flows_by_file__of_nothing() -> None:
-    assert flows_by_file({}, removed_table([])).rows == []
-    assert flows_by_file({"e": 0}, removed_table([])).rows[0].share == 0
+def test_flows_of__has_a_row_for_each_name() -> None:
+    found = flows_of("file", "file", counts(["x", "y", None]))
+    rows = [Flow("x", 10, 1, 1), Flow("y", 10, 2, 1), Flow(NAMELESS, 10, 3, 1)]
+    assert found == Flows("file", rows)
+    assert [row.n_kept for row in found.rows] == [9, 8, 7]
+    assert [row.n_near for row in found.rows] == [0, 1, 2]
+    assert [row.share for row in found.rows] == [0.1, 0.2, 0.3]
+
+
+def test_flows_of__pairs_knows_no_copies() -> None:
+    assert flows_of("file", "file", counts(["x"], copies=False)).rows == [Flow("x", 10, 1, None)]
+
+
+def test_flows_of__nothing() -> None:
+    assert flows_of("file", "file", counts([])).rows == []
+    assert Flow("x", 0, 0, 0).share == 0
+
+
+@pytest.mark.parametrize("most", [3, 4, 5, 40])
+def test_flows_of__sums_up_the_others(most: int) -> None:
+    found = flows_of("file", "file", counts(["a", "b", "c", "d"], others=6), most=most)
+    assert len(found.rows) == min(most, 4)
+    assert found.rows[-1].name == OTHERS
+    assert len(found.rows) - 1 + found.n_others == 10
+    assert sum(row.n_in for row in found.rows) == 90
+    assert sum(row.n_removed for row in found.rows) == 17
+    assert sum(row.n_copies or 0 for row in found.rows) == 5
 
 
 def test_shorten_flows__sums_up_what_lost_least() -> None:
@@ -36,10 +59,6 @@ def test_shorten_flows__sums_up_what_lost_least() -> None:
     assert found.rows[-1] == Flow(OTHERS, 70, 9, 7)
     assert found.n_others == 7
     # Once more, as a chart does.
-    assert shorten_flows(found, 3).n_others == 9
-
-
-def test_flows_by_file__reads_chunks() -> None:
-    one = removed_table([("a", "k", 1.0, True)])
-    found = flows_by_file({"a.jsonl": 4}, pa.concat_tables([one, one]))
-    assert found.rows == [Flow("a.jsonl", 4, 2, 2)]
+    again = shorten_flows(found, 3)
+    assert [row.name for row in again.rows] == ["f4", "f9", OTHERS]
+    assert again.n_others == 8
