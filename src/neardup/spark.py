@@ -60,6 +60,7 @@ def deduplicate(
     seed: int | None = None,
     keep: str = "first",
     clusters: Clusters = "survivors",
+    by: str | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
@@ -97,9 +98,9 @@ def deduplicate(
         Likewise.
     num_perm, bands, rows, seed
         Likewise.
-    keep, clusters, tf, idf, idf_from, text_column, id_column, input_format, encoding, delimiter
+    keep, clusters, by, tf, idf, idf_from, text_column, id_column, input_format, encoding
         Likewise.
-    lines, main_text, alternative_texts, on_error
+    delimiter, lines, main_text, alternative_texts, on_error
         Likewise.
     memory
         Most memory that the driver uses for what it keeps of documents, in bytes or as a size such
@@ -147,6 +148,7 @@ def deduplicate(
         seed=seed,
         keep=keep,
         clusters=clusters,
+        by=by,
         tf=tf,
         idf=idf,
         idf_from=idf_from,

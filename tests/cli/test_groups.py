@@ -64,3 +64,23 @@ def test_commands_print_it(run, write_file, command):
         ["2", "2", "0", *copies[1], "a.jsonl"],
         ["3", "1", "2", *copies[2], "b.jsonl"],
     ]
+
+
+@pytest.mark.parametrize("command", ["dedup", "dedup by pairs", "drop"])
+def test_by(run, write_file, command):
+    rows = [("one", "web"), ("one", "book"), ("one", "web"), ("two", "book")]
+    lines = (f'{{"text": "{text}", "source": "{source}"}}\n' for text, source in rows)
+    write_file("a.jsonl", "".join(lines))
+    named = write_file("ids.txt", "a.jsonl:2\na.jsonl:3\n")
+    assert run("pairs", "a.jsonl", "-o", "pairs.parquet").code == 0
+    how = {"drop": ("--named-in", named), "dedup by pairs": ("--pairs", "pairs.parquet")}
+    outcome = run(
+        command.split()[0], "a.jsonl", *how.get(command, ()), "--by", "source", "-o", "out"
+    )
+    found = [line.split() for line in outcome.out.splitlines() if line.startswith("  ")]
+    copies = {"dedup": (["exact", "copies"], ["1"], ["1"])}.get(command, ([], [], []))
+    assert found == [
+        ["in", "kept", "removed", *copies[0], "source"],
+        ["2", "1", "1", *copies[1], "book"],
+        ["2", "1", "1", *copies[2], "web"],
+    ]

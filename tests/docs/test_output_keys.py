@@ -23,7 +23,7 @@ def test_command_line__summary_keys(readme_run):
         for table in tables("docs/command-line.md", "summary.json")
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
-    sometimes |= {"documents_added", "documents_known"}
+    sometimes |= {"by", "documents_added", "documents_known"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
     assert of_counts == set(summary["by_file"])
@@ -49,7 +49,7 @@ def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
     json_of(capsys, "pairs", pages, "--threshold", "0.1", "-o", "pairs.parquet")
     by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
     summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
-    assert set(summary) | {"skipped", "configuration"} == keys_of("Deciding again")
+    assert set(summary) | {"skipped", "configuration", "by"} == keys_of("Deciding again")
     assert set(summary["seconds"]) - {"compile"} == {"read", "pairs", "choose", "write"}
 
 
@@ -107,7 +107,7 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     align = json_of(capsys, "align", questions, *ids, "--against", "idx", "-o", "shared.parquet")
     assert set(align) == keys_of("JSON of align")
     drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
-    assert set(drop) | {"skipped"} == keys_of("JSON of drop")
+    assert set(drop) | {"skipped", "by"} == keys_of("JSON of drop")
     columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
     assert pq.read_schema("shared.parquet").names == columns
     assert header_of("hits.csv") == columns

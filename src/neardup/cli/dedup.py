@@ -13,7 +13,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
-from neardup.cli.groups import table_of_groups
+from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
 from neardup.cli.wording import (
@@ -213,7 +213,7 @@ def _report(
         lines.append(_choice(summary["method_choice"]))
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
-    lines += table_of_groups(summary["by_file"], "file", "file")
+    lines += tables_of_groups(summary)
     lines += say_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from neardup.cli import notes
 from neardup.cli.command import configuration
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.groups import table_of_groups
+from neardup.cli.groups import tables_of_groups
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 
@@ -115,7 +115,7 @@ def _report(summary: dict[str, Any], pairs: str, output: Target) -> str:
             f"{pairs} does not say from which threshold on it has all pairs; its least similarity "
             f"is taken for that, {summary['least_threshold']:g}"
         )
-    lines += table_of_groups(summary["by_file"], "file", "file")
+    lines += tables_of_groups(summary)
     lines += say_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")

@@ -11,7 +11,7 @@ from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
-from neardup.cli.groups import table_of_groups
+from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
@@ -89,7 +89,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"
     ]
-    lines += table_of_groups(summary["by_file"], "file", "file")
+    lines += tables_of_groups(summary)
     lines += say_ids(summary)
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")

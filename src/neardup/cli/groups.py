@@ -21,6 +21,14 @@ _HEADINGS = {
 }
 
 
+def tables_of_groups(summary: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table by file, and of one by the values of a column if there is one."""
+    lines = table_of_groups(summary["by_file"], "file", "file")
+    if by := summary.get("by"):
+        lines += table_of_groups(by, "value", printable(by["column"]))
+    return lines
+
+
 def table_of_groups(found: Mapping[str, Any], label: str, heading: str) -> list[str]:
     """Return the lines of a table of the groups that lost most documents; none of a single group.
 

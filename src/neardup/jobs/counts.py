@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.column_values import ColumnValues
 from neardup.tables import Bools, Int64s
 
 # Groups, and pairs of groups, that a summary lists one by one.
@@ -37,6 +38,11 @@ class Groups:
             return cls.of_none("file", len(documents))
         numbers = np.repeat(np.arange(len(sources)), np.diff(documents.source_starts))
         return cls("file", [source.name for source in sources], numbers)
+
+    @classmethod
+    def of_values(cls, values: ColumnValues) -> Groups:
+        """Group documents by the values of a column."""
+        return cls("value", values.names, values.numbers)
 
     @classmethod
     def of_none(cls, label: str, n_documents: int) -> Groups:

@@ -74,6 +74,7 @@ _DEDUP = (
     table.CLUSTERS,
     table.METHOD,
     table.AUDIT,
+    table.BY,
     *_READING,
 )
 
@@ -83,6 +84,7 @@ _CHOOSE = (
     table.THRESHOLD.but(default=None, usual="that of the pairs"),
     table.KEEP,
     table.CLUSTERS,
+    table.BY,
     *_READING,
 )
 
@@ -493,6 +495,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         _FOLDER,
         table.COLUMN,
         table.MISSING,
+        table.BY,
         *_READING,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,

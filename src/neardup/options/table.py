@@ -241,6 +241,12 @@ METHOD = Option(
     "more work.",
     "minhash",
 )
+BY = Option(
+    "by",
+    Text(),
+    "Also count documents by the values of this column of INPUT.",
+    metavar="COLUMN",
+)
 AUDIT = Option(
     "audit",
     Whole(1),

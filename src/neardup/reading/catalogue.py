@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
+from neardup.reading.column_values import ColumnValues
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Catalogue:
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
     source's documents start; ``columns`` are those that were read. ``n_tokens`` has -1 for a
-    skipped row. ``ids`` is None where no column has them.
+    skipped row. ``ids`` is None where no column has them. ``values`` are those by which documents
+    are counted, if they are.
     """
 
     sources: Sequence[Source]
@@ -64,6 +66,7 @@ class Catalogue:
     order: pa.Array | None
     text_bytes: int
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    values: ColumnValues | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)

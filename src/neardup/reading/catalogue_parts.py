@@ -12,6 +12,7 @@ from neardup.clustering.keep import join_order_columns
 from neardup.files.ids import common_id_type
 from neardup.files.rows import ColumnNames, Source
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.column_values import ValueCollector
 from neardup.reading.ids import check_unique
 from neardup.reading.signed_batches import numbers_of
 from neardup.storage.spilled import SpilledBatches
@@ -27,17 +28,19 @@ def make_catalogue(
     signed: SpilledBatches,
     *,
     with_lengths: bool = False,
+    by: str | None = None,
 ) -> Catalogue:
     """Put together what is kept of each document of a collection, and check the ids.
 
     Raises
     ------
     InvalidInputError
-        For a repeated id.
+        For a repeated id, or a column ``by`` that is not there or has too many values.
     """
     counts: Int64s = np.zeros(len(sources), np.int64)
     numbers, n_tokens, lengths, order = [], [], [], []
     skipped, text_bytes, id_types = [], 0, set()
+    values = None if by is None else ValueCollector(by)
     for batch, known in signed.known():
         source = known["source"]
         counts[source] += len(batch)
@@ -48,6 +51,8 @@ def make_catalogue(
             lengths.append(numbers_of(batch, "lengths").copy())
         if columns.order:
             order.append(_copied(batch.column("order")))
+        if values is not None:
+            values.add(batch.column("by"))
         if columns.id and batch.column("ids").null_count < len(batch):
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
@@ -63,6 +68,7 @@ def make_catalogue(
         order=join_order_columns(order, columns.order) if columns.order else None,
         text_bytes=text_bytes,
         skipped=skipped,
+        values=None if values is None else values.values(sources),
     )
     if catalogue.ids is not None:
         check_unique(catalogue.ids, catalogue.place, columns)

@@ -60,7 +60,7 @@ class ReadingPlan:
     ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
     made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
     digests, keys and filters, and looks each text up. Documents of different values in a column of
-    ``blocking`` are not compared.
+    ``blocking`` are not compared. Documents are counted by the values of column ``by``.
     """
 
     columns: ColumnNames
@@ -73,6 +73,7 @@ class ReadingPlan:
     filters_for: Measure | None = None
     look_up: LookUp | None = None
     blocking: tuple[str, ...] = ()
+    by: str | None = None
 
     @property
     def slice_bytes(self) -> int:
@@ -86,5 +87,5 @@ class ReadingPlan:
         return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
-        """Return the same plan for another collection, not ranked by a keep policy."""
-        return replace(self, columns=columns, with_lengths=False)
+        """Return the same plan for another collection, neither ranked nor counted."""
+        return replace(self, columns=columns, with_lengths=False, by=None)

@@ -10,6 +10,7 @@ import numpy as np
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 from neardup.matching.filters import join_filters, make_filters
 from neardup.reading.blocking import read_blocking_keys
+from neardup.reading.column_values import read_values
 from neardup.reading.plan import ReadingPlan, SignedTexts
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
@@ -38,7 +39,8 @@ class ListedBlock:
     """A block's documents; arrays have a row for each.
 
     ``n_tokens`` is -1 for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
-    characters, and ``order`` are there where a keep policy needs them.
+    characters, and ``order`` are there where a keep policy needs them, and values ``by`` which
+    documents are counted where they are.
     """
 
     numbers: Int64s
@@ -47,6 +49,7 @@ class ListedBlock:
     ids: pa.Array | None
     lengths: Int64s | None
     order: pa.Array | None
+    by: pa.Array | None
     skipped: list[tuple[int, str]]
 
 
@@ -67,15 +70,25 @@ class SignedBlock(ListedBlock):
 
 
 def list_block(
-    block: RowBlock, columns: ColumnNames, *, skip_bad: bool, with_lengths: bool = False
+    block: RowBlock,
+    columns: ColumnNames,
+    *,
+    skip_bad: bool,
+    with_lengths: bool = False,
+    by: str | None = None,
 ) -> ListedBlock:
     """Parse a block, of whose texts nothing is worked out but their lengths."""
     parsed = block.parse(columns, skip_bad=skip_bad)
-    return listed(block, parsed, np.zeros(len(block), np.int64), with_lengths=with_lengths)
+    return listed(block, parsed, np.zeros(len(block), np.int64), with_lengths=with_lengths, by=by)
 
 
 def listed(
-    block: RowBlock, parsed: ParsedRows, n_tokens: Int64s, *, with_lengths: bool = False
+    block: RowBlock,
+    parsed: ParsedRows,
+    n_tokens: Int64s,
+    *,
+    with_lengths: bool = False,
+    by: str | None = None,
 ) -> ListedBlock:
     """Return what stays known of the documents of a block that has been parsed."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
@@ -86,6 +99,7 @@ def listed(
         ids=parsed.id,
         lengths=text_lengths(parsed.text) if with_lengths else None,
         order=parsed.order,
+        by=None if by is None else read_values(block, by, is_bad),
         skipped=parsed.skipped,
     )
 
@@ -141,6 +155,7 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         lengths=text_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,
         order=parsed.order,
+        by=None if plan.by is None else read_values(block, plan.by, is_bad),
         skipped=parsed.skipped,
     )
 

@@ -68,7 +68,9 @@ def sign_collections(
             _read(sources, partial(sign_block, plan=plan), signed, reading, workspace)
         batches.add(signed)
         lengths = plan.with_lengths
-        catalogues.append(make_catalogue(sources, plan.columns, signed, with_lengths=lengths))
+        catalogues.append(
+            make_catalogue(sources, plan.columns, signed, with_lengths=lengths, by=plan.by)
+        )
     return Signed(tuple(catalogues), batches)
 
 
@@ -80,8 +82,11 @@ def list_documents(
     *,
     skip_bad: bool = False,
     with_lengths: bool = False,
+    by: str | None = None,
 ) -> Catalogue:
     """Read which documents there are, and their ids; of texts that they are there, or how long.
+
+    Of column ``by`` also the values.
 
     Raises
     ------
@@ -95,12 +100,14 @@ def list_documents(
     ) as listed:
         _read(
             sources,
-            partial(list_block, columns=columns, skip_bad=skip_bad, with_lengths=with_lengths),
+            partial(
+                list_block, columns=columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by
+            ),
             listed,
             reading,
             workspace,
         )
-    return make_catalogue(sources, columns, listed, with_lengths=with_lengths)
+    return make_catalogue(sources, columns, listed, with_lengths=with_lengths, by=by)
 
 
 def _read(

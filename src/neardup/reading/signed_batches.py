@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _BLOCKING = "blocking_keys"
-_OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
+_OPTIONAL = ("lengths", "order", "by", "ids", _BLOCKING)
 
 
 class SignedBatches:
     """Signed documents of some collections, batch after batch, numbered from 0.
 
     Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
-    where an index was looked into, and ``lengths``, ``order``, ``ids`` and ``blocking_keys`` where
-    they are needed. With blocking keys digests and band keys are those of a document and its
-    blocking key together, so that documents of different ones never meet, whatever their texts.
+    where an index was looked into, and ``lengths``, ``order``, ``by``, ``ids`` and
+    ``blocking_keys`` where they are needed. With blocking keys digests and band keys are those of a
+    document and its blocking key together, so that documents of different ones never meet, whatever
+    their texts.
     """
 
     def __init__(self, n_bands: int) -> None:

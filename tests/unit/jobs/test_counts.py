@@ -97,7 +97,13 @@ def test_count_pairs(own, other, data, n_listed):
         assert found["other_pairs"] == rest
 
 
-ROWS = [{"text": f"some words of text {i % 4}"} for i in range(10)]
+def test_count_pairs__of_documents_without_groups():
+    numbers = np.array([1]), np.array([0])
+    found = count_pairs(groups([-1, -1]), groups([]), *numbers)
+    expected = {"value": None, "kept_value": None, "kept_in": "input", "documents_removed": 1}
+    assert found["pairs"] == [expected]
+    found = count_pairs(groups([-1, -1]), groups([-1]), *numbers)
+    assert found["pairs"] == [expected | {"kept_in": "against"}]
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def sign_on_executors(
                 batches.append(batch, facts, facts["text_bytes"])
                 waiting = next(known, None)
     catalogues = tuple(
-        make_catalogue(sources, plan.columns, batches, with_lengths=plan.with_lengths)
+        make_catalogue(sources, plan.columns, batches, with_lengths=plan.with_lengths, by=plan.by)
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -10,7 +10,7 @@ from neardup.clustering.from_pairs import SimilarPairs, choose_from_pairs, join_
 from neardup.clustering.keep import parse_keep
 from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups
-from neardup.jobs.dedup.counts import count_removals
+from neardup.jobs.dedup.counts import count_by_groups
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs, PairSource
 from neardup.jobs.dedup.pair_terms import PairTerms
@@ -77,9 +77,7 @@ def decide_by_pairs(
         "scheme": dict(about.scheme) if about else None,
         "workers": runner.workers,
     }
-    files = Groups.of_files(documents)
-    nothing = Groups.of_none("file", 0)
-    summary["by_file"] = count_removals(files, nothing, documents.is_document, assignment)
+    summary |= count_by_groups(documents, Groups.of_none("file", 0), assignment)
     summary |= skipped_rows(documents.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()

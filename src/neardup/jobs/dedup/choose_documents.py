@@ -42,6 +42,7 @@ class ChooseOptions(ReadingOptions):
     threshold: str | float | Decimal | Fraction | None = None
     keep: str = "first"
     clusters: Clusters = "survivors"
+    by: str | None = None
 
     @property
     def policy(self) -> KeepPolicy:
@@ -63,6 +64,7 @@ def choose(
     threshold: str | float | Decimal | Fraction | None = None,
     keep: str = "first",
     clusters: Clusters = "survivors",
+    by: str | None = None,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
@@ -101,7 +103,7 @@ def choose(
         is that of the pairs. Where they do not say it, their least similarity is taken for it.
     keep, clusters
         As for ``deduplicate``; without ``data`` documents have neither lengths nor columns.
-    text_column, id_column, input_format, encoding, delimiter, lines
+    by, text_column, id_column, input_format, encoding, delimiter, lines
         As for ``deduplicate``.
     main_text, alternative_texts, on_error, memory, work
         As for ``deduplicate``, of ``data``. The text is looked at only for its length, where
@@ -147,6 +149,7 @@ def choose(
         threshold=threshold,
         keep=keep,
         clusters=clusters,
+        by=by,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -160,7 +163,7 @@ def choose(
     workspace = open_workspace(memory, work)
     policy = options.policy
     if data is None:
-        _check_no_data(options, policy, memory=memory, work=work)
+        _check_no_data(options, policy, by=by, memory=memory, work=work)
     with Runner(workers, progress) as runner:
         table = open_pair_table(pairs)
         sources = None if data is None else resolve_inputs(data, options)
@@ -196,6 +199,7 @@ def choose_documents(
                 runner,
                 skip_bad=options.skip_bad,
                 with_lengths=policy.by_length,
+                by=options.by,
             )
             check_same_documents(table, int(documents.is_document.sum()))
         note(documents=len(documents))

@@ -61,6 +61,7 @@ def deduplicate(
     clusters: Clusters = "survivors",
     method: Method = "minhash",
     audit: int | None = None,
+    by: str | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
     idf_from: Any = None,
@@ -153,6 +154,9 @@ def deduplicate(
     audit
         Compare so many distinct texts, drawn by the seed, with all others exactly, and report
         what share of the similar pairs the sketches have found.
+    by
+        Column of ``data`` by whose values documents are counted, too; the summary has the counts,
+        and ``removed`` the values.
     tf, idf, idf_from
         What a shingle weighs, for ``weighted-jaccard``: a term frequency (``raw``, ``binary``,
         ``log``, ``squared`` or ``saturating``) times an inverse document frequency (``smooth``,
@@ -250,6 +254,7 @@ def deduplicate(
         clusters=clusters,
         method=method,
         audit=audit,
+        by=by,
         tf=tf,
         idf=idf,
         idf_from=idf_from,

@@ -30,7 +30,7 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
     reading = scheme.reading_plan(
         replace(options.columns, order=keep.column), skip_bad=options.skip_bad
     )
-    reading = replace(reading, with_lengths=keep.by_length)
+    reading = replace(reading, with_lengths=keep.by_length, by=options.by)
     if options.method == "exact":
         reading = replace(reading, minhash=None, banding=None, filters_for=None)
     options = replace(options, recall=scheme.recall)

@@ -36,6 +36,7 @@ class DedupOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions
     clusters: Clusters = "survivors"
     method: Method = "minhash"
     audit: int | None = None
+    by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def plan_deduplication(options: DedupOptions) -> DedupPlan:
         with_lengths=keep.by_length,
         weighted=weighted,
         filters_for=None if weighted or options.method == "exact" else measure,
+        by=options.by,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 

@@ -100,7 +100,8 @@ class DeduplicationResult(Selection):
         ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``,
         whether the one that stays for it is of the ``input`` or of ``against``; ``kept_file`` and
         ``kept_row``, where that one is, null in an index. Where documents were decided by pairs,
-        ``exact_copy`` is null, and so is a similarity that no pair has.
+        ``exact_copy`` is null, and so is a similarity that no pair has. Where documents are counted
+        by a column, ``by`` and ``kept_by`` are its values, null where there is none.
         """
         return self._removed_rows(self._removed_numbers())
 
@@ -245,7 +246,7 @@ class DeduplicationResult(Selection):
         are_copies = pa.array(self._assignment.exact[gone])
         if not self._assignment.copies_are_known:
             are_copies = pa.nulls(len(gone), pa.bool_())
-        return pa.table(
+        table = pa.table(
             {
                 "id": self._own_ids.take(gone),
                 "kept_id": self._keeper_ids.take(keepers),
@@ -258,6 +259,15 @@ class DeduplicationResult(Selection):
                 "kept_row": kept_rows,
             }
         )
+        values = self._documents.values
+        if values is None:
+            return table
+        names = pa.array(values.names, pa.large_string())
+        own_keepers = keepers - len(self._other)
+        kept = np.where(own_keepers < 0, -1, values.numbers[own_keepers])
+        for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
+            table = table.append_column(name, names.take(pa.array(numbers, mask=numbers < 0)))
+        return table
 
     def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
         """Return files and row numbers of documents for which others go, of either collection."""

@@ -10,7 +10,7 @@ from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups
 from neardup.jobs.dedup.audit import Audit
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.counts import count_removals
+from neardup.jobs.dedup.counts import count_by_groups
 from neardup.jobs.dedup.decide import Assignment, Decision
 from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
@@ -84,7 +84,7 @@ def summarise(
     n_others = contents.n_others
     is_read = n_others == len(other)
     others = Groups.of_files(other) if is_read else Groups.of_none("file", n_others)
-    summary["by_file"] = count_removals(Groups.of_files(own), others, own.is_document, assignment)
+    summary |= count_by_groups(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
     summary |= skipped_rows(other.skipped, own.skipped)

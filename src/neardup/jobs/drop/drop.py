@@ -45,6 +45,7 @@ class DropOptions(ReadingOptions):
 
     column: str | None = None
     missing: Missing = "raise"
+    by: str | None = None
 
 
 def read_named_ids(named_in: str, column: str | None) -> pa.Array:
@@ -125,7 +126,12 @@ def drop_documents(
     with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column)
         documents = list_documents(
-            sources, options.columns, workspace, runner, skip_bad=options.skip_bad
+            sources,
+            options.columns,
+            workspace,
+            runner,
+            skip_bad=options.skip_bad,
+            by=options.by,
         )
         stays, n_missing = _choose(documents, named, options, named_in)
         note(documents=len(documents), named=len(named))
@@ -199,5 +205,8 @@ def _summarise(
         "workers": runner.workers,
         "versions": versions(),
     }
+    if documents.values is not None:
+        counts = count_documents(Groups.of_values(documents.values), documents.is_document, stays)
+        summary["by"] = {"column": documents.values.column, **counts}
     complete_summary(summary, runner)
     return summary

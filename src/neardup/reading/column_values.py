@@ -1,0 +1,139 @@
+"""Values of a column as text: by which documents are blocked, or counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import plain_array
+from neardup.files.rows import RowBlock, Source
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+# Different values by which documents are counted; all are in memory, and each has a row.
+_MOST_VALUES = 100_000
+
+
+@dataclass(frozen=True)
+class ColumnValues:
+    """The values of a column: different ones in order, and for each row the place of its own.
+
+    The place is -1 where a row has no value.
+    """
+
+    column: str
+    names: Sequence[str]
+    numbers: Int64s
+
+
+def read_values(block: RowBlock, column: str, is_bad: Bools) -> pa.Array:
+    """Read the values of a column as large strings, null in rows that are bad or have none.
+
+    Raises
+    ------
+    InvalidInputError
+        If the column holds values of which there is no text.
+    """
+    import pyarrow as pa
+
+    table = block.some_columns([column], None if not is_bad.any() else ~is_bad)
+    if not table.num_columns:
+        return pa.nulls(len(block), pa.large_string())
+    values = text_of(plain_array(table.column(0)), column, "by")
+    if not is_bad.any():
+        return values
+    return values.take(pa.array(np.cumsum(~is_bad) - 1, mask=is_bad))
+
+
+def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
+    """Return the values of a column as text, null where there is none.
+
+    Values are equal if they are as text: 7 is, as a number of any type and as a string; an empty
+    string is no value. ``use`` is the option that names the column.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no text of such values.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(values.type) or pa.types.is_large_binary(values.type):
+        message = (
+            f"column {name!r} holds {values.type} values; {use} needs strings, numbers, dates "
+            "or truth values"
+        )
+        raise InvalidInputError(message)
+    texts = values.cast(pa.large_string())
+    if pa.types.is_floating(values.type):
+        # A column of whole numbers is one of floats where some are missing.
+        is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
+        whole = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
+        texts = pc.coalesce(whole.cast(pa.large_string()), texts)
+    is_empty = pc.equal(pc.utf8_trim_whitespace(texts), "")
+    return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
+
+
+class ValueCollector:
+    """Numbers the values that ``read_values`` reads of blocks, as they come.
+
+    Memory: the different values, and 8 bytes a row.
+    """
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+        self._places: dict[str, int] = {}
+        self._numbers: list[Int64s] = [np.empty(0, np.int64)]
+
+    def add(self, values: pa.Array) -> None:
+        """Add the values of the next rows.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are too many different ones.
+        """
+        encoded = values.dictionary_encode()
+        places, names = self._places, encoded.dictionary.to_pylist()
+        # The last one is taken where there is no value.
+        known = np.array([*(places.setdefault(name, len(places)) for name in names), -1], np.int64)
+        self._numbers.append(known[encoded.indices.fill_null(len(names)).to_numpy()])
+        if len(places) > _MOST_VALUES:
+            message = (
+                f"column {self._column!r} has more than {_MOST_VALUES:,} different values, too "
+                "many for by; choose one of fewer, such as where documents are from"
+            )
+            raise InvalidInputError(message)
+
+    def values(self, sources: Sequence[Source]) -> ColumnValues:
+        """Return the values of all rows, which are of these sources.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such column.
+        """
+        if not self._places:
+            self._check_column(sources)
+        names = sorted(self._places)
+        sorted_places = {name: place for place, name in enumerate(names)}
+        ranks = np.array([*(sorted_places[name] for name in self._places), -1], np.int64)
+        return ColumnValues(self._column, names, ranks[np.concatenate(self._numbers)])
+
+    def _check_column(self, sources: Sequence[Source]) -> None:
+        columns = [source.column_names() for source in sources]
+        there = {name: None for names in columns for name in names or ()}
+        if self._column not in there and any(names is not None for names in columns):
+            message = (
+                f"no column {self._column!r}, which by names; columns are "
+                f"{', '.join(map(repr, there))}"
+            )
+            raise InvalidInputError(message)
