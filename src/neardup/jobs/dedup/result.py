@@ -85,6 +85,10 @@ class DeduplicationResult(Selection):
         """Return the paths and URLs of both collections."""
         return [*super().origins(), *(source.origin for source in self._other.sources)]
 
+    def collections(self) -> tuple[Catalogue, Catalogue]:
+        """Return the documents of the input, and those that they were compared against."""
+        return self._documents, self._other
+
     def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows."""
         clusters = partial(self._cluster_rows, self._find_clusters())

@@ -66,8 +66,11 @@ class Batch:
     @property
     def text(self) -> str:
         """The text of the first document; bytes are shown as text."""
-        text = self.texts[0].as_py()
-        return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
+        return _as_shown(self.texts[0].as_py())
+
+    def all_texts(self) -> list[str]:
+        """Return the texts of all documents; bytes are shown as text."""
+        return [_as_shown(text) for text in self.texts.to_pylist()]
 
     def take(self, row: int) -> Batch:
         """Return one of the documents, which shares no memory with the others."""
@@ -80,6 +83,10 @@ class Batch:
             None if self.column is None else self.column.take(rows),
             lambda _: describe(row),
         )
+
+
+def _as_shown(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
 class Documents(ABC):

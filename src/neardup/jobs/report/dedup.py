@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import chain
 
+from neardup.jobs.dedup.output import DedupOutput
+from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
-from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
+from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome, ShownTexts
 from neardup.jobs.report.kept_pairs import find_kept_pairs
 from neardup.reports.dedup.clusters import count_clusters
 from neardup.reports.dedup.examples import choose_examples
@@ -18,13 +20,13 @@ from neardup.runtime.runner import Runner
 
 
 def report_of_dedup(
-    outcome: Outcome, runner: Runner, *, against: Collection | None = None
+    output: DedupOutput, runner: Runner, *, against: Collection | None = None
 ) -> Report:
-    """Return the page of an output folder, or of a result in memory.
+    """Return the page of an output folder.
 
     Parameters
     ----------
-    outcome
+    output
         It has the texts of all documents but those of another collection.
     runner
         Reads the texts of another collection, and compares some documents that stay.
@@ -41,6 +43,25 @@ def report_of_dedup(
     Files are read up to the last document that is shown. Memory for the tables of removed documents
     and of clusters, and the texts that are shown or compared.
     """
+    return _report(FolderOutcome(output), runner, against)
+
+
+def report_of_result(result: DeduplicationResult, runner: Runner) -> Report:
+    """Return the page of a result in memory, for which its inputs are read again.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If they are not what they were.
+    """
+    _, other = result.collections()
+    against = None
+    if other.sources and result.summary.get("against_documents"):
+        against = Collection(other.sources, other.columns, bool(other.skipped))
+    return _report(ResultOutcome(result), runner, against)
+
+
+def _report(outcome: Outcome, runner: Runner, against: Collection | None) -> Report:
     summary, removed = outcome.summary, outcome.removed
     documents = outcome.documents()
     clusters = count_clusters(removed, summary["documents_kept"])

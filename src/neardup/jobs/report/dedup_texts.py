@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from neardup.jobs.dedup.explained import ResultDocuments
 from neardup.jobs.dedup.output import DedupOutput, Side
+from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runtime.runner import Runner
@@ -27,6 +31,22 @@ class Documents:
     files: Int64s
     rows: Int64s
     goes: Bools
+
+    @classmethod
+    def of_clusters(cls, clusters: pa.Table) -> Documents:
+        """Take them from the table that has a row for each."""
+        encoded = clusters["file"].combine_chunks().dictionary_encode()
+        return cls(
+            encoded.dictionary.to_pylist(),
+            encoded.indices.to_numpy().astype(np.int64),
+            clusters["row"].to_numpy(),
+            clusters["is_duplicate"].to_numpy(),
+        )
+
+    def numbers_of(self, file: str, rows: Sequence[int]) -> Int64s:
+        """Return the numbers of the documents in some rows of a file, which ascend."""
+        of_file = np.flatnonzero(self.files == self.names.index(file))
+        return of_file[np.searchsorted(self.rows[of_file], rows)]
 
 
 class Outcome(Protocol):
@@ -53,7 +73,7 @@ class Outcome(Protocol):
         ...
 
     def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
-        """Return the texts of some documents of an input file, which are all on one side."""
+        """Return the texts of documents of an input file, all on one side, in rows that ascend."""
         ...
 
 
@@ -85,8 +105,43 @@ class FolderOutcome:
         return list(self._output.documents.ids.take(documents).to_pylist())
 
     def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
-        """Return the texts of some documents of an input file, which are all on one side."""
+        """Return the texts of documents of an input file, all on one side, in rows that ascend."""
         return self._output.texts(side, file, rows)
+
+
+class ResultOutcome:
+    """A result in memory, as a page needs it; the input is read again."""
+
+    is_written = False
+
+    def __init__(self, result: DeduplicationResult) -> None:
+        self._result = result
+        own, _ = result.collections()
+        self._read = ResultDocuments(own, result.summary, result.removed, result.clusters, None)
+        self._documents = Documents.of_clusters(result.clusters)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What ``summary.json`` would say."""
+        return self._result.summary
+
+    @property
+    def removed(self) -> pa.Table:
+        """One row for each removed document."""
+        return self._result.removed
+
+    def documents(self) -> Documents:
+        """Return all documents of the input."""
+        return self._documents
+
+    def ids_of(self, documents: Int64s) -> list[str]:
+        """Return the ids of some documents, which are given by their numbers."""
+        return [str(each) for each in self._result.clusters["id"].take(documents).to_pylist()]
+
+    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
+        """Return the texts of documents of an input file, in rows that ascend."""
+        numbers = self._documents.numbers_of(file, rows)
+        return [text for batch in self._read.batches(numbers) for text in batch.all_texts()]
 
 
 class ShownTexts:

@@ -28,6 +28,16 @@ class Exchange:
         """Whether there is more than one cell to be seen."""
         return len(self.removed_from) * len(self.kept_in) > 1
 
+    @property
+    def sentence(self) -> str:
+        """What there is to say where there is but one cell; else nothing."""
+        if self.is_picture or not self.counts:
+            return ""
+        own, other = self.removed_from[0], self.kept_in[0]
+        if own == other:
+            return f"All removed documents went for one of the same {self.what}."
+        return f"All documents removed from {own} went for one of {other}."
+
 
 def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
     """Take from a summary whose documents went for whose.

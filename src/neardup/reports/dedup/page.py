@@ -144,6 +144,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         exchange_charts=[
             drawings.draw_exchange(each) for each in data.exchanges if each.is_picture
         ],
+        exchanges=data.exchanges,
         similarities=similarities,
         similarity_chart=(
             drawings.draw_similarities(similarities) if similarities.n_counted else None
@@ -228,7 +229,10 @@ def _example(pair: Pair, names: tuple[str, str]) -> Example:
         )
     else:
         differences = _one_sided(first.text, second.text)
-        note = "The text of the other collection is not in the output, so only one is shown."
+        note = (
+            "Only one text is shown: the texts of the other collection are not in the output, and "
+            "--against names where they are."
+        )
     similarity = "" if pair.similarity is None else f"similarity {pair.similarity:.4f}"
     return Example(
         similarity or "similarity not known",

@@ -14,8 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.dedup.output import open_output
-from neardup.jobs.report.dedup import report_of_dedup
-from neardup.jobs.report.dedup_texts import FolderOutcome
+from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runtime.runner import Runner
 
 
@@ -36,7 +35,7 @@ def numbered(first: int, changed: str = "") -> str:
 
 def page_of(folder: Path) -> str:
     with Runner(1, None) as runner:
-        return report_of_dedup(FolderOutcome(open_output(folder)), runner).html
+        return report_of_dedup(open_output(folder), runner).html
 
 
 def told(page: str) -> str:
@@ -103,6 +102,43 @@ def test_report_of_dedup__is_the_same_each_time(inputs: list[Path], tmp_path: Pa
     assert page_of(tmp_path / "a") == page_of(tmp_path / "b")
 
 
+def test_report_of_result__is_that_of_the_folder(inputs: list[Path], tmp_path: Path) -> None:
+    result = neardup.deduplicate(inputs, threshold="0.75", audit=3)
+    with Runner(1, None) as runner:
+        page = report_of_result(result, runner).html
+    result.write(tmp_path / "out")
+    written = page_of(tmp_path / "out")
+    assert "<del>two</del>" in page
+    different = set(page.splitlines()) ^ set(written.splitlines())
+    # Only where the rows are.
+    assert len(different) == 4, different
+    assert "rows are written only where the result is" in page
+
+
+def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> None:
+    index = neardup.DocumentIndex.create(tmp_path / "index", threshold="0.7")
+    index.add([numbered(7)])
+    texts = [numbered(7, "other"), numbered(99)]
+    with Runner(1, None) as runner:
+        result = neardup.deduplicate(texts, against=index)
+        page = report_of_result(result, runner).html
+    text = told(page)
+    assert "the texts of the other collection are not in the output" in text
+    assert "against/0 stays in the index" in text
+    assert "All documents removed from data.parquet went for one of the other collection." in text
+    assert "<del>" not in page
+
+
+def test_report_of_dedup__shows_texts_of_another_collection(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    other = write_input(tmp_path, "other.jsonl", [numbered(200), numbered(100, "elsewhere")])
+    result = neardup.deduplicate(inputs, against=other, threshold="0.7")
+    with Runner(1, None) as runner:
+        page = report_of_result(result, runner).html
+    assert re.search("<del>word120</del>.*?<ins>elsewhere</ins>", page, re.DOTALL)
+
+
 @pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
 def test_report_of_dedup__reads_every_output_format(
     inputs: list[Path], tmp_path: Path, output_format: Any
@@ -138,7 +174,7 @@ def test_report_of_dedup__everything_may_go_for_another_collection(
     text = told(page_of(tmp_path / "out"))
     assert text.startswith("Deduplication: All 5 documents removed")
     assert "of those for the other collection 5" in text
-    assert "The text of the other collection is not in the output" in text
+    assert "the texts of the other collection are not in the output" in text
 
 
 @pytest.mark.parametrize(

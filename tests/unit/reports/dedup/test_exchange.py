@@ -24,6 +24,7 @@ def test_exchange_of__has_a_row_for_each_name() -> None:
     assert found.counts == [[1, 0], [2, 4]]
     assert found.is_picture
     assert found.n_left_out == 0
+    assert found.sentence == ""
 
 
 def test_exchange_of__tells_collections_and_names_apart() -> None:
@@ -43,6 +44,7 @@ def test_exchange_of__what_has_no_name() -> None:
     found = exchange_of("source", "value", counts((None, None, "input", 5)))
     assert (found.removed_from, found.kept_in) == ([NAMELESS], [NAMELESS])
     assert not found.is_picture
+    assert found.sentence == "All removed documents went for one of the same source."
 
 
 def test_exchange_of__puts_the_smaller_ones_together() -> None:
@@ -54,4 +56,4 @@ def test_exchange_of__puts_the_smaller_ones_together() -> None:
 
 def test_exchange_of__nothing() -> None:
     found = exchange_of("source", "value", counts())
-    assert (found.counts, found.is_picture) == ([], False)
+    assert (found.counts, found.is_picture, found.sentence) == ([], False, "")
