@@ -17,6 +17,7 @@ from neardup.reports.passages.model import Passages
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
 from neardup.reports.passages.strips import strips
 from neardup.reports.passages.tables import MOST_LISTED, pair_rows, who_with_whom
+from neardup.reports.passages.witnesses import gather_witnesses
 from neardup.reports.report import Report
 from neardup.version import __version__
 
@@ -61,6 +62,7 @@ def passage_report(passages: Passages, about: About) -> Report:
     headline = _headline(passages)
     contents = [("who", "Who with whom")]
     drawings = _drawings(passages)
+    witnesses = gather_witnesses(passages)
     examples = choose_examples(passages)
     charts = _charts(passages, about)
     options = list(_options(about))
@@ -68,6 +70,7 @@ def passage_report(passages: Passages, about: About) -> Report:
     for is_there, entry in (
         (drawings, ("where", "Where in the texts")),
         (has_reading, ("reading", "Side by side")),
+        (witnesses, ("witnesses", "Witnesses")),
         (examples, ("examples", "To judge by")),
         (charts, ("figures", "How alike")),
         (options, ("how", "How they were found")),
@@ -93,8 +96,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         has_reading=reading is not None,
         reading_lead=_reading_lead(reading, passages) if reading else "",
         no_reading=about.how_to_give_texts if len(passages.spans) else "",
-        witnesses=[],
-        witnesses_lead="",
+        witnesses=witnesses,
         examples=examples,
         charts=charts,
         options=options,
