@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from neardup.jobs.passages.align import align
     from neardup.jobs.passages.passage_index import PassageIndex
     from neardup.jobs.passages.result import PassageResult
+    from neardup.jobs.report.report import report
     from neardup.jobs.sketch.clusters import ClusterResult, cluster_sketches
     from neardup.jobs.sketch.estimate import EstimateResult, estimate
     from neardup.jobs.sketch.sketch import sketch
@@ -113,6 +114,7 @@ __all__ = [
     "estimate",
     "find_pairs",
     "open_index",
+    "report",
     "sketch",
 ]
 
@@ -139,6 +141,7 @@ _HOMES = {
     "EstimateResult": "neardup.jobs.sketch.estimate",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.indexes",
+    "report": "neardup.jobs.report.report",
     "sketch": "neardup.jobs.sketch.sketch",
     "Sketches": "neardup.jobs.sketch.sketches",
 }

@@ -6,6 +6,7 @@ import platform
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from neardup.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.reports.report import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
 _SHOWN_ROWS = 10
@@ -57,6 +60,26 @@ class Result(ABC):
     @abstractmethod
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the result; it appears when it is complete, or not at all."""
+
+    def report(self, inputs: Any = None, **options: Any) -> Report:
+        """Return a page that shows what was found, and why; see ``neardup.report``.
+
+        Parameters
+        ----------
+        inputs
+            The documents that the job has read, for the page to show their texts; a deduplication
+            needs none.
+        **options
+            As for ``neardup.report``.
+
+        Raises
+        ------
+        InvalidParameterError, InvalidInputError, ReadError
+            As ``neardup.report``.
+        """
+        # By its public name: jobs are above results.
+        page: Report = import_module("neardup").report(self, inputs, **options)
+        return page
 
     def __repr__(self) -> str:
         """Return the class and the headline."""

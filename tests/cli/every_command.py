@@ -20,6 +20,7 @@ ARGUMENTS = {
     "search": "search idx in.jsonl -o out.csv",
     "align": "align in.jsonl --against in.jsonl -o out.csv",
     "cut": "cut in.jsonl -o out",
+    "report": "report found.csv -o page.html",
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",

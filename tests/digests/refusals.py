@@ -17,7 +17,7 @@ HELP = [
     "nonsense",
     *(f"{name} --help" for name in (
         "dedup", "pairs", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "serve",
+        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "report", "serve",
         "warmup", "plan",
     )),
     "index",

@@ -21,7 +21,7 @@ WITHOUT_RESULT = {
     f"{kind}.{name}"
     for kind in ("PassageIndex", "DocumentIndex")
     for name in ("create", "open", "add", "compact")
-} | {"open_index", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
+} | {"open_index", "report", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
 
 
 def imported(statements: list[ast.stmt]) -> dict[str, str]:

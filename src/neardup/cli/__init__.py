@@ -31,6 +31,7 @@ _COMMANDS = {
     "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
+    "report": ("neardup.cli.report", "Show what was found and why, as one page."),
     "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
     "warmup": ("neardup.cli.warmup", "Compile all kernels before they are needed."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),

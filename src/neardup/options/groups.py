@@ -38,7 +38,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Access": ("host", "port", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
     "Output": (
-        *("output", "by", "add", "output_format", "table_format", "show_all", "html"),
+        *("output", "page", "by", "labels", "add", "output_format", "table_format", "show_all"),
+        "html",
         *(
             "replacement",
             "columns",

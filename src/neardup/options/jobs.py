@@ -526,6 +526,20 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.OVERWRITE,
         *_RUN_COMMAND,
     ),
+    "report": (
+        table.OUTPUT.but(help="Page to create, a file or URL that ends in .html."),
+        table.AGAINST.but(
+            help="The other documents that RESULT names, if it was made of two collections, or the "
+            "folder of an index; files may be given several times."
+        ),
+        *_AGAINST,
+        table.BY,
+        table.LABELS,
+        *READING_TEXT,
+        table.OVERWRITE.but(help="Replace the page if it exists."),
+        table.WORKERS,
+        table.QUIET,
+    ),
     "serve": SERVE,
     "warmup": _RUN_COMMAND,
     "plan": (
@@ -567,6 +581,14 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
         table.SUMMARY,
         table.WITH_TEXT,
         table.EXCERPT,
+        *READING_TEXT,
+        *_RUN,
+    ),
+    "report": (
+        table.AGAINST,
+        *_AGAINST,
+        table.BY,
+        table.LABELS,
         *READING_TEXT,
         *_RUN,
     ),

@@ -482,6 +482,20 @@ HTML = Option(
     "Also write a page with both texts side by side, shared passages linked by colour.",
     metavar="FILE",
 )
+PAGE = Option(
+    "page",
+    PathOrUrl(),
+    "Also write a page that shows what was found and why, one file that ends in .html.",
+    flags=("--report",),
+    metavar="FILE",
+)
+LABELS = Option(
+    "labels",
+    Documents(),
+    "Pairs that are right, a table with id_a and id_b; the page has precision and recall of those "
+    "found.",
+    metavar="FILE",
+)
 SHOW_ALL = Option(
     "show_all",
     Flag(),

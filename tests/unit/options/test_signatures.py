@@ -47,7 +47,7 @@ PAGE = Path(__file__).parents[3] / "docs/command-line.md"
 MATERIAL = {
     *("cls", "self", "data", "left", "right", "a", "b", "text_a", "text_b"),
     *("sketches", "other", "folder", "queries", "pairs"),
-    *("id", "ids", "text", "tokens", "start"),
+    *("id", "ids", "text", "tokens", "start", "result", "inputs"),
 }
 NUMBER = "str | float | Decimal | Fraction"
 ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {

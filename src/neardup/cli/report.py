@@ -1,0 +1,75 @@
+"""``neardup report``: a page that shows what a job has found, and why."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
+from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.options import options_of
+
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
+
+_EPILOG = """\b
+Examples:
+  neardup report clean -o clean.html
+  neardup report clean --by source -o clean.html
+  neardup report pairs.parquet products.csv --text-column title --labels right.csv -o pairs.html
+  neardup report shared.jsonl 1818.jsonl --against 1831.jsonl --id-column id -o editions.html
+"""
+
+
+@click.command(
+    "report", cls=TableCommand, epilog=_EPILOG, short_help="Show what was found, as one page."
+)
+@click.argument("result", metavar="RESULT", shell_complete=complete_paths)
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@options_of("report")
+def command(
+    result: str,
+    inputs: tuple[str, ...],
+    output: Target,
+    against: tuple[str, ...],
+    labels: str | None,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Show what a job has found, and why, as one page that can be passed on.
+
+    RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
+    pairs`, `estimate`, `align` or `search` has written. INPUT is the documents of that table, as
+    they were named when it was made: the page shows their texts. Folders have them, and need none.
+
+    The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
+    texts as text, whatever they hold; the same result gives the same page.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.documents.other import resolve_other
+    from neardup.files.resolve import resolve_paths
+    from neardup.jobs.report.options import ReportOptions
+    from neardup.jobs.report.report import make_report
+    from neardup.outputs.compare_page import check_page_file
+    from neardup.outputs.folder import check_apart
+    from neardup.runtime.runner import Runner
+
+    chosen = ReportOptions(**options)
+    check_page_file(output, overwrite=overwrite)
+    check_apart(output, [result, *inputs, *against, *([labels] if labels else [])])
+    own = resolve_paths(inputs, chosen) if inputs else None
+    other = None
+    if against:
+        resolve = partial(resolve_paths, against, chosen)
+        other = resolve_other([Path(each) for each in against], lambda _: resolve())
+    with Display(quiet=quiet) as display:
+        report = make_report(result, own, other, labels, chosen, Runner(workers, display))
+    report.write(output, overwrite=overwrite)
+    if not quiet:
+        say(f"{report.headline}\nwritten to {output}, {len(report.html.encode()) / 1e6:.1f} MB")

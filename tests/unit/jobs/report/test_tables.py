@@ -1,0 +1,49 @@
+"""Tables of results, as they come back from each format."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.jobs.report.tables import read_table
+from neardup.runtime.runner import Runner
+
+TEXTS = ["one two three", "one two three four", "something else"]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_read_table__numbers_are_numbers(tmp_path, suffix):
+    result = neardup.find_pairs(TEXTS, ngram=1, threshold="0.5")
+    path = tmp_path / f"pairs.{suffix}"
+    result.write(path)
+    table, summary = read_table(path, Runner(1))
+    assert table.select(["id_a", "id_b", "similarity", "overlap"]).to_pylist() == (
+        result.pairs.to_pylist()
+    )
+    assert (summary is not None) == (suffix == "parquet")
+    assert summary is None or summary["threshold"] == 0.5
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_read_table__without_a_row(tmp_path, suffix):
+    neardup.find_pairs(TEXTS, threshold="1").write(tmp_path / f"pairs.{suffix}")
+    if suffix == "jsonl":
+        # Nothing says which table it is.
+        assert read_table(tmp_path / "pairs.jsonl", Runner(1))[0].column_names == []
+    else:
+        table, _ = read_table(tmp_path / f"pairs.{suffix}", Runner(1))
+        assert len(table) == 0
+        assert table.column_names[:3] == ["id_a", "id_b", "similarity"]
+
+
+def test_read_table__of_memory():
+    given = pa.table({"id_a": ["x"], "id_b": ["y"], "similarity": [0.5]})
+    assert read_table(given, Runner(1))[0].to_pylist() == given.to_pylist()
+
+
+def test_read_table__what_is_no_number(tmp_path):
+    (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity\nx,y,much\n")
+    with pytest.raises(InvalidInputError, match="'similarity' holds values that are no numbers"):
+        read_table(tmp_path / "pairs.csv", Runner(1))
