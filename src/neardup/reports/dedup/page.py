@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -49,6 +49,19 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     "most": ("Most similar, but no copy", "Hardly anything differs."),
     "copies": ("An exact copy", ""),
 }
+
+
+class _Sides(NamedTuple):
+    """What two documents of an example are, as headings and within sentences."""
+
+    first: str
+    second: str
+    of_first: str
+    of_second: str
+
+
+_REMOVED = _Sides("Removed", "Stays", "the removed one", "the one that stays")
+_KEPT = _Sides("Stays", "Stays", "the first", "the second")
 
 # Characters of an excerpt of a text.
 _EXCERPT = 280
@@ -159,7 +172,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         curve=curve,
         curve_chart=drawings.draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
-        kept_groups=list(_kept_groups(data.kept_pairs, summary)),
+        kept_groups=list(_kept_groups(data.kept_pairs)),
         lookup=lookup,
         method=summary["method"],
         lookup_data=data_block("removed-documents", lookup.columns),
@@ -194,38 +207,35 @@ def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _groups(data: DedupData) -> Iterator[ExampleGroup]:
     for kind, (title, lead) in _KINDS.items():
         if pairs := data.examples.get(kind):
-            names = ("removed", "stays")
-            yield ExampleGroup(title, lead, [_example(pair, names) for pair in pairs])
+            yield ExampleGroup(title, lead, [_example(pair, _REMOVED) for pair in pairs])
 
 
-def _kept_groups(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iterator[ExampleGroup]:
+def _kept_groups(found: KeptPairs | str) -> Iterator[ExampleGroup]:
     if isinstance(found, str):
         return
-    names = ("stays", "stays")
     if found.missed:
         yield ExampleGroup(
             "Missed: both stay, and reach the threshold",
             "One of each should have gone.",
-            [_example(pair, names) for pair in found.missed],
+            [_example(pair, _KEPT) for pair in found.missed],
         )
     if found.below:
         yield ExampleGroup(
             "Both stay: just below the threshold",
             "If these are duplicates to you, choose a lower threshold.",
-            [_example(pair, names) for pair in found.below],
+            [_example(pair, _KEPT) for pair in found.below],
         )
 
 
-def _example(pair: Pair, names: tuple[str, str]) -> Example:
+def _example(pair: Pair, sides: _Sides) -> Example:
     first, second = pair.first, pair.second
     known = [text for text in (first.text, second.text) if text is not None]
-    note = ""
     if len(known) == 2:
         differences = side_by_side(*known)
         n_a, n_b = differences.n_only
         note = (
-            f"{counted(differences.n_common, 'word')} in both; {n_a:,} only in the left one, "
-            f"{n_b:,} only in the right one."
+            f"{counted(differences.n_common, 'word')} in both; {n_a:,} only in {sides.of_first}, "
+            f"{n_b:,} only in {sides.of_second}."
         )
     else:
         differences = _one_sided(first.text, second.text)
@@ -233,12 +243,12 @@ def _example(pair: Pair, names: tuple[str, str]) -> Example:
             "Only one text is shown: the texts of the other collection are not in the output, and "
             "--against names where they are."
         )
-    similarity = "" if pair.similarity is None else f"similarity {pair.similarity:.4f}"
+    known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
     return Example(
-        similarity or "similarity not known",
+        f"similarity {known_or_not}",
         note,
-        f"{first.id} {names[0]}",
-        f"{second.id} {names[1]}",
+        f"{sides.first}: {first.id}",
+        f"{sides.second}: {second.id}",
         place_of(first),
         place_of(second),
         differences,
