@@ -6,13 +6,17 @@ import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from neardup.outputs.compare_page import escape_text
+from neardup.reports.charts.chart import shortened
+
+MOST_OF_NAME = 120
+"""Characters of an id or a name within headings and tables."""
 
 # What would end a block of data, or a line of a script, written so that it does not.
 _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -88,6 +92,7 @@ def _environment() -> Environment:
     environment.filters["counted"] = "{:,}".format
     environment.filters["similarity"] = "{:.4f}".format
     environment.filters["percent"] = percent
+    environment.filters["shortened"] = partial(shortened, most=MOST_OF_NAME)
     return environment
 
 

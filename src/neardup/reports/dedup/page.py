@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from neardup.reports.charts.chart import shortened
 from neardup.reports.dedup import drawings
 from neardup.reports.dedup.clusters import Clusters
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
@@ -20,14 +21,14 @@ from neardup.reports.dedup.similarities import count_similarities
 from neardup.reports.dedup.trust import answer
 from neardup.reports.dedup.wording import (
     counted,
-    say_alike,
     say_copies,
     say_kept,
     say_title,
     say_weights,
+    say_why,
 )
 from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import data_block, render_page
+from neardup.reports.page import MOST_OF_NAME, data_block, render_page
 
 _CONTENTS = [
     ("trust", "Can this be trusted?"),
@@ -43,10 +44,13 @@ _CONTENTS = [
 _KINDS: dict[Kind, tuple[str, str]] = {
     "least": (
         "Least similar of the removed",
-        "Just above the threshold. If these are no duplicates to you, choose a higher threshold.",
+        "Those nearest to the threshold. If these are no duplicates to you, choose a higher one.",
     ),
-    "middle": ("Between", "Halfway between the least similar one and an exact copy."),
-    "most": ("Most similar, but no copy", "Hardly anything differs."),
+    "middle": (
+        "Between",
+        "Those nearest to halfway between the least similar one and an exact copy.",
+    ),
+    "most": ("Most similar, but no copy", "Those that are most like the one that stays."),
     "copies": ("An exact copy", ""),
 }
 
@@ -185,7 +189,7 @@ def _lead(summary: Mapping[str, Any]) -> Iterator[str]:
     if not summary["documents_in"]:
         yield "The input has no documents, so there was nothing to compare."
         return
-    yield f"Two documents are alike if, {say_alike(summary)}. {say_weights(summary['scheme'])}"
+    yield f"{say_why(summary)} {say_weights(summary['scheme'])}".strip()
     yield say_kept(summary)
     if summary["exact_copies"]:
         yield say_copies(summary["scheme"])
@@ -247,8 +251,8 @@ def _example(pair: Pair, sides: _Sides) -> Example:
     return Example(
         f"similarity {known_or_not}",
         note,
-        f"{sides.first}: {first.id}",
-        f"{sides.second}: {second.id}",
+        f"{sides.first}: {shortened(first.id, MOST_OF_NAME)}",
+        f"{sides.second}: {shortened(second.id, MOST_OF_NAME)}",
         place_of(first),
         place_of(second),
         differences,
@@ -265,7 +269,7 @@ def place_of(document: Document) -> str:
     """Return where a document is."""
     if document.file is None:
         return "in the index"
-    return f"{document.file}, row {document.row:,}"
+    return f"{shortened(document.file, MOST_OF_NAME)}, row {document.row:,}"
 
 
 def _excerpt(text: str | None) -> str:

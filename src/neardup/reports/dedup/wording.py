@@ -13,6 +13,13 @@ _UNITS = {
     "bytes": "bytes",
 }
 
+_MEASURES = {
+    "jaccard": "Jaccard similarity",
+    "dice": "Dice similarity",
+    "cosine": "cosine similarity",
+    "weighted-jaccard": "weighted Jaccard similarity",
+}
+
 _KEPT = {
     "first": "the one that comes first in the input stays",
     "longest": "the longest one stays",
@@ -35,7 +42,7 @@ def name_shingles(scheme: Mapping[str, Any] | None) -> str:
 
 
 def say_alike(summary: Mapping[str, Any]) -> str:
-    """Return when two documents are alike, as what follows a colon."""
+    """Return when two documents are alike, as a part of a sentence."""
     threshold = summary["threshold"]
     if threshold is None:
         return "the table of pairs names them"
@@ -59,7 +66,19 @@ def say_alike(summary: Mapping[str, Any]) -> str:
         ),
     }
     alike = said.get(summary["measure"], f"their {summary['measure']} is at least {threshold:g}")
-    return f"{alike} ({summary['measure']} similarity of {threshold:g} or more)"
+    name = _MEASURES.get(summary["measure"], summary["measure"])
+    return f"{alike} ({name} of {threshold:g} or more)"
+
+
+def say_why(summary: Mapping[str, Any]) -> str:
+    """Return why a document was removed, as sentences."""
+    alike = say_alike(summary)
+    if summary["clusters"] == "components":
+        return (
+            "Documents that are alike, or that others connect which are, form a group, of which "
+            f"one stays. Two are alike if {alike}."
+        )
+    return f"A document was removed where one that is like it stays: {alike}."
 
 
 def say_weights(scheme: Mapping[str, Any] | None) -> str:

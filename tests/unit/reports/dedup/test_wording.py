@@ -14,6 +14,7 @@ from neardup.reports.dedup.wording import (
     say_kept,
     say_title,
     say_weights,
+    say_why,
 )
 
 _SCHEME = {"tokenizer": "words", "casefold": True, "ngram": 5, "strip_accents": False}
@@ -40,13 +41,19 @@ def test_name_shingles(tokenizer: str, ngram: int, name: str) -> None:
 
 def test_say_alike__of_each_measure() -> None:
     assert say_alike(_SUMMARY) == (
-        "of all runs of 5 words in either of the two, at least 70 % are in both (jaccard "
+        "of all runs of 5 words in either of the two, at least 70 % are in both (Jaccard "
         "similarity of 0.7 or more)"
     )
     measures = {name for name, kind in MEASURES.items() if not kind.is_count and kind.has_bands}
     said = {say_alike({**_SUMMARY, "measure": name}) for name in measures}
     assert len(said) == len(measures)
     assert all("70 %" in each for each in said)
+
+
+def test_say_why__tells_groups_from_survivors() -> None:
+    said = say_why({**_SUMMARY, "clusters": "survivors"})
+    assert said.startswith("A document was removed where one that is like it stays: of all runs")
+    assert "others connect" in say_why({**_SUMMARY, "clusters": "components"})
 
 
 def test_say_alike__of_pairs_without_terms() -> None:
