@@ -50,7 +50,8 @@ def ticks(scale: Scale, most: int = 6) -> list[float]:
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * (1 - 1e-9))
     first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
+    # Of values closer than that one is left.
+    return sorted({round(i * step, 12) for i in range(first, last + 1)})
 
 
 def short_count(value: float) -> str:
