@@ -7,6 +7,7 @@ from itertools import chain
 from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.dedup_counts import count_by_values
 from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome, ShownTexts
 from neardup.jobs.report.kept_pairs import find_kept_pairs
 from neardup.reports.dedup.clusters import count_clusters
@@ -20,7 +21,11 @@ from neardup.runtime.runner import Runner
 
 
 def report_of_dedup(
-    output: DedupOutput, runner: Runner, *, against: Collection | None = None
+    output: DedupOutput,
+    runner: Runner,
+    *,
+    against: Collection | None = None,
+    by: str | None = None,
 ) -> Report:
     """Return the page of an output folder.
 
@@ -32,6 +37,8 @@ def report_of_dedup(
         Reads the texts of another collection, and compares some documents that stay.
     against
         The other collection, if there was one and its texts are to be shown.
+    by
+        A column of the input: documents are counted by its values. None is that of the run.
 
     Raises
     ------
@@ -43,11 +50,20 @@ def report_of_dedup(
     Files are read up to the last document that is shown. Memory for the tables of removed documents
     and of clusters, and the texts that are shown or compared.
     """
-    return _report(FolderOutcome(output), runner, against)
+    return _report(FolderOutcome(output), runner, against, by)
 
 
-def report_of_result(result: DeduplicationResult, runner: Runner) -> Report:
+def report_of_result(
+    result: DeduplicationResult, runner: Runner, *, by: str | None = None
+) -> Report:
     """Return the page of a result in memory, for which its inputs are read again.
+
+    Parameters
+    ----------
+    result
+        What is shown.
+    runner, by
+        As of ``report_of_dedup``.
 
     Raises
     ------
@@ -58,10 +74,10 @@ def report_of_result(result: DeduplicationResult, runner: Runner) -> Report:
     against = None
     if other.sources and result.summary.get("against_documents"):
         against = Collection(other.sources, other.columns, bool(other.skipped))
-    return _report(ResultOutcome(result), runner, against)
+    return _report(ResultOutcome(result), runner, against, by)
 
 
-def _report(outcome: Outcome, runner: Runner, against: Collection | None) -> Report:
+def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: str | None) -> Report:
     summary, removed = outcome.summary, outcome.removed
     documents = outcome.documents()
     clusters = count_clusters(removed, summary["documents_kept"])
@@ -77,8 +93,11 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None) -> Rep
         keepers=chain(*chosen.values(), largest),
     )
     counts = [("file", "file", summary["by_file"])]
-    if by := summary.get("by"):
-        counts.append((by["column"], "value", by))
+    counted = summary.get("by")
+    if by is not None and (counted is None or counted["column"] != by):
+        counted = count_by_values(outcome.values(by), documents, removed)
+    if counted is not None:
+        counts.append((counted["column"], "value", counted))
     data = DedupData(
         summary,
         removed,

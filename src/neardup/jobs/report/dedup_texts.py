@@ -12,6 +12,8 @@ from neardup.jobs.dedup.explained import ResultDocuments
 from neardup.jobs.dedup.output import DedupOutput, Side
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.dedup_values import values_in_catalogue, values_in_folder
+from neardup.reading.column_values import ColumnValues
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
@@ -76,6 +78,10 @@ class Outcome(Protocol):
         """Return the texts of documents of an input file, all on one side, in rows that ascend."""
         ...
 
+    def values(self, column: str) -> ColumnValues:
+        """Return the values of a column of all documents of the input."""
+        ...
+
 
 class FolderOutcome:
     """An output folder, as a page needs it."""
@@ -107,6 +113,10 @@ class FolderOutcome:
     def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
         """Return the texts of documents of an input file, all on one side, in rows that ascend."""
         return self._output.texts(side, file, rows)
+
+    def values(self, column: str) -> ColumnValues:
+        """Return the values of a column of all documents of the input."""
+        return values_in_folder(self._output, column)
 
 
 class ResultOutcome:
@@ -142,6 +152,11 @@ class ResultOutcome:
         """Return the texts of documents of an input file, in rows that ascend."""
         numbers = self._documents.numbers_of(file, rows)
         return [text for batch in self._read.batches(numbers) for text in batch.all_texts()]
+
+    def values(self, column: str) -> ColumnValues:
+        """Return the values of a column of all documents of the input."""
+        own, _ = self._result.collections()
+        return values_in_catalogue(own, column)
 
 
 class ShownTexts:

@@ -1,0 +1,76 @@
+"""A page's counts by a column are those of a run that counted by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.jobs.dedup.output import open_output
+from neardup.jobs.report.dedup import report_of_dedup, report_of_result
+from neardup.jobs.report.dedup_counts import count_by_values
+from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome
+from neardup.runtime.runner import Runner
+
+_SOURCES = ["web", "book", None, "news", 7]
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[Path]:
+    """Two files of documents of which a third are copies, a bad row in each."""
+    paths = []
+    for name in ("one", "two"):
+        rows = [
+            {"text": f"a b c d e f {n % 40} {n % 3}", "source": _SOURCES[n % 5]} for n in range(60)
+        ]
+        lines = [json.dumps(row) for row in rows]
+        lines.insert(7, '{"source": "web", "text": 3}')
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("\n".join(lines) + "\n")
+    return paths
+
+
+def counted(outcome: Outcome) -> dict[str, Any]:
+    return count_by_values(outcome.values("source"), outcome.documents(), outcome.removed)
+
+
+@pytest.mark.parametrize("against", [False, True])
+def test_count_by_values__agrees_with_the_run(
+    inputs: list[Path], tmp_path: Path, against: bool
+) -> None:
+    options: dict[str, Any] = {"ngram": 1, "threshold": "0.9", "on_error": "skip"}
+    if against:
+        options["against"] = inputs[1:]
+        del inputs[1:]
+    expected = neardup.deduplicate(inputs, by="source", **options).summary["by"]
+    assert expected["pairs"]
+    assert len(expected["counts"]) == 5
+    result = neardup.deduplicate(inputs, **options)
+    assert counted(ResultOutcome(result)) == expected
+    result.write(tmp_path / "out")
+    assert counted(FolderOutcome(open_output(tmp_path / "out"))) == expected
+
+
+def test_report_of_dedup__counts_by_a_column(inputs: list[Path], tmp_path: Path) -> None:
+    result = neardup.deduplicate(inputs, ngram=1, threshold="0.9", on_error="skip")
+    result.write(tmp_path / "out")
+    with Runner(1, None) as runner:
+        plain = report_of_dedup(open_output(tmp_path / "out"), runner).html
+        page = report_of_dedup(open_output(tmp_path / "out"), runner, by="source").html
+        same = report_of_result(result, runner, by="source").html
+        with pytest.raises(InvalidInputError, match="no column 'nowhere', which by names"):
+            report_of_result(result, runner, by="nowhere")
+    assert "<h3>By source</h3>" not in plain
+    for each in (page, same):
+        assert "<h3>By source</h3>" in each
+        assert "Whose documents went for whose, by source" in each
+
+
+def test_report_of_dedup__has_the_column_of_the_run(inputs: list[Path]) -> None:
+    result = neardup.deduplicate(inputs, by="source", on_error="skip")
+    with Runner(1, None) as runner:
+        assert "<h3>By source</h3>" in report_of_result(result, runner).html
