@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from neardup.reports.passages.leakage import leakage_report
 from neardup.reports.passages.model import Document, Passages, Spans
-from neardup.reports.passages.page import About, passage_report
+from neardup.reports.passages.options import About
+from neardup.reports.passages.page import passage_report
 
 Row = tuple[int, int, int, int, int, int]
 
@@ -19,7 +21,7 @@ def passages_of(
     columns = [np.array([row[k] for row in rows], np.int64) for k in range(6)]
     documents = [
         Document(name, f"{name}.jsonl", len(text or "") or 10_000, text, place)
-        for place, (name, text) in enumerate(zip(names, texts, strict=True))
+        for place, (name, text) in enumerate(zip(names, texts, strict=False))
     ]
     similarities = np.linspace(0.5, 1, len(rows))
     return Passages(documents, Spans(*columns, similarities), is_one)
@@ -29,6 +31,11 @@ def passage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequen
     summary = {"threshold": 0.5, "min_tokens": 20, "predicted_recall": 0.99, "id_column": names[0]}
     about = About(summary, [len(texts)], "Name the documents.")
     return passage_report(passages_of(texts, rows, names), about).html
+
+
+def leakage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:
+    about = About({"threshold": 0.5, "id_column": names[0]}, (), "Name the documents.")
+    return leakage_report(passages_of(texts, rows, names, is_one=False), about).html
 
 
 def halves(texts: tuple[str, str]) -> list[Row]:
@@ -46,6 +53,8 @@ def passage_cases(
         return lambda: passage_page(pair, halves(pair), ["one", "other"])
 
     plain = texts["plain"][0]
+    three = [f"{side}\n{text}" for text in texts["plain"] for side in (hostile, long)]
+    all_of = [(i, 0, len(three[i]), j, 0, len(three[j])) for i in range(3) for j in range(i + 1, 4)]
     many = [plain] * 40
     between = [(i, 0, 90, i + 1, 10, 100) for i in range(39)]
     return {f"passages {name}": of_pair(pair) for name, pair in texts.items()} | {
@@ -53,5 +62,9 @@ def passage_cases(
             [plain] * 3, between[:2], [hostile, long, ""]
         ),
         "passages of many texts": lambda: passage_page(many, between, [f"t{i}" for i in range(40)]),
+        "passages witnesses": lambda: passage_page(three, all_of, [hostile, long, "c", "אב"]),
+        "leakage": lambda: leakage_page(three, all_of, [hostile, long, "c", "אב"]),
+        "leakage without texts": lambda: leakage_page([None] * 4, all_of, ["a", "b", "c", "d"]),
+        "leakage nothing found": lambda: leakage_page([], [], ["a"]),
         "passages without texts": lambda: passage_page([None] * 3, between[:2], ["a", "b", "c"]),
     }

@@ -1,8 +1,12 @@
-"""The report of a table of passages, with the texts of the documents it was made from."""
+"""The report of a table of passages, with the texts of the documents it was made from.
+
+What two documents share, and items that were looked for in a corpus, are the same table, and
+different pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +16,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.found_documents import FoundDocuments, check_found, find_documents
+from neardup.reports.passages import leakage
 from neardup.reports.passages.model import Document, Passages, Spans
-from neardup.reports.passages.page import About, passage_report
+from neardup.reports.passages.options import About
+from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
 from neardup.reports.report import Report
 from neardup.tables import Floats, Int64s
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
 """What a table of passages has, and may have ``similarity``, ``query_text`` and ``doc_text``."""
+
+# Where no summary says what a table is: an item begins where its text does, and is no book.
+_FEW, _SHORT = 40, 3000
 
 _NO_TEXTS = (
     "The table has places, but no texts. Name the documents it was made from, and they are here: "
@@ -40,24 +49,28 @@ def report_of_passages(
     *,
     summary: Mapping[str, Any] | None = None,
     is_one: bool | None = None,
+    is_search: bool | None = None,
 ) -> Report:
-    """Make the page of an alignment.
+    """Make the page of an alignment, or of a search.
 
     Parameters
     ----------
     table
-        Passages, as ``align`` writes them.
+        Passages, as ``align`` and ``search`` write them.
     runner
         Reads the documents.
     inputs
-        The documents whose passages were looked for; None: the page has what the table has.
+        The documents whose passages were looked for, or the items; None: the page has what the
+        table has.
     against
-        The other collection, if there was one.
+        The other collection, if there was one, or the corpus.
     summary
-        Of the alignment, for what was looked for; None: the page does not say.
+        Of the job, for what was looked for; None: the page does not say.
     is_one
         Whether both sides are of ``inputs``; None: if there is no ``against``, or without
         ``inputs`` if some ids are on both sides.
+    is_search
+        Whether items were looked for as wholes; None: the summary says, or the table looks so.
 
     Raises
     ------
@@ -66,15 +79,39 @@ def report_of_passages(
     ReadError
         If a file cannot be read.
     """
+    about = summary or {}
+    if is_search is None:
+        is_search = "queries" in about or (not about and looks_like_search(table))
+    if is_search:
+        # Items are looked for in something else, also where both have the same ids.
+        is_one = False
     with runner.stage("report"):
-        passages, counts = gather_passages(table, runner, inputs, against, is_one=is_one)
-        has_texts = any(document.text is not None for document in passages.documents)
-        about = About(
-            summary or {},
-            counts,
-            "" if has_texts or passages.texts_of_rows else _NO_TEXTS,
+        wanted = leakage.wanted_texts if is_search else _most_shared
+        passages, counts = gather_passages(
+            table, runner, inputs, against, is_one=is_one, wanted=wanted
         )
-        return passage_report(passages, about)
+        has_texts = any(document.text is not None for document in passages.documents)
+        how = "" if has_texts or passages.texts_of_rows else _NO_TEXTS
+        make = leakage.leakage_report if is_search else passage_report
+        return make(passages, About(about, counts, how))
+
+
+def looks_like_search(table: pa.Table) -> bool:
+    """Return whether each query of a table is one short passage, as items are that are looked for.
+
+    So are short documents that share their beginnings, if none is on both sides.
+    """
+    import pyarrow.compute as pc
+
+    if not len(table) or not set(COLUMNS) <= set(table.column_names):
+        return False
+    places = table.select(["query_id", "query_start", "query_end"])
+    different = places.group_by(places.column_names).aggregate([])
+    queries, docs = (pc.unique(as_text(table[name])) for name in ("query_id", "doc_id"))
+    if len(different) > len(queries) or pc.any(pc.is_in(docs, value_set=queries)).as_py():
+        return False
+    starts, ends = (_numbers(different, name) for name in ("query_start", "query_end"))
+    return bool((starts <= _FEW).all() and np.median(ends - starts) <= _SHORT)
 
 
 def gather_passages(
@@ -83,9 +120,12 @@ def gather_passages(
     inputs: Collection | None,
     against: Collection | None,
     *,
+    wanted: Callable[[Passages], Sequence[int]],
     is_one: bool | None = None,
 ) -> tuple[Passages, tuple[int, ...]]:
     """Take a table of passages, and find its documents; returns how many there are of each side.
+
+    Texts are read of those that are ``wanted``, in the order of how much they are.
 
     Raises
     ------
@@ -137,13 +177,13 @@ def gather_passages(
     passages = Passages(documents, spans, is_one)
     if inputs is None:
         return replace(passages, texts_of_rows=_texts_of(table)), ()
-    wanted = _wanted(passages)
+    chosen = wanted(passages)
     collections = [(inputs, ids[0], 0, "INPUT")]
     if not is_one:
         collections.append((inputs if against is None else against, ids[1], first, "--against"))
     counts = []
     for collection, side, start, where in collections:
-        mine = [each - start for each in wanted if start <= each < start + len(side)]
+        mine = [each - start for each in chosen if start <= each < start + len(side)]
         found = find_documents(collection, side, runner, mine)
         check_found(found, side, where)
         counts.append(sum(found.counts.values()))
@@ -188,7 +228,7 @@ def _least_lengths(spans: Spans, n: int) -> Int64s:
     return lengths
 
 
-def _wanted(passages: Passages) -> list[int]:
+def _most_shared(passages: Passages) -> list[int]:
     """Return the documents whose texts the page shows, by what they share."""
     queries, docs, _ = passages.pair_numbers
     best = passages.ranking[: 4 * MOST_PAIRS]

@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from neardup.reports.charts.chart import Chart
-from neardup.reports.charts.histogram import histogram
 from neardup.reports.page import data_block, percent, render_page
 from neardup.reports.passages.arcs import arcs
 from neardup.reports.passages.examples import choose_examples
 from neardup.reports.passages.model import Passages
+from neardup.reports.passages.options import About, how_it_was_made, list_options, notes_of
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
+from neardup.reports.passages.shapes import length_chart, similarity_chart
 from neardup.reports.passages.strips import strips
 from neardup.reports.passages.tables import MOST_LISTED, pair_rows, who_with_whom
 from neardup.reports.passages.witnesses import gather_witnesses
 from neardup.reports.report import Report
-from neardup.version import __version__
 
 # Texts in drawings: of one line, and of bars.
 _MOST_DRAWN, _MOST_STRIPS = 12, 16
-
-# Of an alignment's summary, as pages call them.
-_OPTIONS = {
-    "threshold": "least similarity",
-    "min_tokens": "tokens of the shortest passage",
-    "gap": "tokens between two parts",
-    "max_documents": "most documents that have a passage",
-    "certain_tokens": "tokens of a passage that holds a window that is looked up",
-    "predicted_recall": "probability that such a window is found at the threshold",
-    "windows": "windows looked up",
-    "frequent_windows": "windows left out, because too many documents have them",
-    "ignored_tokens": "tokens taken for not written",
-    "empty_documents": "documents without tokens",
-    "short_documents": "documents shorter than the shortest passage",
-    "id_column": "column of the ids",
-}
-
-
-@dataclass(frozen=True)
-class About:
-    """What is known of a run beside its table.
-
-    ``summary`` is the job's, empty where nobody has given it; ``n_documents`` how many documents
-    the first collection has and, if there is one, the second; empty where they were not read.
-    ``how_to_give_texts`` is what a page without texts says of them.
-    """
-
-    summary: Mapping[str, Any] = field(default_factory=dict)
-    n_documents: Sequence[int] = ()
-    how_to_give_texts: str = ""
 
 
 def passage_report(passages: Passages, about: About) -> Report:
@@ -64,15 +32,25 @@ def passage_report(passages: Passages, about: About) -> Report:
     drawings = _drawings(passages)
     witnesses = gather_witnesses(passages)
     examples = choose_examples(passages)
-    charts = _charts(passages, about)
-    options = list(_options(about))
+    spans = passages.spans
+    charts = [
+        similarity_chart(
+            spans.similarities,
+            about,
+            "Similarities of passages",
+            "How alike the two passages of each pair are: 1 is equal, word for word.",
+            "passages",
+        ),
+        length_chart(spans.query_stops - spans.query_starts),
+    ]
+    options = list_options(about)
     has_reading = reading is not None or (len(passages.spans) > 0 and about.how_to_give_texts)
     for is_there, entry in (
         (drawings, ("where", "Where in the texts")),
         (has_reading, ("reading", "Side by side")),
         (witnesses, ("witnesses", "Witnesses")),
         (examples, ("examples", "To judge by")),
-        (charts, ("figures", "How alike")),
+        (any(charts), ("figures", "How alike")),
         (options, ("how", "How they were found")),
     ):
         if is_there:
@@ -98,10 +76,10 @@ def passage_report(passages: Passages, about: About) -> Report:
         no_reading=about.how_to_give_texts if len(passages.spans) else "",
         witnesses=witnesses,
         examples=examples,
-        charts=charts,
+        charts=[chart for chart in charts if chart is not None],
         options=options,
-        notes=_notes(about),
-        foot=f"Made by neardup {__version__}. This page is complete in itself; it loads nothing.",
+        notes=notes_of(about),
+        foot=how_it_was_made(),
         data=data_block("reading-data", reading.data) if reading else "",
     )
     return Report(html, headline)
@@ -203,74 +181,3 @@ def _reading_lead(reading: Reading, passages: Passages) -> str:
         f"and have room in a page of {MOST_CHARACTERS // 1_000_000} million characters, "
         f"of {n_all:,}."
     )
-
-
-def _charts(passages: Passages, about: About) -> list[Chart]:
-    spans = passages.spans
-    if len(spans) < 2:
-        return []
-    found = []
-    similarities = spans.similarities[~np.isnan(spans.similarities)]
-    if len(similarities):
-        least = about.summary.get("threshold")
-        edges = np.linspace(0, 1, 21)
-        # What is equal has a bar of its own at the end.
-        counts, _ = np.histogram(similarities, edges)
-        marked = (float(least), f"threshold {least:g}") if least is not None else None
-        found.append(
-            histogram(
-                "similarities",
-                "Similarities of passages",
-                "How alike the two passages of each pair are: 1 is equal, word for word.",
-                [round(float(edge), 2) for edge in edges],
-                counts.tolist(),
-                x_title="similarity",
-                y_title="passages",
-                marked=marked,
-            )
-        )
-    lengths = np.maximum(spans.query_stops - spans.query_starts, 1)
-    powers = np.arange(int(np.log2(lengths.min())), int(np.log2(lengths.max())) + 2)
-    counts, _ = np.histogram(np.log2(lengths), powers)
-    found.append(
-        histogram(
-            "lengths",
-            "Lengths of passages",
-            "How many passages have so many characters in the first text; each bar is twice as "
-            "long as the one before.",
-            powers.astype(float).tolist(),
-            counts.tolist(),
-            x_title="characters, from",
-            y_title="passages",
-            labels=[f"{2**k:,}" for k in powers[:-1].tolist()],
-        )
-    )
-    return found
-
-
-def _options(about: About) -> list[tuple[str, str]]:
-    found = []
-    for name, shown in _OPTIONS.items():
-        value = about.summary.get(name)
-        if value is None:
-            continue
-        if isinstance(value, list | tuple):
-            value = " and ".join(f"{each:,}" for each in value)
-        elif isinstance(value, float):
-            value = f"{value:.4f}".rstrip("0").rstrip(".")
-        elif isinstance(value, int):
-            value = f"{value:,}"
-        found.append((shown, str(value)))
-    return found
-
-
-def _notes(about: About) -> list[str]:
-    recall = about.summary.get("predicted_recall")
-    if recall is None:
-        return []
-    return [
-        "Passages are found by looking up windows of one text among those of the others, so one "
-        f"that is just similar enough can be missed: a window at the threshold is found with "
-        f"probability {recall:.4f}, and longer passages hold several. Everything that is shown was "
-        "verified: its similarity is the true one of the two whole passages."
-    ]

@@ -13,7 +13,12 @@ from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.collection import Collection
-from neardup.jobs.report.passages import gather_passages, report_of_passages
+from neardup.jobs.report.passages import (
+    _most_shared,
+    gather_passages,
+    looks_like_search,
+    report_of_passages,
+)
 from neardup.runtime.runner import Runner
 
 SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."
@@ -33,7 +38,7 @@ def collection(data, **columns) -> Collection:
 
 
 def gather(table, inputs=None, against=None, **more):
-    return gather_passages(table, Runner(1), inputs, against, **more)
+    return gather_passages(table, Runner(1), inputs, against, wanted=_most_shared, **more)
 
 
 def test_gather_passages__of_one_collection(files):
@@ -112,3 +117,30 @@ def test_report_of_passages__of_another_table(files):
     strings = pa.table({name: ["x"] for name in COLUMNS[:6]})
     with pytest.raises(InvalidInputError, match="'query_start' holds other things"):
         gather(strings, collection(files))
+
+
+ITEMS = [{"id": "times", "text": SHARED}, {"id": "none", "text": "What is nowhere at all? " * 4}]
+
+
+@pytest.fixture
+def found(tmp_path_factory, files):
+    index = neardup.PassageIndex.create(tmp_path_factory.mktemp("i") / "index", min_tokens=8)
+    index.add(files)
+    return index.search(ITEMS, threshold=0.6)
+
+
+def test_report_of_passages__of_a_search(files, found):
+    report = report_of_passages(
+        found.passages, Runner(1), collection(ITEMS), collection(files), summary=found.summary
+    )
+    assert report.headline == "1 of 2 test items was found"
+    assert "One says: " in report.html
+    # Without the summary the table looks like that of a search.
+    assert report_of_passages(found.passages, Runner(1)).headline == "1 test item was found"
+
+
+def test_report_of_passages__tables_that_are_none_of_a_search(files):
+    table = neardup.align(files, min_tokens=10).passages
+    assert not looks_like_search(table)
+    assert not looks_like_search(table.slice(0, 0))
+    assert not looks_like_search(pa.table({"id": ["x"]}))

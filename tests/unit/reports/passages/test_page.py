@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from neardup.reports.passages.page import About, passage_report
+from neardup.reports.passages.options import About
+from neardup.reports.passages.page import passage_report
 
 TEXTS = [
     "In the beginning was the word, and the word was there. Then came the others, one by one.",
