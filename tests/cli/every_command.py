@@ -11,6 +11,7 @@ GOOD = b'{"text": "one two three", "id": "a"}\n'
 ARGUMENTS = {
     "dedup": "dedup in.jsonl -o out",
     "pairs": "pairs in.jsonl -o out.csv",
+    "explain": "explain folder a",
     "compare": "compare a.txt b.txt",
     "index build": "index build new in.jsonl",
     "index add": "index add idx in.jsonl",
@@ -36,4 +37,5 @@ def write_inputs(folder: Path) -> None:
     for name in ("a.txt", "b.txt", "ids.txt"):
         (folder / name).write_text("some text\n")
     neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
+    neardup.deduplicate(folder / "in.jsonl").write(folder / "folder")
     neardup.PassageIndex.create(folder / "idx", min_tokens=2).add(["one two three"])

@@ -63,6 +63,7 @@ LEAVES = [
 LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
+    ("explain",): {"--seed"},
     ("estimate",): {"--seed"},
     ("serve",): {"--seed"},
     ("warmup",): {"--seed"},

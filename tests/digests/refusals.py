@@ -16,8 +16,9 @@ HELP = [
     "--version",
     "nonsense",
     *(f"{name} --help" for name in (
-        "dedup", "pairs", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "report", "serve",
+        "dedup", "pairs", "explain", "compare", "index", "index build", "index add", "index remove",
+        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "report",
+        "serve",
         "warmup", "plan",
     )),
     "index",

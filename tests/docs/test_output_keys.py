@@ -120,6 +120,18 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
         assert [key for key in found if f"`{key}`" not in text] == []
 
 
+def test_command_line__keys_of_explain(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pages, ids = ROOT / "examples/pages.jsonl", ("--id-column", "id")
+    json_of(capsys, "dedup", pages, *ids, "-o", "clean")
+    found = json_of(capsys, "explain", "clean", "news", "--with", "tides")
+    assert set(found) == keys_of("JSON of explain")
+    evidence = found["with"]["evidence"]
+    assert set(evidence) == keys_of("JSON of explain", table=1)
+    told = set(re.findall(r"`(\w+)`", section("docs/command-line.md", "JSON of explain")))
+    assert {*found["with"], *found["with"]["document"], *found["closest"]} <= told
+
+
 SKETCH_KINDS = {
     "minhash": (),
     "weighted": (),

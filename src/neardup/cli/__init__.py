@@ -23,6 +23,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
+    "explain": ("neardup.cli.explain", "Say why a document of an output stayed or went."),
     "compare": ("neardup.cli.compare", "Tell everything about two texts."),
     "index": ("neardup.cli.index", "Keep documents in an index: build, add, remove."),
     "search": ("neardup.cli.search", "Find what of an index is similar to queries."),

@@ -22,7 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
         "blocking",
-        *("min_significance", "method", "algorithm", "gap"),
+        *("min_significance", "method", "algorithm", "gap", "other", "closest"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),
     "Sketches": (

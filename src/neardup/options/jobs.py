@@ -426,6 +426,21 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,
     ),
+    "explain": (
+        table.OTHER,
+        table.CLOSEST,
+        table.AGAINST.but(
+            help="The files or the index that the documents were compared against, whose texts "
+            "the folder lacks; files may be given several times."
+        ),
+        *_AGAINST,
+        table.TOKENIZER.but(
+            help="The tokenizer.json that was used, if one was.", usual="", metavar="FILE"
+        ),
+        table.HTML.but(help="Also write a page with all of it, texts side by side."),
+        table.OVERWRITE.but(help="Replace the page if it exists."),
+        *_RUN_COMMAND,
+    ),
     "index build": (
         table.KIND.but(
             kind=Choice(IndexKind),

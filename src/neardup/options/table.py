@@ -496,6 +496,22 @@ LABELS = Option(
     "found.",
     metavar="FILE",
 )
+OTHER = Option(
+    "other",
+    Text(),
+    "Also say what is between ID and the document of this id: similarity, buckets, and which rule "
+    "decided.",
+    flags=("--with",),
+    metavar="ID",
+)
+CLOSEST = Option(
+    "closest",
+    Whole(0),
+    "How many of the most similar documents are listed, at the threshold and below; found by "
+    "comparing with all. 0: none, and no text but the few that are shown is read.",
+    3,
+    metavar="N",
+)
 SHOW_ALL = Option(
     "show_all",
     Flag(),

@@ -89,7 +89,7 @@ def explain_document(
     if question.other is not None:
         number = _number_of(documents, question.other)
         if number == own.numbers[0]:
-            message = f"the other document is {question.id!r} itself; name another one"
+            message = f"{str(question.other)!r} is the document itself; name another one beside it"
             raise InvalidParameterError(message, "other")
         other = documents.one(number)
     scheme = restore_scheme(documents.summary, tokenizer)

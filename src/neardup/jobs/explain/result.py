@@ -32,6 +32,15 @@ class ExplainResult(Explanation):
         """Say what became of the document and why, what differs, and what is similar."""
         return "\n".join(lines(self))
 
+    def html(self) -> str:
+        """Return one page with texts side by side, differences marked.
+
+        It loads nothing from anywhere; texts are shown as text, whatever they hold.
+        """
+        from neardup.jobs.explain.page import explanation_page
+
+        return explanation_page(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the texts as plain values; what ``--json`` prints."""
         closest = None
@@ -54,7 +63,7 @@ class ExplainResult(Explanation):
             "cluster_id": self.cluster_id,
             "cluster_size": self.cluster_size,
             "closest": closest,
-            "other": None if self.asked is None else _relation(self.asked),
+            "with": None if self.asked is None else _relation(self.asked),
             "chain": None if self.chain is None else [asdict(link) for link in self.chain],
             "options": self.options,
             "notes": list(self.notes),
@@ -90,7 +99,7 @@ def _relation(relation: Relation) -> dict[str, Any]:
             "other_way_round": found.reverse,
         }
     return {
-        "other": _document(relation.other),
+        "document": _document(relation.other),
         "comes_first": relation.comes_first,
         "rule": relation.rule,
         "evidence": evidence,

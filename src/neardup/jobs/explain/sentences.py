@@ -38,6 +38,13 @@ def counted(n: float, noun: str) -> str:
     return f"{amount} {noun}{'' if n == 1 else 's'}"
 
 
+def place(document: Document) -> str:
+    """Say where a document is."""
+    if document.file is None:
+        return "in the index"
+    return f"{shown(document.file)}, row {document.row}"
+
+
 def headline(explained: Explanation) -> str:
     """Say in a sentence what became of the document, and why."""
     return _WHY[explained.reason](explained)
@@ -66,7 +73,13 @@ def _keeps(explained: Explanation) -> str:
     """Say why the keeper stays."""
     if explained.document.keeper_in == "against":
         return "is of the collection compared against and stays in any case"
-    return f"comes before it (keep {shown(explained.options['keep'])}) and stays"
+    return f"comes before it{_order(explained)} and stays"
+
+
+def _order(explained: Explanation) -> str:
+    """Say in which order documents were taken, where that is not the usual one."""
+    keep = explained.options["keep"]
+    return "" if keep == "first" else f" by --keep {shown(keep)}"
 
 
 def _by_chain(explained: Explanation) -> str:
@@ -97,8 +110,8 @@ def _nothing_similar(explained: Explanation) -> str:
     own = shown(explained.document.id)
     if explained.n_gone or (explained.closest and explained.closest.n_similar):
         return (
-            f"{own} stayed: no document that comes before it (keep "
-            f"{shown(explained.options['keep'])}) reaches the threshold of {_threshold(explained)}"
+            f"{own} stayed: no document that comes before it{_order(explained)} reaches the "
+            f"threshold of {_threshold(explained)}"
         )
     return f"{own} stayed: no document reaches the threshold of {_threshold(explained)}"
 
@@ -113,9 +126,13 @@ def _similar_ones_went(explained: Explanation) -> str:
 def _missed(explained: Explanation) -> str:
     assert explained.closest is not None
     relation = explained.closest.similar[0]
+    similarity = relation.evidence.similarity if relation.evidence else 1.0
+    why = rule_sentence(explained.document, relation, explained)
+    if relation.rule == "no-shared-bucket":
+        why = "they share no bucket, so they were never compared; --method exact misses no pair"
     return (
-        f"{shown(explained.document.id)} stayed, although {shown(relation.other.id)} is similar, "
-        f"comes before it and stays: {rule_sentence(explained.document, relation, explained)}"
+        f"{shown(explained.document.id)} stayed, although {shown(relation.other.id)}, which comes "
+        f"before it and stays, is similar ({number(similarity)}): {why}"
     )
 
 
@@ -216,3 +233,25 @@ def bucket_sentence(evidence: Evidence) -> str | None:
     of = counted(evidence.n_bands, "band")
     met = f"a bucket shared in {n:,} of {of}" if n else f"no bucket shared in any of {of}"
     return f"{met}; pairs this alike share one with a probability of {probability}"
+
+
+def say_note(note: str) -> str:
+    """Say what could not be found out, and what helps."""
+    return _NOTES[note]
+
+
+_NOTES = {
+    "keeper-text": (
+        "the text of the document that stays is not in the folder; name its collection with "
+        "--against to see it, and what differs"
+    ),
+    "weights": (
+        "shingles were weighed by documents that are not all in the folder; name the collection "
+        "compared against with --against to have similarities worked out"
+    ),
+    "other-similarity": (
+        "the similarity that was noted is another one: texts have changed since, or shingles were "
+        "weighed by other documents (--idf-from)"
+    ),
+    "long-chain": "the component is too large to look for the chain that links the two",
+}

@@ -108,3 +108,11 @@ class Explanation:
     chain: Sequence[Link] | None
     options: dict[str, Any]
     notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def main(self) -> Relation | None:
+        """What matters most: of what was asked, of why it went, or of what should have been."""
+        rival = None
+        if self.reason == "missed" and self.closest is not None:
+            rival = self.closest.similar[0]
+        return self.asked or self.keeper or rival

@@ -11,41 +11,27 @@ from neardup.jobs.explain.sentences import (
     counted,
     headline,
     number,
+    place,
     rule_sentence,
+    say_note,
     shown,
 )
 from neardup.jobs.explain.values import Closest, Explanation, Relation
 from neardup.reports.differences import Run, side_by_side
-
-_NOTES = {
-    "keeper-text": (
-        "the text of the document that stays is not in the folder; name its collection with "
-        "--against to see it, and what differs"
-    ),
-    "weights": (
-        "shingles were weighed by documents that are not all in the folder; name the collection "
-        "compared against with --against to have similarities worked out"
-    ),
-    "other-similarity": (
-        "the similarity that was noted is another one: texts have changed since, or shingles were "
-        "weighed by other documents (--idf-from)"
-    ),
-    "long-chain": "the component is too large to look for the chain that links the two",
-}
 
 
 def lines(explained: Explanation) -> Iterator[str]:
     """Write an explanation down, what matters most first."""
     yield headline(explained)
     yield from _facts(explained)
-    relation = explained.asked or explained.keeper
+    relation = explained.main
     if explained.asked is not None:
         yield ""
         yield f"and {shown(explained.asked.other.id)} (--with)"
         yield from _relation_lines(explained, explained.asked)
-    elif explained.keeper is not None and explained.keeper.evidence is not None:
+    elif relation is not None and relation.evidence is not None:
         yield ""
-        yield from _evidence_lines(explained, explained.keeper.evidence)
+        yield from _evidence_lines(explained, relation.evidence)
     if relation is not None and relation.text is not None:
         yield ""
         yield from difference_lines(explained, relation)
@@ -55,14 +41,7 @@ def lines(explained: Explanation) -> Iterator[str]:
         yield from _closest_lines(explained, explained.closest)
     for note in explained.notes:
         yield ""
-        yield f"note: {_NOTES[note]}"
-
-
-def place(document: Document) -> str:
-    """Say where a document is."""
-    if document.file is None:
-        return "in the index"
-    return f"{shown(document.file)}, row {document.row}"
+        yield f"note: {say_note(note)}"
 
 
 def _facts(explained: Explanation) -> Iterator[str]:
@@ -181,5 +160,7 @@ def _closest_lines(explained: Explanation, closest: Closest) -> Iterator[str]:
     yield f"compared with {others}, exactly; most similar"
     for relation in [*closest.similar, *closest.below]:
         assert relation.evidence is not None
+        name = shown(relation.other.id)
         sentence = rule_sentence(explained.document, relation, explained)
-        yield f"  {number(relation.evidence.similarity):>6}  {shown(relation.other.id)}: {sentence}"
+        told = sentence if sentence.startswith(f"{name} ") else f"{name}: {sentence}"
+        yield f"  {number(relation.evidence.similarity):>6}  {told}"

@@ -205,7 +205,7 @@ def test_unknown_id__similar_ones_named():
     result = neardup.deduplicate(documents)
     with pytest.raises(InvalidParameterError, match=r"'essay-71'; there is 'essay-17', 'essay-18'"):
         result.explain("essay-71")
-    with pytest.raises(InvalidParameterError, match="is 'poem' itself"):
+    with pytest.raises(InvalidParameterError, match="'poem' is the document itself; name another"):
         result.explain("poem", other="poem")
 
 

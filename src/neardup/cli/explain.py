@@ -1,0 +1,80 @@
+"""``neardup explain``: why a document stayed or went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
+from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.options import options_of
+
+if TYPE_CHECKING:
+    from neardup.outputs.targets import Target
+
+_EPILOG = """\b
+Examples:
+  neardup explain clean essay-17
+  neardup explain clean essay-17 --with essay-3
+  neardup explain clean essay-17 --closest 10 --html essay-17.html
+  neardup explain clean essay-17 --against test.parquet --json
+"""
+
+
+@click.command("explain", cls=TableCommand, epilog=_EPILOG)
+@click.argument("folder", metavar="FOLDER", shell_complete=complete_paths)
+@click.argument("identifier", metavar="ID")
+@options_of("explain")
+def command(
+    folder: str,
+    identifier: str,
+    other: str | None,
+    closest: int,
+    against: tuple[str, ...],
+    against_text_column: str | tuple[str, ...] | None,
+    against_id_column: str | None,
+    tokenizer: str | None,
+    html: Target | None,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Say why a document stayed or went.
+
+    FOLDER is one that `neardup dedup` has written, ID that of a document in its tables.
+
+    Everything is worked out anew from the texts in FOLDER: how similar the document and the one it
+    went for are, what differs, in which buckets they met, which others went for it, and which are
+    most similar of all others.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.jobs.dedup.explained_folder import FolderDocuments, open_against
+    from neardup.jobs.dedup.output import open_output
+    from neardup.jobs.explain.explain import Question, explain_document
+    from neardup.outputs.compare_page import check_page_file, write_page
+    from neardup.runtime.runner import Runner
+
+    display = Display(quiet=quiet)
+    runner = Runner(workers, display)
+    if html is not None:
+        check_page_file(html, overwrite=overwrite)
+    output = open_output(folder)
+    columns = against_text_column, against_id_column
+    others = open_against(output.summary, against, *columns)
+    question = Question(identifier, other, closest)
+    with display:
+        found = explain_document(
+            FolderDocuments(output), question, runner, against=others, tokenizer=tokenizer
+        )
+    if html is not None:
+        write_page(found.html(), html, overwrite=overwrite)
+    if as_json:
+        say_json(found.to_dict())
+    elif not quiet:
+        lines = [found.to_text()]
+        if html is not None:
+            lines.append(f"\nwritten to {html}")
+        say("\n".join(lines))

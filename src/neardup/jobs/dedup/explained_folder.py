@@ -1,0 +1,151 @@
+"""Documents of a deduplication whose output is in a folder, read again to be explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.clustering.keep import parse_keep
+from neardup.documents.other import resolve_other
+from neardup.errors import InvalidParameterError
+from neardup.files.ids import as_text
+from neardup.files.input_options import InputOptions
+from neardup.files.inputs import Inputs
+from neardup.files.resolve import resolve_paths
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.jobs.dedup.explained import AgainstDocuments
+from neardup.jobs.dedup.output import DedupOutput, Side, other_rows
+from neardup.jobs.explain.documents import Batch, DecidedDocuments
+from neardup.options.option import no_effect
+from neardup.reading.rows_at import good_rows
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class FolderDocuments(DecidedDocuments):
+    """Documents that are read from where a deduplication has written them."""
+
+    def __init__(self, output: DedupOutput) -> None:
+        super().__init__(output.summary, output.removed, output.clusters())
+        self._output = output
+        self._order = parse_keep(output.summary["keep"]).column
+
+    def batches(self, numbers: Int64s | None = None) -> Iterator[Batch]:
+        """Yield all documents, or those of some numbers, some at a time.
+
+        They come file by file, those that stay before those that went.
+        """
+        files = self.clusters["file"].combine_chunks().dictionary_encode()
+        of_file = files.indices.to_numpy()
+        for number, file in enumerate(files.dictionary.to_pylist()):
+            sides: tuple[Side, Side] = ("kept", "removed")
+            for side in sides:
+                here = np.flatnonzero(
+                    (of_file == number) & (self.is_removed == (side == "removed"))
+                )
+                wanted = np.ones(len(here), np.bool_)
+                if numbers is not None:
+                    wanted = np.isin(here, numbers)
+                if wanted.any():
+                    yield from self._read(side, file, here, wanted, is_all=numbers is None)
+
+    def _read(
+        self, side: Side, file: str, numbers: Int64s, wanted: Bools, *, is_all: bool
+    ) -> Iterator[Batch]:
+        """Read the wanted ones of all documents of a file."""
+        source, columns = self._output.source(side, file)
+        columns = replace(columns, order=self._order)
+        last = int(np.flatnonzero(wanted)[-1])
+        start = 0
+        for block in source.blocks():
+            rows = self._documents_in(block, columns, side)
+            here = slice(start, start + len(rows))
+            if len(rows) > len(numbers) - start:
+                raise other_rows(source)
+            if wanted[here].any():
+                found = rows[wanted[here]], numbers[here][wanted[here]]
+                yield self._batch(block, *found, columns, source)
+            start = here.stop
+            if start > last and not is_all:
+                return
+        if start != len(numbers):
+            raise other_rows(source)
+
+    def _batch(
+        self, block: RowBlock, rows: Int64s, numbers: Int64s, columns: ColumnNames, source: Source
+    ) -> Batch:
+        select: Bools = np.zeros(len(block), np.bool_)
+        select[rows] = True
+        parsed = block.parse(columns, select=select)
+        if parsed.id is not None and not as_text(parsed.id).equals(self._ids_of(numbers)):
+            raise other_rows(source)
+        return Batch(
+            numbers, parsed.text, parsed.order, lambda row: self.describe(int(numbers[row]))
+        )
+
+    def _documents_in(self, block: RowBlock, columns: ColumnNames, side: Side) -> Int64s:
+        """Return the rows of a block that are documents; bad ones are kept, too."""
+        if side == "removed" or not self.summary["skipped_rows"]:
+            return np.arange(len(block))
+        return np.flatnonzero(good_rows(block, columns))
+
+    def _ids_of(self, numbers: Int64s) -> pa.Array:
+        return as_text(self.clusters["id"].take(numbers).combine_chunks())
+
+
+def open_against(
+    summary: Mapping[str, Any],
+    against: Sequence[str],
+    text_column: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+) -> AgainstDocuments | None:
+    """Open what documents were compared against, as it was read then; None if nothing is named.
+
+    Parameters
+    ----------
+    summary
+        Of the deduplication.
+    against
+        Files, or the folder of an index.
+    text_column, id_column
+        Columns, where they are others now.
+
+    Raises
+    ------
+    InvalidParameterError
+        If columns are named, and no files; or files where nothing was compared against.
+    InvalidInputError, ReadError
+        If files or index cannot be read.
+    """
+    if not against:
+        for name, value in (
+            ("against_text_column", text_column),
+            ("against_id_column", id_column),
+        ):
+            if value is not None:
+                raise no_effect(name, "without against", "give against", "against")
+        return None
+    if not summary.get("against_documents"):
+        message = "the documents were compared with no others; leave against out"
+        raise InvalidParameterError(message, "against")
+    described = summary["reading"]
+    options = InputOptions(**{option.name: described[option.name] for option in InputOptions.known})
+
+    def resolve(_: object) -> Inputs:
+        return resolve_paths(against, options)
+
+    sources = resolve_other([Path(each) for each in against], resolve)
+    if any(not source.has_lasting_rows for source in sources):
+        return AgainstDocuments(sources, ColumnNames("text", "id"))
+    texts = text_column or described.get("against_text_column") or described["text_column"]
+    columns = ColumnNames(
+        texts if isinstance(texts, str) else tuple(texts),
+        id_column or summary.get("against_id_column"),
+    )
+    return AgainstDocuments(sources, columns, skip_bad=bool(summary["skipped_rows"]))

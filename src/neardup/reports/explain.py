@@ -1,0 +1,139 @@
+"""The page of one document: why it stayed or went, beside the documents that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from neardup.reports.charts.chart import Chart
+from neardup.reports.charts.curves import Curve, Measured, curves
+from neardup.reports.differences import SideBySide
+from neardup.reports.page import render_page
+
+# Pairs that are marked on the curve.
+_MOST_MARKED = 8
+
+
+@dataclass(frozen=True)
+class TextPair:
+    """Two documents side by side, as ``parts.html`` shows them."""
+
+    title: str
+    note: str
+    name_a: str
+    name_b: str
+    place_a: str
+    place_b: str
+    differences: SideBySide
+
+
+@dataclass(frozen=True)
+class SeenPair:
+    """A pair of documents that bands could see: its resemblance, and the chance to meet."""
+
+    name: str
+    jaccard: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class BandCurve:
+    """The chance to meet over the resemblance, and the pairs that are explained.
+
+    ``points`` are of the curve; ``marked`` is a resemblance to draw a line at, and its label.
+    """
+
+    bands: int
+    rows: int
+    points: Sequence[tuple[float, float]]
+    pairs: Sequence[SeenPair]
+    marked: tuple[float, str] | None
+
+
+@dataclass(frozen=True)
+class ExplainPage:
+    """All that the page shows, as plain data.
+
+    Parameters
+    ----------
+    heading
+        What became of the document, and why.
+    leads
+        Sentences below that.
+    facts
+        Figures that matter: (figure, what it is).
+    excerpt
+        The beginning of the text, where no other is beside it.
+    keeper
+        The document and the one that it went for.
+    asked, asked_about
+        The document and the one that was asked about; sentences on it.
+    gone, n_gone
+        Rows of those that went for it: similarity, id, file, row; how many there are.
+    closest, closest_lead, close_pairs
+        Rows of the most similar ones that are not among those side by side: similarity, id, file,
+        row, what decided; what was compared; the first ones, side by side.
+    curve
+        Where there are bands.
+    chain
+        Documents that link it to the one that it went for: similarity to the one before, id.
+    options
+        What has decided: option, value.
+    notes
+        What could not be found out.
+    """
+
+    heading: str
+    leads: Sequence[str]
+    facts: Sequence[tuple[str, str]]
+    excerpt: str | None
+    keeper: TextPair | None
+    asked: TextPair | None
+    asked_about: Sequence[str]
+    gone: Sequence[tuple[object, ...]]
+    n_gone: int
+    closest: Sequence[tuple[object, ...]]
+    closest_lead: str | None
+    close_pairs: Sequence[TextPair]
+    curve: BandCurve | None
+    chain: Sequence[tuple[str, str]]
+    options: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+
+
+def render_explanation(page: ExplainPage) -> str:
+    """Write the page."""
+    contents = [
+        ("asked", "The other document", bool(page.asked_about)),
+        ("text", "What differs" if page.keeper else "The text", True),
+        ("chain", "How the two are linked", bool(page.chain)),
+        ("gone", "What went for it", bool(page.n_gone)),
+        ("closest", "Most similar documents", page.closest_lead is not None),
+        ("buckets", "The chance to meet", page.curve is not None),
+        ("options", "How it was decided", True),
+    ]
+    return render_page(
+        "explain.html",
+        title=page.heading,
+        contents=[(name, title) for name, title, is_there in contents if is_there],
+        page=page,
+        chart=None if page.curve is None else _draw(page.curve),
+    )
+
+
+def _draw(curve: BandCurve) -> Chart:
+    pairs = curve.pairs[:_MOST_MARKED]
+    return curves(
+        "bucket-chart",
+        "The chance to share a bucket",
+        f"{curve.bands:,} bands of {curve.rows:,} rows: two documents are compared only if they "
+        "share a bucket in one band at least.",
+        [Curve("two documents of this resemblance share a bucket", curve.points)],
+        x_title="resemblance of two documents",
+        y_title="probability",
+        marked=curve.marked,
+        measured=[
+            Measured(each.name, each.jaccard, each.probability, each.probability, each.probability)
+            for each in pairs
+        ],
+    )
