@@ -10,6 +10,7 @@ from collections.abc import Callable
 from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
 from tests.browser.dedup_pages import dedup_cases
+from tests.browser.explain_pages import explain_cases
 from tests.browser.made_up import made_up_page
 from tests.browser.passage_pages import passage_cases
 
@@ -62,3 +63,4 @@ CASES["every part"] = lambda: made_up_page(tuple(TEXTS.values()))
 CASES["compare hostile names"] = lambda: _side_by_side(HOSTILE[0], LONG)
 CASES |= passage_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
+CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
