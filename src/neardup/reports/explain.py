@@ -65,7 +65,7 @@ class ExplainPage:
     excerpt
         The beginning of the text, where no other is beside it.
     keeper
-        The document and the one that it went for.
+        The document and the one that it went for, or should have gone for.
     asked, asked_about
         The document and the one that was asked about; sentences on it.
     gone, n_gone

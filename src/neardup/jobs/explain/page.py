@@ -5,8 +5,8 @@ from __future__ import annotations
 from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence
 from neardup.jobs.explain.sentences import (
-    bucket_sentence,
     counted,
+    evidence_sentences,
     headline,
     number,
     place,
@@ -29,15 +29,15 @@ _MOST_PAIRS = 4
 
 def explanation_page(explained: Explanation) -> str:
     """Write an explanation as a page that needs nothing else."""
-    main = explained.main
-    evidence = main.evidence if main else None
-    closest = [] if explained.closest is None else _closest(explained)
+    decisive = explained.decisive
+    evidence = decisive.evidence if decisive else None
+    closest = _closest(explained)
     page = ExplainPage(
         heading=f"{shown(explained.document.id)} {_became(explained.document)}",
         leads=[f"{headline(explained)}.", f"It is in {place(explained.document)}."],
         facts=_facts(explained, evidence),
         excerpt=_excerpt(explained.text),
-        keeper=None if explained.keeper is None else _pair(explained, explained.keeper),
+        keeper=None if decisive is None else _pair(explained, decisive),
         asked=None if explained.asked is None else _pair(explained, explained.asked),
         asked_about=_asked_about(explained),
         gone=[_row(each.similarity, each) for each in explained.gone],
@@ -48,7 +48,9 @@ def explanation_page(explained: Explanation) -> str:
         ],
         closest_lead=_closest_lead(explained),
         close_pairs=[pair for each in closest[:_MOST_PAIRS] if (pair := _pair(explained, each))],
-        curve=_curve(explained, [each for each in (main, *closest) if each]),
+        curve=_curve(
+            explained, [each for each in (decisive, explained.asked, *closest) if each is not None]
+        ),
         chain=[(number(link.similarity), shown(link.id)) for link in explained.chain or ()],
         options=[(name, str(value)) for name, value in explained.options.items()],
         notes=[say_note(note) for note in explained.notes],
@@ -131,20 +133,28 @@ def _asked_about(explained: Explanation) -> list[str]:
     other = explained.asked.other
     fate = "stayed" if other.keeper is None else f"went for {shown(other.keeper)}"
     found = [f"{shown(other.id)} {fate}", _rule(explained, explained.asked)]
-    buckets = explained.asked.evidence and bucket_sentence(explained.asked.evidence)
-    return [f"{sentence}." for sentence in (*found, buckets) if sentence]
+    if explained.asked.evidence is not None:
+        found += evidence_sentences(explained, explained.asked.evidence)
+    return [f"{sentence}." for sentence in found]
 
 
 def _closest(explained: Explanation) -> list[Relation]:
-    assert explained.closest is not None
-    return [*explained.closest.similar, *explained.closest.below]
+    """Return the most similar documents but the decisive one, which stands alone."""
+    if explained.closest is None:
+        return []
+    decisive = explained.decisive
+    every = [*explained.closest.similar, *explained.closest.below]
+    return [each for each in every if each is not decisive]
 
 
 def _closest_lead(explained: Explanation) -> str | None:
     if explained.closest is None:
         return None
     others = counted(explained.closest.n_compared, "other document")
-    return f"It was compared with {others}, exactly; these are most similar."
+    if _closest(explained):
+        return f"It was compared with {others}, exactly; these are most similar."
+    but = " but those above" if explained.closest.n_similar else ""
+    return f"It was compared with {others}, exactly; none{but} shares a shingle with it."
 
 
 def _curve(explained: Explanation, relations: list[Relation]) -> BandCurve | None:

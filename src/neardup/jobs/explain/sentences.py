@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence
 from neardup.jobs.explain.values import Explanation, Relation
@@ -225,14 +227,28 @@ _RULES = {
 }
 
 
-def bucket_sentence(evidence: Evidence) -> str | None:
-    """Say in how many buckets two documents met, and how likely that is; None without bands."""
-    if evidence.n_bands is None or evidence.shared_bands is None:
-        return None
-    n, probability = len(evidence.shared_bands), share(evidence.probability or 0)
-    of = counted(evidence.n_bands, "band")
-    met = f"a bucket shared in {n:,} of {of}" if n else f"no bucket shared in any of {of}"
-    return f"{met}; pairs this alike share one with a probability of {probability}"
+def evidence_sentences(explained: Explanation, evidence: Evidence) -> Iterator[str]:
+    """Say how similar two documents are, and in how many buckets they met."""
+    measure = explained.options["measure"]
+    sizes = " and ".join(f"{size:,.2f}".removesuffix(".00") for size in evidence.sizes)
+    common = amount_of(explained, evidence.common)
+    yield f"{measure} {number(evidence.similarity)}: {common} in common, of {sizes}"
+    if evidence.reverse is not None:
+        yield f"the other way round {number(evidence.reverse)}"
+    if evidence.jaccard != evidence.similarity:
+        yield f"jaccard {number(evidence.jaccard)}, which is what bands see"
+    if evidence.n_bands is not None and evidence.shared_bands is not None:
+        n, probability = len(evidence.shared_bands), share(evidence.probability or 0)
+        of = counted(evidence.n_bands, "band")
+        met = f"a bucket shared in {n:,} of {of}" if n else f"no bucket shared in any of {of}"
+        yield f"{met}; pairs this alike share one with a probability of {probability}"
+
+
+def amount_of(explained: Explanation, size: float) -> str:
+    """Write a number of shingles down, or what they weigh."""
+    if explained.options["measure"] == "weighted-jaccard":
+        return f"shingles of weight {size:,.2f}"
+    return counted(size, "shingle")
 
 
 def say_note(note: str) -> str:

@@ -110,9 +110,8 @@ class Explanation:
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
-    def main(self) -> Relation | None:
-        """What matters most: of what was asked, of why it went, or of what should have been."""
-        rival = None
+    def decisive(self) -> Relation | None:
+        """What is between it and the document that it went for, or should have gone for."""
         if self.reason == "missed" and self.closest is not None:
-            rival = self.closest.similar[0]
-        return self.asked or self.keeper or rival
+            return self.closest.similar[0]
+        return self.keeper

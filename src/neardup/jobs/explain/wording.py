@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence
 from neardup.jobs.explain.sentences import (
-    bucket_sentence,
+    amount_of,
     counted,
+    evidence_sentences,
     headline,
     number,
     place,
@@ -24,7 +25,7 @@ def lines(explained: Explanation) -> Iterator[str]:
     """Write an explanation down, what matters most first."""
     yield headline(explained)
     yield from _facts(explained)
-    relation = explained.main
+    relation = explained.asked or explained.decisive
     if explained.asked is not None:
         yield ""
         yield f"and {shown(explained.asked.other.id)} (--with)"
@@ -58,17 +59,11 @@ def _facts(explained: Explanation) -> Iterator[str]:
 def _sizes(explained: Explanation) -> str:
     if explained.n_tokens is None or explained.size is None:
         return ""
-    told = f"; {counted(explained.n_tokens, 'token')}, {_amount(explained, explained.size)}"
+    told = f"; {counted(explained.n_tokens, 'token')}, {amount_of(explained, explained.size)}"
     ngram = explained.options["ngram"]
     if 0 < explained.n_tokens < ngram:
         told += f" (fewer tokens than the {ngram} of a shingle: all of them are one)"
     return told
-
-
-def _amount(explained: Explanation, size: float) -> str:
-    if explained.options["measure"] == "weighted-jaccard":
-        return f"shingles of weight {size:,.2f}"
-    return counted(size, "shingle")
 
 
 def _relation_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
@@ -81,19 +76,8 @@ def _relation_lines(explained: Explanation, relation: Relation) -> Iterator[str]
 
 
 def _evidence_lines(explained: Explanation, evidence: Evidence) -> Iterator[str]:
-    sizes = [f"{size:,.2f}" if size != int(size) else f"{size:,.0f}" for size in evidence.sizes]
-    common = _amount(explained, evidence.common)
-    yield (
-        f"  {explained.options['measure']} {number(evidence.similarity)}: {common} in common, of "
-        f"{sizes[0]} and {sizes[1]}"
-    )
-    if evidence.reverse is not None:
-        yield f"  the other way round {number(evidence.reverse)}"
-    if evidence.jaccard != evidence.similarity:
-        yield f"  jaccard {number(evidence.jaccard)}, which is what bands see"
-    buckets = bucket_sentence(evidence)
-    if buckets is not None:
-        yield f"  {buckets}"
+    for sentence in evidence_sentences(explained, evidence):
+        yield f"  {sentence}"
 
 
 def difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
