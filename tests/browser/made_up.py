@@ -16,7 +16,7 @@ from neardup.reports.differences import side_by_side
 
 HOSTILE = '<script>document.title = "ran"</script><img src=//example.invalid/ onerror=alert(1)>'
 LONG = "x" * 300
-NAMES = ["a.jsonl", HOSTILE, LONG, "數據/文件.jsonl", "קובץ.jsonl", ""]
+NAMES = ["a.jsonl", HOSTILE, LONG, "數據文件的名字很長很長很長很長.jsonl", "קובץ.jsonl", ""]
 
 _TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
 {% block head %}{{ parts.head("test", title, [title], facts) }}{% endblock %}
@@ -46,7 +46,7 @@ def made_up_page(texts: tuple[tuple[str, str], ...] = ()) -> str:
             "c",
             "Curves",
             "of shares",
-            [Curve(name, line) for name in ("one", HOSTILE, "three")],
+            [Curve(name, line) for name in ("one", "<b>two</b>", "three")],
             x_title="similarity",
             y_title="found",
             marked=(0.8, "threshold 0.8"),

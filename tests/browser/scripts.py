@@ -54,7 +54,8 @@ AS_PRINTED = """(() => {
   return document.styleSheets.length;
 })()"""
 
-# How far one can scroll sideways, and what sticks out of the window, or is too small to touch.
+# How far one can scroll sideways, what sticks out of the window or of its chart, and what is too
+# small to touch.
 WIDTHS = """(() => {
   const shown = (e) => e.checkVisibility({ visibilityProperty: true });
   const name = (e) => e.localName + (e.id ? '#' + e.id : '') + (e.className.baseVal === undefined
@@ -67,8 +68,13 @@ WIDTHS = """(() => {
   const small = [...document.querySelectorAll('button, select, summary, textarea, '
     + 'input:not([type=hidden])')].filter(
     (e) => shown(e) && e.getBoundingClientRect().height < 24);
+  const out = (e, chart) => e.left < chart.left - 2 || e.right > chart.right + 2
+    || e.top < chart.top - 2 || e.bottom > chart.bottom + 2;
+  const cut = [...document.querySelectorAll('svg text')].filter(
+    (e) => shown(e) && out(e.getBoundingClientRect(), e.ownerSVGElement.getBoundingClientRect()));
   return {
     width: innerWidth,
+    cut: cut.slice(0, 5).map(name),
     scroll: document.documentElement.scrollWidth,
     wide: wide.slice(0, 5).map(name),
     small: small.slice(0, 5).map(name),

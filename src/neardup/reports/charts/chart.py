@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
+from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
@@ -86,8 +88,22 @@ def drawing(name: str, title: str, description: str, height: float, parts: list[
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a label of so many characters at most; the middle of a longer one is left out."""
-    if len(text) <= most:
+    """Return a label of so many characters at most; the middle of a longer one is left out.
+
+    Characters that are drawn wide, such as those of Chinese, count as two.
+    """
+    if _width(text) <= most:
         return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+    tail = _as_wide_as(text[::-1], (most - 1) // 2)
+    head = _as_wide_as(text, most - 1 - _width(tail))
+    return f"{head}…{tail[::-1]}"
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _as_wide_as(text: str, most: int) -> str:
+    """Return the beginning of a text that is so wide at most."""
+    widths = accumulate(_width(c) for c in text)
+    return "".join(c for c, width in zip(text, takewhile(most.__ge__, widths), strict=False))

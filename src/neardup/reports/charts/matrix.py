@@ -11,12 +11,13 @@ from neardup.outputs.compare_page import escape_text
 from neardup.reports.charts.axes import short_count
 from neardup.reports.charts.chart import WIDTH, Chart, Table, drawing, element, shortened
 
-# Room for labels, in units of ``WIDTH``, and how many characters fit.
-_LEFT, _TOP = 150.0, 118.0
-_MOST_CHARACTERS = 20
-_CELL = (20.0, 44.0)
+# Room for labels, in units of ``WIDTH``, and how many characters fit: those of columns stand askew,
+# so that the last one reaches out at the right.
+_LEFT, _TOP, _RIGHT = 150.0, 124.0, 72.0
+_MOST_OF_ROWS, _MOST_OF_COLUMNS = 19, 16
+_CELL = (16.0, 44.0)
 # Where cells are this wide their count is written in them.
-_WRITTEN = 30.0
+_WRITTEN = 36.0
 
 
 def matrix(
@@ -43,7 +44,7 @@ def matrix(
     row_title, column_title
         What rows and columns are.
     """
-    side = min(max((WIDTH - _LEFT - 4) / max(len(columns), 1), _CELL[0]), _CELL[1])
+    side = min(max((WIDTH - _LEFT - _RIGHT) / max(len(columns), 1), _CELL[0]), _CELL[1])
     largest = max((count for row in counts for count in row), default=0)
     parts = [
         element("text", f"{row_title} ↓", class_="axis-title", x=2, y=_TOP - 8),
@@ -54,7 +55,7 @@ def matrix(
         parts.append(
             element(
                 "text",
-                _label(label),
+                _label(label, _MOST_OF_COLUMNS),
                 class_="tick",
                 transform=f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)",
             )
@@ -62,7 +63,13 @@ def matrix(
     for i, label in enumerate(rows):
         y = _TOP + i * side
         parts.append(
-            element("text", _label(label), class_="tick end", x=_LEFT - 6, y=y + side / 2 + 4)
+            element(
+                "text",
+                _label(label, _MOST_OF_ROWS),
+                class_="tick end",
+                x=_LEFT - 6,
+                y=y + side / 2 + 4,
+            )
         )
         for j, count in enumerate(counts[i]):
             parts += _cell(_LEFT + j * side, y, side, count, largest, f"{label}, {columns[j]}")
@@ -94,6 +101,6 @@ def _cell(x: float, y: float, side: float, count: int, largest: int, places: str
     return parts
 
 
-def _label(label: str) -> Markup:
-    shown = Markup(escape_text(shortened(label, _MOST_CHARACTERS)))
+def _label(label: str, most: int) -> Markup:
+    shown = Markup(escape_text(shortened(label, most)))
     return element("title", label) + shown

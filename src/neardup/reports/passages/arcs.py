@@ -20,10 +20,10 @@ MOST_ARCS = 500
 """Arcs that a drawing has."""
 
 # Labels lean to the right, beyond the last line.
-_LEFT, _RIGHT, _GAP, _LEAST = 6.0, 80.0, 8.0, 4.0
+_LEFT, _RIGHT, _GAP, _LEAST = 6.0, 88.0, 8.0, 4.0
 # Room for labels above or below a line, and for arcs.
 _LABELS, _ARCS = 112.0, 170.0
-_MOST_CHARACTERS = 22
+_MOST_CHARACTERS = 16
 
 
 @dataclass(frozen=True)

@@ -139,8 +139,23 @@ def test_small_things():
     assert [short_count(n) for n in (0, 5, 999, 1500, 20_000, 3_000_000)] == [
         "0", "5", "999", "1.5k", "20k", "3M"
     ]  # fmt: skip
-    assert shortened("a" * 50, 9) == "aaaa…aaaa"
-    assert shortened("short", 9) == "short"
     assert element("text", HOSTILE, x=1.0, class_="a") == (
         '<text x="1" class="a">&lt;/svg&gt;&lt;script&gt;&quot;&#x27;&amp;</text>'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "expected"),
+    [
+        ("short", 5, "short"),
+        ("a" * 50, 9, "aaaa…aaaa"),
+        ("abcdefghij", 9, "abcd…ghij"),
+        ("abcdefghij", 6, "abc…ij"),
+        ("數據文件", 8, "數據文件"),
+        ("數據文件", 7, "數據…件"),
+        ("ab數據文件.jsonl", 12, "ab數據…jsonl"),
+        ("", 5, ""),
+    ],
+)
+def test_shortened__is_as_wide_as_there_is_room(text, most, expected):
+    assert shortened(text, most) == expected
