@@ -44,7 +44,8 @@ def ticks(scale: Scale, most: int = 6) -> list[float]:
         every = 1 + len(powers) // (most + 1)
         return [10.0**power for power in powers if power % every == 0 and 10**power <= scale.high]
     span = scale.high - scale.low
-    if span <= 0:
+    # Labels are rounded, and would be the same.
+    if span < 1e-9:
         return [scale.low]
     raw = span / max(most - 1, 1)
     unit = 10.0 ** math.floor(math.log10(raw))
