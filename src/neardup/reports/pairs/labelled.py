@@ -1,0 +1,231 @@
+"""Pairs held to labels: which are right, how good each threshold is, and where it errs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.matching.evaluation import Evaluation, evaluate
+from neardup.reports.charts.chart import Chart
+from neardup.reports.charts.curves import Curve, curves
+from neardup.reports.pairs.table import PairsTable, number_ids
+from neardup.tables import Bools, Floats, Int64s
+
+MOST_ERRORS = 5
+"""Examples of each kind of error."""
+
+# Thresholds of the curve at most, and steps between them that are easily read.
+_MOST_POINTS = 50
+_STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)
+
+# A column that says which of the labelled pairs are right, and what it may hold.
+_LABEL = "label"
+_RIGHT, _WRONG = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Pairs that somebody has looked at: ids of both documents, and whether they are the same.
+
+    ``is_right`` is None where all are: then every other pair is wrong.
+    """
+
+    ids_a: pa.Array
+    ids_b: pa.Array
+    is_right: Bools | None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What labels say of a table of pairs.
+
+    ``rows`` are the pairs that are judged, each once, and ``is_right`` of these; ``n_labels`` are
+    the pairs of the labels that are right, ``missing`` those of them that the table does not have:
+    ids of both. ``evaluation`` is of the values in ``values``. ``is_partial`` where only pairs with
+    a label are judged.
+    """
+
+    rows: Int64s
+    is_right: Bools
+    values: Floats
+    evaluation: Evaluation
+    n_labels: int
+    missing: Sequence[tuple[str, str]]
+    n_missing: int
+    is_partial: bool
+
+    def wrong(self, place: int) -> Int64s:
+        """Return pairs that a threshold finds and the labels do not have, the most similar first.
+
+        As rows of the table.
+        """
+        found = self.values >= self.evaluation.thresholds[place]
+        chosen = np.flatnonzero(found & ~self.is_right)
+        return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
+
+    def missed(self, place: int) -> Int64s:
+        """Return right pairs of the table that a threshold misses, the most similar first."""
+        found = self.values >= self.evaluation.thresholds[place]
+        chosen = np.flatnonzero(~found & self.is_right)
+        return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
+
+
+def read_labels(table: pa.Table) -> Labels:
+    """Take labels out of their table.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has no columns ``id_a`` and ``id_b``, or its column ``label`` holds anything but 1
+        and 0.
+    """
+    for name in ("id_a", "id_b"):
+        if name not in table.column_names:
+            columns = ", ".join(map(repr, table.column_names)) or "none"
+            message = (
+                f"labels have no column {name!r}; they are pairs, id_a and id_b, and perhaps "
+                f"label, 1 for the same and 0 for different; columns are {columns}"
+            )
+            raise InvalidInputError(message)
+    ids_a, ids_b = (
+        table[name].cast(pa.large_string()).combine_chunks() for name in ("id_a", "id_b")
+    )
+    is_right = None
+    if _LABEL in table.column_names:
+        words = [str(value).lower() for value in table[_LABEL].to_pylist()]
+        for number, word in enumerate(words, 1):
+            if word not in _RIGHT + _WRONG:
+                message = f"labels, row {number}: label must be 1 or 0, got {word!r}"
+                raise InvalidInputError(message)
+        is_right = np.array([word in _RIGHT for word in words], np.bool_)
+    return Labels(_one(ids_a), _one(ids_b), is_right)
+
+
+def _one(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
+    chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
+    return pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
+
+
+def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
+    """Compare pairs with labels; in a table of one collection a and b may be exchanged.
+
+    A pair that the table has in both directions counts once, with the higher of its values.
+
+    Raises
+    ------
+    InvalidInputError
+        If no document of the labels is in any pair, as if ids were others.
+    """
+    _check_ids(pairs, labels)
+    of_pairs, of_labels = _numbers(pairs, labels)
+    known, firsts = np.unique(of_labels, return_index=True)
+    right = known if labels.is_right is None else known[labels.is_right[firsts]]
+    order = np.argsort(-pairs.values, kind="stable")
+    different, places = np.unique(of_pairs[order], return_index=True)
+    rows = order[places]
+    if labels.is_right is not None:
+        is_known = np.isin(different, known)
+        different, rows = different[is_known], rows[is_known]
+    is_right: Bools = np.isin(different, right)
+    missing = np.flatnonzero(~np.isin(of_labels, different))
+    if labels.is_right is not None:
+        missing = missing[labels.is_right[missing]]
+    _, once = np.unique(of_labels[missing], return_index=True)
+    missing = missing[np.sort(once)]
+    values = pairs.values[rows]
+    return Labelled(
+        rows,
+        is_right,
+        values,
+        evaluate(values, is_right, len(right)),
+        len(right),
+        [(labels.ids_a[int(k)].as_py(), labels.ids_b[int(k)].as_py()) for k in missing[:100]],
+        len(missing),
+        labels.is_right is not None,
+    )
+
+
+def _numbers(pairs: PairsTable, labels: Labels) -> tuple[Int64s, Int64s]:
+    """Give pairs of documents numbers, those of the table and those of the labels alike."""
+    sides = [
+        pa.concat_arrays([pairs.ids_a, labels.ids_a]),
+        pa.concat_arrays([pairs.ids_b, labels.ids_b]),
+    ]
+    if pairs.two_sided:
+        a, b = (number_ids(ids) for ids in sides)
+    else:
+        numbers = number_ids(pa.concat_arrays(sides))
+        first, second = np.split(numbers, 2)
+        a, b = np.minimum(first, second), np.maximum(first, second)
+    joined = a * (int(b.max(initial=0)) + 1) + b
+    return joined[: len(pairs)], joined[len(pairs) :]
+
+
+def _check_ids(pairs: PairsTable, labels: Labels) -> None:
+    of_labels = pa.concat_arrays([labels.ids_a, labels.ids_b])
+    of_pairs = pa.concat_arrays([pairs.ids_a, pairs.ids_b])
+    if not len(of_labels) or not len(of_pairs):
+        return
+    if not pc.any(pc.is_in(of_labels, of_pairs)).as_py():
+        message = (
+            f"labels and pairs have no document in common: labels name {of_labels[0].as_py()!r}, "
+            f"pairs {of_pairs[0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
+        )
+        raise InvalidInputError(message)
+
+
+def curve_chart(pairs: PairsTable, labelled: Labelled) -> Chart | None:
+    """Draw precision, recall and F1 over thresholds; None if there are no pairs."""
+    points = _grid(pairs, labelled)
+    if not points:
+        return None
+    found = labelled.evaluation
+    sign = -1 if pairs.by_distance else 1
+    lines = {"precision": found.precisions, "recall": found.recalls, "F1": found.f1_scores}
+    places = [(x, found.at(sign * x)) for x in points]
+    drawn = [
+        Curve(name, [(x, float(values[k])) for x, k in places if k is not None])
+        for name, values in lines.items()
+    ]
+    marked = None
+    description = "No pair that labels have is in the table, so that no threshold finds one."
+    if found.best is not None:
+        best = abs(found.round_threshold(found.best))
+        marked = (best, f"best: {best:g}")
+        at = "within" if pairs.by_distance else "at"
+        description = (
+            f"F1 is best {at} {best:g}: precision {found.precisions[found.best]:.3f}, recall "
+            f"{found.recalls[found.best]:.3f}, F1 {found.f1_scores[found.best]:.3f}."
+        )
+    return curves(
+        "labels-curve",
+        "Precision and recall by threshold",
+        description,
+        drawn,
+        x_title="largest distance" if pairs.by_distance else "threshold",
+        y_title="share",
+        x_range=(min(points), max(points) if max(points) > min(points) else min(points) + 1),
+        marked=marked,
+    )
+
+
+def _grid(pairs: PairsTable, labelled: Labelled) -> list[float]:
+    """Return round thresholds from the least value to the largest, and the best one."""
+    if not len(labelled.evaluation):
+        return []
+    ends = sorted(abs(float(v)) for v in labelled.evaluation.thresholds[[0, -1]])
+    if pairs.by_distance or pairs.is_count:
+        apart = max(1, round((ends[1] - ends[0]) / _MOST_POINTS))
+        return [float(x) for x in range(int(ends[0]), int(ends[1]) + 1, apart)]
+    step = next((s for s in _STEPS if (ends[1] - ends[0]) / s <= _MOST_POINTS), _STEPS[-1])
+    first, last = int(np.ceil(ends[0] / step - 1e-9)), int(np.floor(ends[1] / step + 1e-9))
+    points = {round(k * step, 6) for k in range(first, last + 1)}
+    best = labelled.evaluation.best
+    if best is not None:
+        points.add(labelled.evaluation.round_threshold(best))
+    return sorted(points | {ends[0]})

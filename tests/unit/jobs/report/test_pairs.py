@@ -1,0 +1,194 @@
+"""The page of pairs says what the table has, with texts and labels or without."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.files.memory import MemorySource
+from neardup.files.rows import ColumnNames
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.pairs import report_of_pairs
+from neardup.runtime.runner import Runner
+from tests.oracles.evaluation import figures
+
+LEFT = [
+    {"id": "f1", "text": "art delis restaurant", "city": "la"},
+    {"id": "f2", "text": "blue moon grill", "city": "ny"},
+    {"id": "f3", "text": "cafe bizou", "city": "la"},
+    {"id": "f4", "text": "the palm", "city": "la"},
+]
+RIGHT = [
+    {"id": "z1", "text": "art delis restaurant", "city": "la"},
+    {"id": "z2", "text": "blue moon bar", "city": "ny"},
+    {"id": "z3", "text": "cafe bizou of la", "city": "la"},
+    {"id": "z4", "text": "palm", "city": "la"},
+    {"id": "z5", "text": "grill of the moon", "city": "la"},
+]
+RIGHT_PAIRS = [("f1", "z1"), ("f2", "z2"), ("f3", "z3"), ("f4", "z9")]
+
+
+def collection(rows):
+    return Collection([MemorySource(pa.Table.from_pylist(rows))], ColumnNames(id="id"))
+
+
+def labels_of(pairs, **more):
+    a, b = zip(*pairs, strict=True)
+    return pa.table({"id_a": a, "id_b": b, **more})
+
+
+def found(left=LEFT, right=RIGHT, **options):
+    chosen = {"ngram": 1, "threshold": "0.2"} | options
+    return neardup.find_pairs(left, right, **chosen)
+
+
+def page_of(result, own=LEFT, other=RIGHT, **options):
+    sides = [None if rows is None else collection(rows) for rows in (own, other)]
+    with Runner(1) as runner:
+        return report_of_pairs(result.table, result.summary, *sides, runner, **options).html
+
+
+def text_of(page):
+    """Return what is read on the page, without tags and in single spaces."""
+    body = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def test_report__says_what_was_found():
+    text = text_of(page_of(found()))
+    assert "6 similar pairs among 4 and 5 documents" in text
+    assert "Similarity is jaccard, 0.2 or more." in text
+    assert "4 documents of side a (100 %) and 5 documents of side b (100 %) are in a pair" in text
+    assert "All documents were compared, exactly: no pair is missing." in text
+    # Both texts, and where they stand.
+    assert "blue moon grill" in text
+    assert "blue moon bar" in text
+    assert "data.parquet, row 2" in text
+    assert "To see the texts" not in text
+
+
+def test_report__is_the_same_each_time():
+    result = found()
+    assert page_of(result) == page_of(result)
+
+
+def test_report__without_texts():
+    text = text_of(page_of(found(), None, None))
+    assert "neardup report TABLE INPUT --against OTHER -o PAGE.html" in text
+    assert "f2 z2 similarity 0.5000, 2 shingles in common" in text
+    # Columns of the table stand in for them.
+    text = text_of(page_of(found(with_columns=["text", "city"]), None, None))
+    assert "To see the texts" not in text
+    assert "text: blue moon grill city: ny" in text
+
+
+def test_report__without_a_summary():
+    """As of a CSV file, which says nothing but its rows."""
+    result = found()
+    with Runner(1) as runner:
+        page = report_of_pairs(result.table, None, None, None, runner).html
+    assert "the table does not say by which measure" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"measure": "overlap", "threshold": 1},
+        {"max_distance": 9, "threshold": None, "ngram": None},
+        {"measure": "hamming", "max_distance": 3, "threshold": None},
+        {"measure": "weighted-jaccard", "threshold": "0.1"},
+        {"top": 3, "threshold": None},
+        {"method": "minhash", "recall": "0.9"},
+        {"blocking": "city", "one_to_one": True},
+    ],
+    ids=str,
+)
+def test_report__of_every_kind(options):
+    result = found(**options)
+    assert len(result) > 0
+    text = text_of(page_of(result, labels=labels_of(RIGHT_PAIRS)))
+    assert f"{len(result):,} similar pair" in text
+    assert "Precision and recall by threshold" in text
+
+
+@pytest.mark.parametrize("kind", ["minhash", "smallest", "modulo", "edit"])
+def test_report__of_estimates(kind):
+    sketches = neardup.sketch(LEFT, kind=kind, id_column="id")
+    result = neardup.estimate(sketches, neardup.sketch(RIGHT, kind=kind, id_column="id"))
+    text = text_of(page_of(result))
+    assert "among 4 and 5 documents" in text
+    assert ("Similarities are estimates" in text) == (kind != "edit")
+
+
+def test_report__of_matches_in_an_index(tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.4")
+    index.add(RIGHT)
+    text = text_of(page_of(index.search(LEFT)))
+    assert "matches" in text
+    assert "blue moon bar" in text
+
+
+def test_report__nothing_found():
+    text = text_of(page_of(found(threshold="1", right=RIGHT[1:])))
+    assert "0 similar pairs" in text
+    assert "No pair was found, so there is no similarity to show." in text
+
+
+def test_labels__figures_as_counted():
+    """Every row of the table of thresholds is what counting gives."""
+    result = found()
+    page = page_of(result, labels=labels_of(RIGHT_PAIRS))
+    scored = [
+        (row["similarity"], (row["id_a"], row["id_b"]) in RIGHT_PAIRS)
+        for row in result.pairs.to_pylist()
+    ]
+    table = page[page.index("<h3>Thresholds</h3>") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", table[: table.index("</table>")])[1:]
+    assert len(rows) > 3
+    for row in rows:
+        cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+        threshold = float(cells[0].removesuffix(" (best)"))
+        expected = figures(scored, len(RIGHT_PAIRS), threshold)
+        assert expected is not None
+        assert cells[5:] == [f"{float(share):.3f}" for share in expected]
+        assert int(cells[1]) == sum(value >= threshold for value, _ in scored)
+    text = text_of(page)
+    assert "1 of them (25.0 %) are not in the table and count as missed" in text
+    assert "a threshold below 0.2 may find them" in text
+    wrong, missing = text.index("Found, but wrong"), text.index("Right, but not in the table")
+    assert wrong < missing
+    assert "f4 z9 not in the table" in text[missing:]
+
+
+def test_labels__that_say_which_are_wrong():
+    """Only pairs with a label are judged."""
+    labels = labels_of([*RIGHT_PAIRS[:2], ("f2", "z5")], label=[1, 1, 0])
+    text = text_of(page_of(found(), labels=labels))
+    assert "3 labelled pairs of the table were judged, 2 of them right" in text
+    assert "Pairs without a label are left out." in text
+
+
+def test_labels__of_one_collection_in_either_order():
+    rows = [*LEFT, {"id": "f9", "text": "art delis", "city": "la"}]
+    result = found(rows, None)
+    text = text_of(page_of(result, rows, None, labels=labels_of([("f9", "f1")])))
+    assert "labels have 1 right pairs" in text
+    assert "0 of them (0 %) are not in the table" in text
+
+
+@pytest.mark.parametrize(
+    ("labels", "error"),
+    [
+        (pa.table({"a": ["f1"], "b": ["z1"]}), "labels have no column 'id_a'"),
+        (labels_of([("1", "2")]), "labels and pairs have no document in common: labels name '1'"),
+        (labels_of([("f1", "z1")], label=["maybe"]), "labels, row 1: label must be 1 or 0"),
+    ],
+)
+def test_labels__errors(labels, error):
+    with pytest.raises(InvalidInputError, match=error):
+        page_of(found(), labels=labels)
