@@ -12,6 +12,7 @@ from neardup.outputs.compare_page import Link, Page, render_page
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.explain_pages import explain_cases
 from tests.browser.made_up import made_up_page
+from tests.browser.pairs_cases import pages_of_pairs
 from tests.browser.passage_pages import passage_cases
 
 HOSTILE = (
@@ -64,3 +65,4 @@ CASES["compare hostile names"] = lambda: _side_by_side(HOSTILE[0], LONG)
 CASES |= passage_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
+CASES |= pages_of_pairs(TEXTS, HOSTILE)

@@ -1,0 +1,84 @@
+"""Pages of pairs: plain, with hostile ids and texts, with labels, of few and of none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+import neardup
+from neardup.files.memory import MemorySource
+from neardup.files.rows import ColumnNames
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.pairs import report_of_pairs
+from neardup.runtime.runner import Runner
+
+
+def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) -> dict[str, Any]:
+    """Return a function for each page; ``texts`` are pairs by what they are."""
+    rows = [
+        {"id": f"{name} {side}", "text": text}
+        for name, pair in texts.items()
+        for side, text in zip("ab", pair, strict=True)
+    ]
+    by_name = [
+        {"id": f"{name} {n}", "text": row["text"]}
+        for n, row in enumerate(rows)
+        for name in [hostile[n % len(hostile)]]
+    ]
+    labels = [
+        (row["id"], other["id"]) for row, other in zip(by_name[::2], by_name[1::2], strict=True)
+    ]
+    columns = {"with_columns": "text"}
+    cases: dict[str, Callable[[], str]] = {
+        "pairs plain": lambda: _page(rows),
+        "pairs hostile": lambda: _page(by_name, labels=[*labels, (hostile[0], hostile[1])]),
+        "pairs without texts": lambda: _page(by_name, labels=labels, with_texts=False),
+        "pairs with columns": lambda: _page(rows, with_texts=False, **columns),
+        "pairs by distance": lambda: _page(rows, measure="edit", max_distance=400, ngram=None),
+        "pairs of two collections": lambda: _page(rows, rows[1:]),
+        "pairs none": lambda: _page(rows[:1]),
+        "pairs estimated": lambda: _estimates(rows),
+    }
+    return cases
+
+
+def _page(
+    left: list[dict[str, str]],
+    right: list[dict[str, str]] | None = None,
+    *,
+    labels: list[tuple[str, str]] | None = None,
+    with_texts: bool = True,
+    **options: Any,
+) -> str:
+    chosen = {"ngram": 1} | options
+    if "max_distance" not in chosen:
+        chosen["threshold"] = "0.05"
+    result = neardup.find_pairs(left, right, **chosen)
+    return _report(result, left, right if with_texts else None, labels, with_texts=with_texts)
+
+
+def _report(
+    result: Any,
+    left: list[dict[str, str]],
+    right: list[dict[str, str]] | None,
+    labels: list[tuple[str, str]] | None = None,
+    *,
+    with_texts: bool = True,
+) -> str:
+    table = None
+    if labels is not None:
+        table = pa.table({"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]})
+    own = _collection(left) if with_texts else None
+    other = None if right is None else _collection(right)
+    with Runner(1) as runner:
+        return report_of_pairs(result.table, result.summary, own, other, runner, labels=table).html
+
+
+def _collection(rows: list[dict[str, str]]) -> Collection:
+    return Collection([MemorySource(pa.Table.from_pylist(rows))], ColumnNames(id="id"))
+
+
+def _estimates(rows: list[dict[str, str]]) -> str:
+    return _report(neardup.estimate(neardup.sketch(rows, ngram=1)), rows, None)
