@@ -18,6 +18,9 @@ MOST_LISTED = 10
 # Numbers of partners that are counted together: 1, 2, 3, 4, then up to twice as many each time.
 _SINGLE = 4
 
+# Documents in one bar from which on heights are logarithms, so that few can be seen beside many.
+_FROM_LOG = 50
+
 
 @dataclass(frozen=True)
 class Partners:
@@ -89,5 +92,5 @@ def _chart(side: str, counts: Int64s) -> Chart:
         x_title="partners",
         y_title="documents",
         labels=labels,
-        is_log=True,
+        is_log=int(heights.max()) >= _FROM_LOG,
     )

@@ -89,13 +89,12 @@ def _counts(pairs: PairsTable) -> Chart:
     )
 
 
-def _whole_bars(least: int, most: int) -> tuple[Floats, list[str]]:
-    """Return edges between whole numbers, and what lies between each two of them."""
+def _whole_bars(least: int, most: int) -> tuple[Floats, list[str] | None]:
+    """Return edges of bars for whole numbers, and labels where each has a bar of its own."""
     width = max(1, ceil((most - least + 1) / _MOST_BARS))
     starts = np.arange(least, most + 1, width)
-    edges: Floats = np.append(starts, starts[-1] + width) - 0.5
-    labels = [f"{n}" if width == 1 else f"{n} to {n + width - 1}" for n in starts.tolist()]
-    return edges, labels
+    edges: Floats = np.append(starts, starts[-1] + width).astype(np.float64)
+    return edges, list(map(str, starts.tolist())) if width == 1 else None
 
 
 def describe_intervals(pairs: PairsTable) -> Mapping[str, Any] | None:
