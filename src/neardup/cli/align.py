@@ -13,6 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.option import no_effect
@@ -46,6 +47,7 @@ def command(
     against_text_column: tuple[str, ...] | None,
     against_id_column: str | None,
     output: Target,
+    page: Target | None,
     table_format: TableFormat | None,
     preset: PresetName | None,
     threshold: str | None,
@@ -92,6 +94,9 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
+    report = PageOutput(page, overwrite=overwrite)
+    if page is not None and summary is not None:
+        raise no_effect("page", "with summary documents", "write the passages", "summary")
     reading = {option.name: options.pop(option.name) for option in ReadingOptions.known}
     chosen = choose_given(**options)
     settings = AlignOptions(
@@ -115,6 +120,7 @@ def command(
         seconds = runner.stopwatch()
         sources = resolve_paths(inputs, settings)
         templates = resolve_paths(ignore, settings) if ignore else ()
+        others = None
         if against:
             settings.check_not_within("with against", "align INPUT alone", "against")
             other: Other = choose_other(
@@ -132,11 +138,17 @@ def command(
         else:
             settings.check_no_other("without against", "give against", "against")
             other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
+        if against and not isinstance(other, PassageHandle):
+            others = other.sources
         index = other.folder if isinstance(other, PassageHandle) else None
         read = [source.origin for source in (*sources, *templates)]
         target.check_apart([*read, *against], index)
+        report.check_apart([*read, *against])
         result = align_collections(sources, other, settings, runner, templates)
-    target.write(result)
+        target.write(result)
+        # Of an index the table has what there is.
+        known = (None, None) if index is not None else (sources, others)
+        lines_of_page = report.write(result, settings, runner, *known)
     if as_json:
         say_json(result.summary)
     elif not quiet:
@@ -145,7 +157,11 @@ def command(
         smaller = _SMALLER if index is None else of_index
         lines = [] if preset is None else [_describe_preset(preset, result.summary, index)]
         lines += [] if result.document_pairs is None else [_say_pairs(result.summary)]
-        target.say("\n".join([*lines, _report(result.summary, smaller, target, took(stages))]))
+        target.say(
+            "\n".join(
+                [*lines, _report(result.summary, smaller, target, took(stages)), *lines_of_page]
+            )
+        )
 
 
 def _has_texts(

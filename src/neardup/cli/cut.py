@@ -13,6 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.hints import hint_for_cut
 from neardup.cli.options import options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     output: Target,
+    page: Target | None,
     against: tuple[str, ...],
     named_in: str | None,
     side: Any,
@@ -78,6 +80,7 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
+    report = PageOutput(page, overwrite=overwrite)
     options = CutOptions(**chosen)
     options.check_named(is_named=named_in is not None, side=side, has_other=bool(against))
     if not against:
@@ -93,7 +96,9 @@ def command(
             options,
         )
     inputs_of_all = [*sources, *(others or [])]
-    check_apart(output, [*(source.origin for source in inputs_of_all), named_in])
+    origins = [*(source.origin for source in inputs_of_all), named_in]
+    check_apart(output, origins)
+    report.check_apart(origins)
     check_converted_names(sources, output_format)
     with open_workspace(memory, work, output=output) as workspace, display:
         if named_in is not None:
@@ -102,10 +107,11 @@ def command(
             result = cut_sources(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
+        lines = report.write(str(output), options, runner)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, output))
+        say("\n".join([_report(result.summary, output), *lines]))
 
 
 def _report(summary: dict[str, Any], output: Target) -> str:

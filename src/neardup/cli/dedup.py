@@ -16,6 +16,7 @@ from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import (
     counted,
     describe_bands,
@@ -54,6 +55,7 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     output: Target,
+    page: Target | None,
     against: tuple[str, ...],
     pairs: str | None,
     output_format: Any,
@@ -91,6 +93,7 @@ def command(
             inputs,
             pairs,
             output,
+            page,
             output_format=output_format,
             overwrite=overwrite,
             memory=memory,
@@ -122,6 +125,7 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
+    report = PageOutput(page, overwrite=overwrite)
     sources = resolve_paths(inputs, chosen)
     others = resolve_paths(against, chosen) if against and handle is None else []
     counted = resolve_paths(idf_from, chosen) if idf_from else None
@@ -130,6 +134,7 @@ def command(
         origins.append(str(handle.folder))
         check_outside(output, handle.folder)
     check_apart(output, origins)
+    report.check_apart(origins)
     check_converted_names(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
@@ -160,11 +165,13 @@ def command(
                 result = _on_spark()(sources, others, other.plan, runner, workspace, counted)
             result.summary |= configuration()
             result.write(output, overwrite=overwrite, format=output_format, progress=display)
+            lines = report.write(str(output), chosen, runner, against=others or None)
     if as_json:
         say_json(result.summary)
     elif not quiet:
         index = None if handle is None else handle.folder
-        say(_report(result.summary, output, is_against=bool(against), index=index))
+        said = _report(result.summary, output, is_against=bool(against), index=index)
+        say("\n".join([said, *lines]))
 
 
 def _check_spark(workers: int | None, plan: DedupPlan | None, *, fresh: bool) -> None:

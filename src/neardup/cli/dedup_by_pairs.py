@@ -14,6 +14,7 @@ from neardup.cli import notes
 from neardup.cli.command import configuration
 from neardup.cli.display import Display, say, say_json
 from neardup.cli.groups import tables_of_groups
+from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.outputs.targets import Target
 
 # What the command does beside choosing.
-_OF_THE_COMMAND = {"output", "output_format", "overwrite", "pairs", "quiet", "as_json"}
+_OF_THE_COMMAND = {"output", "page", "output_format", "overwrite", "pairs", "quiet", "as_json"}
 
 
 def decide_by_pairs(
@@ -30,6 +31,7 @@ def decide_by_pairs(
     inputs: tuple[str, ...],
     pairs: str,
     output: Target,
+    page: Target | None,
     *,
     output_format: OutputFormat,
     overwrite: bool,
@@ -63,9 +65,12 @@ def decide_by_pairs(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
+    report = PageOutput(page, overwrite=overwrite)
     table = open_pair_table(pairs)
     sources = resolve_paths(inputs, options)
-    check_apart(output, (source.origin for source in [*sources, *table.sources]))
+    origins = [source.origin for source in [*sources, *table.sources]]
+    check_apart(output, origins)
+    report.check_apart(origins)
     check_converted_names(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
@@ -73,10 +78,11 @@ def decide_by_pairs(
         result = choose_documents(sources, table, options, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
+        lines = report.write(str(output), options, runner)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        say(_report(result.summary, pairs, output))
+        say("\n".join([_report(result.summary, pairs, output), *lines]))
 
 
 def _check_effect(ctx: click.Context) -> None:

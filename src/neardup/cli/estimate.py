@@ -10,6 +10,7 @@ from neardup.cli.command import TableCommand
 from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import TargetType, options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, took
 
@@ -37,6 +38,7 @@ def command(
     sketches: Target,
     other: Target | None,
     output: Target,
+    page: Target | None,
     table_format: TableFormat | None,
     measure: EstimatedMeasure | None,
     threshold: str | None,
@@ -67,12 +69,17 @@ def command(
     """
     announce_compilation(quiet=quiet)
     from neardup.jobs.sketch.estimate import estimate
+    from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    target.check_apart([str(path) for path in (sketches, other, pairs) if path is not None])
+    report = PageOutput(page, overwrite=overwrite)
+    read = [str(path) for path in (sketches, other, pairs) if path is not None]
+    target.check_apart(read)
+    report.check_apart(read)
     if clusters is not None:
         _check_alone(
             other=other,
+            page=page,
             measure=measure,
             min_significance=min_significance,
             super_shingles=super_shingles,
@@ -102,10 +109,11 @@ def command(
             progress=display,
         )
     target.write(result)
+    lines = report.write(result, None, Runner(workers))
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        target.say(_report(result.summary, target))
+        target.say("\n".join([_report(result.summary, target), *lines]))
 
 
 def _check_alone(**options: object) -> None:

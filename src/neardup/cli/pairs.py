@@ -14,6 +14,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import (
     counted,
@@ -50,6 +51,7 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     output: Target,
+    page: Target | None,
     table_format: TableFormat | None,
     against: tuple[str, ...],
     stats: bool,
@@ -105,6 +107,7 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
+    report = PageOutput(page, overwrite=overwrite)
     left = resolve_paths(inputs, chosen)
     if handle is not None:
         from neardup.jobs.pairs.against_index import find_pairs_in_index
@@ -113,6 +116,7 @@ def command(
         with display:
             result = find_pairs_in_index(left, handle.view(runner), chosen, runner)
         target.write(result)
+        lines = report.write(result, chosen, runner)
     else:
         assert plan is not None
         right = None
@@ -121,7 +125,9 @@ def command(
             right = resolve_other(paths, lambda _: resolve(), chosen.tokenizer)
         counted = resolve_paths(idf_from, chosen) if idf_from else None
         inputs_of_all = [*left, *(right or []), *(counted or [])]
-        target.check_apart(source.origin for source in inputs_of_all)
+        origins = [source.origin for source in inputs_of_all]
+        target.check_apart(origins)
+        report.check_apart(origins)
         workspace = IN_MEMORY
         if plan.banding is not None:
             scheme = plan.reading.shingles.describe()
@@ -133,10 +139,11 @@ def command(
             with display:
                 result = find_pairs_in_sources(left, right, plan, runner, workspace, counted)
             target.write(result)
+            lines = report.write(result, chosen, runner, left, right)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        target.say(_report(result.summary, target))
+        target.say("\n".join([_report(result.summary, target), *lines]))
         if stats:
             target.say(_statistics(result.summary))
 

@@ -13,6 +13,7 @@ from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, announce_compilation, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
+from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.option import no_effect
@@ -43,6 +44,7 @@ def command(
     folder: Path,
     queries: tuple[str, ...],
     output: Target,
+    page: Target | None,
     table_format: TableFormat | None,
     threshold: str | None,
     recall: str | None,
@@ -77,18 +79,21 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
+    report = PageOutput(page, overwrite=overwrite)
     given: dict[str, Any] = {"threshold": threshold, "recall": recall, "hits": hits}
     given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows}
     given |= {"with_text": with_text, "no_text": no_text}
     search = _search_documents if kind_of(folder) == "documents" else _search_passages
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        result, report = search(folder, tokenizer, queries, given, reading, target, runner)
-    target.write(result)
+        result, said = search(folder, tokenizer, queries, given, reading, target, runner)
+        target.write(result)
+        # Texts are those of the table: the index need not have any.
+        lines = report.write(result, None, runner)
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        target.say(report)
+        target.say("\n".join([said, *lines]))
 
 
 def _search_passages(

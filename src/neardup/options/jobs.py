@@ -388,6 +388,7 @@ SERVE = (
 COMMANDS: dict[str, tuple[Option, ...]] = {
     "dedup": (
         _FOLDER,
+        table.PAGE,
         table.AGAINST,
         *_AGAINST,
         table.PAIRS,
@@ -402,6 +403,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     ),
     "pairs": (
         table.OUTPUT,
+        table.PAGE,
         table.AGAINST.but(
             help="Pairs of one document of INPUT and one of these files, or of this index; files "
             "may be given several times."
@@ -459,6 +461,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     "index info": (_SAME_TOKENIZER, table.AS_JSON),
     "search": (
         table.OUTPUT,
+        table.PAGE,
         *_ANY_SEARCH,
         table.MAXIMAL,
         table.ALL_WINDOWS,
@@ -479,6 +482,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         table.WITHIN,
         table.OUTPUT,
+        table.PAGE,
         *_ALIGN,
         table.SUMMARY,
         table.WITH_TEXT,
@@ -492,6 +496,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     ),
     "cut": (
         _FOLDER,
+        table.PAGE,
         table.AGAINST.but(
             help="Cut out what documents of these files, or of this index, have, and nothing else; "
             "files may be given several times."
@@ -527,6 +532,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     ),
     "estimate": (
         table.OUTPUT,
+        table.PAGE,
         *_ESTIMATE,
         _LISTED,
         table.PLACES,

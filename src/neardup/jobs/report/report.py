@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from neardup.documents.other import resolve_other
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
-from neardup.files.inputs import Inputs
 from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import Source
 from neardup.files.streams import is_url
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
@@ -20,6 +20,7 @@ from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.jobs.report.kinds import kind_of_table
 from neardup.jobs.report.options import ReportOptions
+from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
 from neardup.jobs.report.tables import read_table
 from neardup.options.choices import OnError, TextFormat
@@ -119,8 +120,8 @@ def report(
 
 def make_report(
     result: Any,
-    own: Inputs | None,
-    other: Inputs | None,
+    own: Sequence[Source] | None,
+    other: Sequence[Source] | None,
     labels: Any,
     options: ReportOptions,
     runner: Runner,
@@ -175,6 +176,9 @@ class _Given:
 def _report_of_table(
     table: pa.Table, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
 ) -> Report:
-    kind_of_table(table.column_names, name)
+    if kind_of_table(table.column_names, name) != "passages":
+        given.check_only("pairs", "inputs", "against", "labels")
+        labels = None if given.labels is None else read_table(given.labels, runner)[0]
+        return report_of_pairs(table, summary, given.inputs, given.against, runner, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(table, runner, given.inputs, given.against, summary=summary)

@@ -1,0 +1,143 @@
+"""``neardup report``, and ``--report`` of the commands: the same pages, and what cannot be one."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+import neardup
+from neardup.cli import run
+
+TEXTS = {
+    "a": "the quick brown fox jumps over the lazy dog and runs far away from here today",
+    "b": "the quick brown fox jumps over the lazy dog and runs far away from here tonight",
+    "c": "nothing that anybody has written before, as far as anybody has ever known of it",
+    "d": "nothing that anybody has written before, as far as anybody has ever known of it",
+}
+
+
+@pytest.fixture(autouse=True)
+def inputs(tmp_path, monkeypatch):
+    """Work beside two files of documents."""
+    monkeypatch.chdir(tmp_path)
+    for name, ids in {"one": "abc", "two": "cd"}.items():
+        rows = [{"id": f"{name}-{i}", "text": TEXTS[i], "source": i in "cd"} for i in ids]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "labels.csv").write_text("id_a,id_b\none-a,one-b\n")
+
+
+def go(command: str) -> int:
+    return run(shlex.split(command))
+
+
+# A command that writes a page, and one that makes it of what was written.
+SAME = {
+    "dedup": (
+        "dedup one.jsonl -o out --threshold 0.5",
+        "report out",
+    ),
+    "dedup --against": (
+        "dedup one.jsonl --against two.jsonl -o out --threshold 0.5",
+        "report out --against two.jsonl",
+    ),
+    "align": (
+        "align one.jsonl --min-tokens 5 -o out.jsonl",
+        "report out.jsonl one.jsonl",
+    ),
+    "pairs": (
+        "pairs one.jsonl -o out.parquet --threshold 0.5",
+        "report out.parquet one.jsonl",
+    ),
+    "pairs --against": (
+        "pairs one.jsonl --against two.jsonl -o out.parquet --threshold 0.5",
+        "report out.parquet one.jsonl --against two.jsonl",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_report__at_once_or_later(tmp_path, kind, capsys):
+    command, later = SAME[kind]
+    assert go(f"{command} --report page.html") == 0
+    assert capsys.readouterr().out.endswith("\nreport in page.html\n")
+    assert go(f"{later} -o again.html") == 0
+    [headline, where] = capsys.readouterr().out.splitlines()
+    assert headline
+    assert where == "written to again.html, 0.0 MB"
+    page, again = ((tmp_path / name).read_text() for name in ("page.html", "again.html"))
+    assert "brown fox" in page or "anybody has written" in page
+    if kind in ("dedup", "dedup --against"):
+        # All that the page says is in the folder.
+        assert page == again
+
+
+def test_report__same_on_any_number_of_workers(tmp_path):
+    assert go("dedup one.jsonl two.jsonl -o out --threshold 0.5") == 0
+    for workers in (1, 2):
+        assert go(f"report out -o {workers}.html --workers {workers}") == 0
+    assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["dedup", "pairs", "align"])
+def test_report__of_a_result_in_memory(tmp_path, kind):
+    make = {
+        "dedup": lambda: neardup.deduplicate(tmp_path / "one.jsonl", threshold="0.5"),
+        "pairs": lambda: neardup.find_pairs(tmp_path / "one.jsonl", threshold="0.5"),
+        "align": lambda: neardup.align(tmp_path / "one.jsonl", min_tokens=5),
+    }[kind]
+    command, _ = SAME[kind]
+    inputs = None if kind == "dedup" else tmp_path / "one.jsonl"
+    report = make().report(inputs)
+    assert go(f"{command} --report page.html") == 0
+    report.write(tmp_path / "again.html")
+    assert "<h1>" in report.html
+    assert "srcdoc" in report._repr_html_()
+    if kind != "dedup":
+        assert (tmp_path / "page.html").read_text() == report.html
+
+
+def test_report__labels(tmp_path):
+    assert go("pairs one.jsonl -o out.csv --threshold 0.5") == 0
+    assert go("report out.csv one.jsonl --labels labels.csv -o page.html") == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "recall" in page
+    assert "precision" in page
+
+
+def test_report__counts_by_a_column(tmp_path):
+    assert go("dedup one.jsonl two.jsonl -o out") == 0
+    assert go("report out --by source -o page.html") == 0
+    assert "source" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("report nothing -o page.html", "error: nothing: no such file"),
+        ("report out/removed.parquet -o page.html", "give the folder"),
+        ("report one.jsonl -o page.html", "no job of neardup has written this table"),
+        ("report out one.jsonl -o page.html", "inputs has no effect on a report of a folder"),
+        ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
+        ("report out.csv --by source -o page.html", "--by has no effect on a report of pairs"),
+        ("report out -o page.txt", "must end in .html, .htm"),
+        ("report out.csv -o out.csv", "must end in .html, .htm"),
+        ("report out --by nothing -o page.html", "no column 'nothing'"),
+        ("report out.csv --labels one.jsonl -o page.html", "id_a"),
+        ("dedup one.jsonl -o new --report page.txt", "must end in .html, .htm"),
+        ("dedup one.jsonl -o new --report there.html", "there.html exists"),
+        ("align one.jsonl --summary documents -o a.csv --report p.html", "--report has no effect"),
+    ],
+)
+def test_report__what_cannot_be(tmp_path, command, message, capsys):
+    assert go("dedup one.jsonl -o out") == 0
+    assert go("pairs one.jsonl -o out.csv --threshold 0.5") == 0
+    (tmp_path / "there.html").write_text("mine")
+    capsys.readouterr()
+    assert go(command) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "page.html").exists()
