@@ -23,6 +23,7 @@ ARGUMENTS = {
     "cut": "cut in.jsonl -o out",
     "report": "report found.csv -o page.html",
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
+    "show": "show pairs.csv in.jsonl",
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",
     "serve": "serve idx --check",
@@ -38,4 +39,5 @@ def write_inputs(folder: Path) -> None:
         (folder / name).write_text("some text\n")
     neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
     neardup.deduplicate(folder / "in.jsonl").write(folder / "folder")
+    (folder / "pairs.csv").write_text("id_a,id_b,similarity\na,a,1.0\n")
     neardup.PassageIndex.create(folder / "idx", min_tokens=2).add(["one two three"])

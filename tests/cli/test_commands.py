@@ -64,6 +64,7 @@ LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
     ("explain",): {"--seed"},
+    ("show",): {"--seed"},
     ("estimate",): {"--seed"},
     ("serve",): {"--seed"},
     ("warmup",): {"--seed"},
@@ -131,7 +132,7 @@ def test_commands__same_options():
         for name in ("dedup", "plan")
     )
     against = {"against", "against_text_column", "against_id_column", "add"}
-    only = {"output", "pairs", "clusters", "method", "audit", *against}
+    only = {"output", "pairs", "clusters", "method", "audit", "by", *against}
     only |= {"output_format", "overwrite", "engine", "work", "fresh"}
     # A plan weighs shingles by its sample.
     only |= {"idf_from"}

@@ -17,8 +17,8 @@ HELP = [
     "nonsense",
     *(f"{name} --help" for name in (
         "dedup", "pairs", "explain", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate", "report",
-        "serve",
+        "index compact", "index info", "search", "align", "cut", "drop", "show", "sketch", "estimate",
+        "report", "serve",
         "warmup", "plan",
     )),
     "index",

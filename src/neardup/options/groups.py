@@ -32,7 +32,17 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "seed",
     ),
     "Choice": (
-        *("keep", "clusters", "top", "per_document", "one_to_one", "limit"),
+        *(
+            "examples",
+            "least",
+            "most",
+            "keep",
+            "clusters",
+            "top",
+            "per_document",
+            "one_to_one",
+            "limit",
+        ),
         *("min_documents", "max_documents", "ignore", "maximal", "within", "all_windows", "places"),
     ),
     "Access": ("host", "port", "token_file", "allowed_host", "writable"),

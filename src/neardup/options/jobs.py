@@ -523,6 +523,19 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.WORK.but(help="Folder for temporary files."),
         *_RUN_COMMAND,
     ),
+    "show": (
+        table.EXAMPLES,
+        table.LEAST,
+        table.MOST,
+        table.AGAINST.but(
+            help="The other documents that RESULT names, if it was made of two collections; files "
+            "may be given several times, or an index."
+        ),
+        *_AGAINST,
+        *_READING[:-1],
+        table.ON_ERROR.but(help="A bad row ends the run, or is passed over."),
+        *_RUN_COMMAND,
+    ),
     "sketch": (
         table.OUTPUT.but(help="File or URL to create, ending in .parquet.", is_required=False),
         table.INFO,

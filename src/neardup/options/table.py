@@ -512,6 +512,9 @@ CLOSEST = Option(
     3,
     metavar="N",
 )
+EXAMPLES = Option("examples", Whole(1), "How many.", 10, metavar="N", flags=("-n", "--examples"))
+LEAST = Option("least", Flag(), "The least similar ones.", default=False)
+MOST = Option("most", Flag(), "The most similar ones.", default=False)
 SHOW_ALL = Option(
     "show_all",
     Flag(),

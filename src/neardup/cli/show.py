@@ -1,0 +1,105 @@
+"""``neardup show``: examples of what was found, text beside text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.command import TableCommand
+from neardup.cli.completion import complete_paths
+from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.options import options_of
+from neardup.cli.wording import counted, printable
+
+if TYPE_CHECKING:
+    from neardup.jobs.show.examples import Example, Examples
+    from neardup.reports.dedup.examples import Document
+
+_EPILOG = """\b
+Examples:
+  neardup show clean
+  neardup show clean --least -n 5
+  neardup show clean --against test.parquet
+  neardup show pairs.parquet products.csv --text-column title --most
+"""
+
+
+@click.command(
+    "show", cls=TableCommand, epilog=_EPILOG, short_help="Show examples of what was found."
+)
+@click.argument("result", metavar="RESULT", shell_complete=complete_paths)
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@options_of("show")
+def command(
+    result: str,
+    inputs: tuple[str, ...],
+    against: tuple[str, ...],
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Show examples of what was found, text beside text, with the words that differ marked.
+
+    RESULT is the output folder of `neardup dedup`, or the table that `neardup pairs`, `estimate`,
+    `align` or `search` has written. INPUT is the documents of that table, as they were named when
+    it was made; a folder has them, and a table with texts needs none.
+
+    Examples are of all similarities that there are: at equal distances from the least similar pair
+    to the most similar one, exact copies only where nothing else was found.
+    """
+    announce_compilation(quiet=quiet)
+    from neardup.jobs.show.options import ShowOptions
+    from neardup.jobs.show.show import find_examples
+    from neardup.runtime.runner import Runner
+
+    display = Display(quiet=quiet)
+    chosen = ShowOptions(**options)
+    with display:
+        found = find_examples(result, inputs, against, chosen, Runner(workers, display))
+    if as_json:
+        say_json(found.describe())
+    elif not quiet:
+        _print(found, is_most=chosen.most)
+
+
+def _print(found: Examples, *, is_most: bool) -> None:
+    from neardup.cli.side_by_side import console_of_output, print_texts
+
+    n_shown = len(found.examples)
+    if not n_shown:
+        say("nothing was found, so there is nothing to show")
+        return
+    first = "most" if is_most else "least"
+    say(f"{n_shown:,} of {counted(found.n_rows, *found.row)}, the {first} similar first")
+    console = console_of_output()
+    for number, example in enumerate(found.examples, start=1):
+        say("")
+        say(f"{number}. {_similarity(example)}")
+        spans = example.spans or (None, None)
+        headings = [
+            f"{name} {_heading(document, span)}"
+            for name, document, span in zip(
+                found.names, (example.first, example.second), spans, strict=True
+            )
+        ]
+        texts = (example.first.text, example.second.text)
+        print_texts(console, headings, texts, found.lacking)
+
+
+def _similarity(example: Example) -> str:
+    if example.is_copy:
+        return "exact copies: the same words in the same order"
+    if example.similarity is None:
+        return "similarity not known"
+    return f"similarity {example.similarity:.4f}"
+
+
+def _heading(document: Document, span: tuple[int, int] | None) -> str:
+    """Write where a document is, and which passage of it is shown."""
+    heading = printable(document.id)
+    place = None if document.file is None else f"{document.file}:{document.row}"
+    if place is not None and place != document.id:
+        heading += f" ({printable(document.file or '')}, row {document.row:,})"
+    return heading if span is None else f"{heading}, characters {span[0]:,} to {span[1]:,}"
