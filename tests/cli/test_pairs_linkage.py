@@ -81,6 +81,21 @@ def test_blocking__of_skipped_rows_and_mixed_kinds(run, here, write_file):
     assert ids_of("p.csv") == [("a.jsonl:1", "a.jsonl:3")]
 
 
+def test_also(run, here, guides):
+    argv = ("--also", "city:edit:0.5", "--also", "price:jaccard:1", "--columns", "city")
+    outcome = run("pairs", "a.csv", *OPTIONS, "--also", "city:edit:0.5", "-o", "p.csv")
+    assert outcome.out.splitlines()[0] == (
+        "4 documents: 1 pair with jaccard >= 0.2 and city:edit:0.5, out of 6"
+    )
+    assert rows_of("p.csv") == [
+        {"id_a": "f1", "id_b": "f2", "similarity": "0.5", "overlap": "2", "similarity_city": "1.0"}
+    ]
+    run("pairs", "a.csv", *OPTIONS, *argv, "-o", "q.csv")
+    assert rows_of("q.csv") == []
+    header = Path("q.csv").read_text().splitlines()[0].replace('"', "").split(",")
+    assert header[4:] == ["similarity_city", "similarity_price", "city_a", "city_b"]
+
+
 def test_one_to_one(run, here, guides):
     outcome = run("pairs", "a.csv", "--against", "b.csv", *OPTIONS, "--one-to-one", "-o", "p.csv")
     assert outcome.out.splitlines()[0] == (
@@ -153,6 +168,32 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
             "'name', 'city', 'price'",
         ),
         (
+            "--also town:edit:0.5",
+            "a.csv: no column 'town', which also (--also) names; columns are 'id', 'name', 'city', "
+            "'price'",
+        ),
+        (
+            "--also city:edit:0.5 --also city:dice:0.5",
+            "--also names 'city' twice; a column has one condition",
+        ),
+        (
+            "--also city:edit:0.5 --also price",
+            "--also must be COLUMN:MEASURE:THRESHOLD, got 'price'",
+        ),
+        (
+            "--also city:words:0.5",
+            "--also must be COLUMN:MEASURE:THRESHOLD with a measure out of jaccard, cosine, dice, "
+            "containment, max-containment, edit, got 'city:words:0.5'",
+        ),
+        (
+            "--also city:edit:80",
+            "--also 'city:edit:80': threshold must lie in (0, 1], got 80; write 0.8 for 80 %",
+        ),
+        (
+            "--also city:edit:0.5 --top 3",
+            "--also holds pairs to a condition that were found by a --threshold; leave out --top",
+        ),
+        (
             "--columns id",
             "--columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
             "called; leave it out, or name it with --id-column",
@@ -186,7 +227,9 @@ def test_blocking__nested_values(run, here, write_file):
     )
 
 
-@pytest.mark.parametrize("option", ["--blocking city", "--one-to-one", "--columns city"])
+@pytest.mark.parametrize(
+    "option", ["--blocking city", "--one-to-one", "--columns city", "--also city:edit:1"]
+)
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
     keep = ("--keep-column", "city", "--keep-column", "name")

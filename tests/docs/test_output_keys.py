@@ -61,7 +61,7 @@ def test_command_line__keys_of_pairs():
         {"max_distance": 5},
         {"top": 1},
         {"measure": "weighted-jaccard", "idf": "unary"},
-        {"blocking": "kind", "one_to_one": True, "with_columns": "kind"},
+        {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind:edit:1"},
     )
     rows = [{"text": text, "kind": "a"} for text in texts]
     summaries = [
@@ -75,7 +75,7 @@ def test_command_line__keys_of_pairs():
     assert of_run == set().union(*summaries)
     assert of_filters == set().union(*(summary["filters"] for summary in summaries))
     for summary in summaries:
-        assert set(summary["seconds"]) - {"compile", "match", "columns"} == {"read", "join"}
+        assert set(summary["seconds"]) - {"compile", "also", "match", "columns"} == {"read", "join"}
     _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
     described = {name for row in of_scheme for name in first_names(row)}
     assert described - {"tf", "idf"} == set(summaries[1]["scheme"])

@@ -68,6 +68,42 @@ def rank_of(kind):
     return lambda pair: -pair["similarity"]
 
 
+names = st.sampled_from([None, "", "a", "a b", "b a", "a b c", "c", 7, "A-b"])
+named_rows = st.fixed_dictionaries({"text": texts, "name": names.map(lambda n: n and str(n))})
+thresholds = st.sampled_from(["0.3", "0.5", "0.6666", "1"])
+
+
+@examples(100)
+@given(
+    left=st.lists(named_rows, min_size=1, max_size=8).map(
+        lambda r: [{"text": "", "name": "q"}, *r]
+    ),
+    measure=st.sampled_from(
+        ["jaccard", "cosine", "dice", "containment", "max-containment", "edit"]
+    ),
+    threshold=thresholds,
+)
+def test_also__as_a_join_of_the_other_column(left, measure, threshold):
+    """Pairs that are found by their texts and, on its own, by the other column."""
+    every = found_pairs(left, None, ngram=1, threshold="0.2")
+    by_name = found_pairs(
+        [{"text": row["name"] or ""} for row in left],
+        None,
+        measure=measure,
+        threshold=threshold,
+        ngram=None if measure == "edit" else 1,
+    )
+    known = {(pair["id_a"], pair["id_b"]): pair["similarity"] for pair in by_name}
+    expected = [
+        pair | {"similarity_name": known[pair["id_a"], pair["id_b"]]}
+        for pair in every
+        if (pair["id_a"], pair["id_b"]) in known
+    ]
+    condition = f"name:{measure}:{threshold}"
+    found = found_pairs(left, None, ngram=1, threshold="0.2", also=condition)
+    assert found == expected
+
+
 @every_kind
 @examples(40)
 @given(left=collections, right=st.none() | collections)

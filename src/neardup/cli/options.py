@@ -16,6 +16,7 @@ from neardup.options.kinds import (
     Address,
     Choice,
     Columns,
+    Conditions,
     Documents,
     Flag,
     Kind,
@@ -99,8 +100,8 @@ def _as_click(option: Option) -> Callable[[F], F]:
         settings["is_flag"] = True
     elif option.default is not None:
         settings["default"] = [option.default] if option.is_repeatable else option.default
-    elif isinstance(option.kind, Columns):
-        # No column is named, and something else decides.
+    elif isinstance(option.kind, Columns | Conditions):
+        # Nothing is named, and something else decides.
         settings["callback"] = lambda _, __, names: names or None
     if isinstance(option.kind, Tokenizer):
         settings["shell_complete"] = complete_tokenizers

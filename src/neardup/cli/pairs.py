@@ -184,6 +184,9 @@ def _condition(summary: dict[str, Any]) -> str:
         condition += f", the {number}{best}{each}"
     if "blocking" in summary:
         condition += f", within blocks of equal {' and '.join(summary['blocking'])}"
+    if "also" in summary:
+        held = " and ".join(summary["also"])
+        condition += f" and {held}, out of {summary['pairs_before_also']:,}"
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition

@@ -21,7 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
-        "blocking",
+        *("blocking", "also"),
         *("min_significance", "method", "algorithm", "gap", "other", "closest"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),

@@ -103,6 +103,7 @@ _PAIRS = (
     table.PER_DOCUMENT,
     table.ONE_TO_ONE,
     table.BLOCKING,
+    table.ALSO,
     table.COLUMNS_OF_BOTH,
     table.METHOD.but(
         kind=Choice(PairMethod),

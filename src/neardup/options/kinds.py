@@ -273,6 +273,38 @@ class Columns(Kind):
         return value[0] if len(value) == 1 else tuple(value)
 
 
+class Conditions(Kind):
+    """One condition on a column, or several, each written as ``COLUMN:MEASURE:THRESHOLD``."""
+
+    measures = ("jaccard", "cosine", "dice", "containment", "max-containment", "edit")
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the condition, or the conditions as a tuple."""
+        texts = (value,) if isinstance(value, str) else value
+        if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
+            message = f"{name} must be such as title:jaccard:0.5, or a list of such, got {value!r}"
+            raise InvalidParameterError(message)
+        for text in texts:
+            if not isinstance(text, str) or text.count(":") < 2:
+                message = f"{name} must be COLUMN:MEASURE:THRESHOLD, got {text!r}"
+                raise InvalidParameterError(message)
+            column, measure, threshold = parts_of_condition(text)
+            if not column or measure not in self.measures:
+                message = (
+                    f"{name} must be COLUMN:MEASURE:THRESHOLD with a measure out of "
+                    f"{', '.join(self.measures)}, got {text!r}"
+                )
+                raise InvalidParameterError(message)
+            exact_fraction(f"{name} {text!r}: threshold", threshold)
+        return value if isinstance(value, str) else tuple(value)
+
+
+def parts_of_condition(text: str) -> tuple[str, str, str]:
+    """Return column, measure and threshold of a condition; the column may have colons."""
+    column, measure, threshold = text.rsplit(":", 2)
+    return column, measure, threshold
+
+
 class Tokenizer(Kind):
     """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
 

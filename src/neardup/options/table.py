@@ -36,6 +36,7 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    Conditions,
     CountOrPercent,
     Documents,
     Flag,
@@ -285,6 +286,14 @@ BLOCKING = Option(
     Columns(),
     "Compare only documents with equal values in this column; of several columns in all of them.",
     metavar="COLUMN",
+    is_repeatable=True,
+)
+ALSO = Option(
+    "also",
+    Conditions(),
+    "Only pairs that are also similar in another column, as title:jaccard:0.5 says; by jaccard, "
+    "cosine, dice, containment, max-containment or edit. May be given several times.",
+    metavar="COLUMN:MEASURE:THRESHOLD",
     is_repeatable=True,
 )
 ONE_TO_ONE = Option(

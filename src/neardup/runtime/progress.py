@@ -26,6 +26,7 @@ _LABELS = {
     "choose": "comparing",
     "audit": "auditing",
     "join": "joining",
+    "also": "checking conditions",
     "match": "matching one to one",
     "columns": "reading columns",
     "estimate": "estimating",

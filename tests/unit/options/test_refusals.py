@@ -15,6 +15,7 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    Conditions,
     CountOrPercent,
     Documents,
     Flag,
@@ -63,6 +64,9 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [5, b"text", ["text"], True]
         case Columns():
             return [5, b"text", [], ["text", 5], ["a", "a"], True]
+        case Conditions():
+            wrong = ["title", "title:0.5", "title:hamming:0.5", "title:edit:2", ":edit:0.5"]
+            return [*wrong, "title:edit:", [], 5, [5], b"title:edit:0.5", ["title:edit:0"]]
         case Tokenizer():
             return ["nonsense", "", 5, ["words"]]
         case FunctionOrFlag():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 # Options that have no effect on a look-up.
-_OF_JOINS = ("algorithm", "top", "max_distance", "blocking", "with_columns", "one_to_one")
+_OF_JOINS = ("algorithm", "top", "max_distance", "blocking", "also", "with_columns", "one_to_one")
 
 
 @dataclass

@@ -98,17 +98,29 @@ def read_columns(
     workspace: Workspace,
     runner: Runner,
 ) -> ColumnsOfPairs:
-    """Read the columns of all documents that are in a pair.
+    """Read the columns of all documents that are in a pair, those that each collection has.
 
     Memory that of the values, as far as the workspace allows, and 9 bytes a document in a pair.
     """
+    values = read_wanted(runs, catalogues, there, workspace, runner, "columns")
+    return ColumnsOfPairs(tuple(names), values[0], values[-1])
+
+
+def read_wanted(
+    runs: Iterable[pa.RecordBatch],
+    catalogues: Sequence[Catalogue],
+    names: Sequence[Sequence[str]],
+    workspace: Workspace,
+    runner: Runner,
+    task: str,
+) -> list[Values]:
+    """Read some columns of each collection, of the documents that are in a pair."""
     is_wanted = np.zeros(sum(map(len, catalogues)), np.bool_)
     for run in runs:
         for side in ("left", "right"):
             is_wanted[numbers_of(run, side)] = True
     parts = np.split(is_wanted, np.cumsum([len(each) for each in catalogues])[:-1])
-    values = [
-        read_values(catalogue, part, own, f"columns-{number}", workspace, runner)
-        for number, (catalogue, part, own) in enumerate(zip(catalogues, parts, there, strict=True))
+    return [
+        read_values(catalogue, part, own, f"{task}-{number}", workspace, runner)
+        for number, (catalogue, part, own) in enumerate(zip(catalogues, parts, names, strict=True))
     ]
-    return ColumnsOfPairs(tuple(names), values[0], values[-1])

@@ -51,6 +51,7 @@ def find_pairs(
     per_document: bool = False,
     one_to_one: bool = False,
     blocking: str | Sequence[str] | None = None,
+    also: str | Sequence[str] | None = None,
     with_columns: str | Sequence[str] | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
@@ -127,6 +128,11 @@ def find_pairs(
     blocking
         A column, or several: only documents with equal values in all of them are compared.
         Values are equal that are as text; a document without one is in no pair.
+    also
+        Only pairs that are also similar in other columns: ``title:jaccard:0.5``, or a list of such,
+        by a measure of sets or ``edit``. Values are compared as texts, by single tokens unless
+        ``ngram`` was given, exactly; the result has the similarity as ``similarity_title``. Not
+        with ``top``.
     with_columns
         A column, or several: what the documents of a pair have there is in the result, for a column
         ``title`` as ``title_a`` and ``title_b``. A collection may lack it, but not both.
@@ -190,6 +196,7 @@ def find_pairs(
         per_document=per_document,
         one_to_one=one_to_one,
         blocking=blocking,
+        also=also,
         with_columns=with_columns,
         tf=tf,
         idf=idf,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from neardup.jobs.document_options import AgainstOptions, DocumentOptions
 from neardup.jobs.weight_options import CountingOptions
 from neardup.options.choices import Algorithm, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
+from neardup.text.shingles import ShingleScheme
 
 EDIT = "edit"
 
@@ -35,12 +36,26 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
     limit: int | None = None
     blocking: str | Sequence[str] | None = None
     one_to_one: bool = False
+    also: str | Sequence[str] | None = None
     with_columns: str | Sequence[str] | None = None
 
     @property
     def blocking_columns(self) -> tuple[str, ...]:
         """The columns in which documents have to agree; empty for none."""
         return _names(self.blocking)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What pairs have to fulfil in other columns; empty for nothing."""
+        return _names(self.also)
+
+    def shingles_of_columns(self, usual: str) -> ShingleScheme:
+        """Return how values of other columns are cut: as texts, but into single tokens.
+
+        ``usual`` is the tokenizer where none was chosen.
+        """
+        ngram = 1 if self.ngram is None else self.ngram
+        return replace(self, ngram=ngram).with_tokenizer(usual).reading_plan().shingles
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
@@ -51,7 +66,8 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (
-            *(self.top, self.max_distance, self.algorithm, self.blocking, self.with_columns),
+            *(self.top, self.max_distance, self.algorithm, self.blocking, self.also),
+            self.with_columns,
             self.one_to_one or None,
             self.measure in _OF_ALL or None,
         )

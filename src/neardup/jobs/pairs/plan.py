@@ -151,11 +151,14 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
         "top is exact; leave out method minhash": (
             options.method == "minhash" and options.top is not None
         ),
+        "also holds pairs to a condition that were found by a threshold; leave out top": (
+            options.also is not None and options.top is not None
+        ),
         "per_document needs top, the number of partners": (
             options.per_document and options.top is None
         ),
     }
-    named = ("max_distance", "measure", "threshold", "method", "top", "per_document")
+    named = ("max_distance", "measure", "threshold", "method", "top", "per_document", "also")
     for message, is_wrong in exclusive.items():
         if is_wrong:
             raise InvalidParameterError(message, *named)

@@ -64,7 +64,7 @@ class PairRows:
     ``runs`` can be gone through several times. If there are several, each is in ascending order,
     and a document is the left one of pairs in any of them. ``score_name`` is the column's, None for
     none; ``metadata`` is what the table says of itself; ``columns`` are those of the input that
-    stand behind the others.
+    stand behind the others, and ``more`` are columns of floats that the runs have besides.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -72,6 +72,7 @@ class PairRows:
     score_name: str | None
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
     columns: ColumnsOfPairs | None = None
+    more: Sequence[str] = ()
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the documents' ids, made some at a time when they are read."""
@@ -84,6 +85,7 @@ class PairRows:
         }
         if self.score_name is not None:
             columns[self.score_name] = pa.int64()
+        columns |= dict.fromkeys(self.more, pa.float64())
         if self.columns is not None:
             columns |= self.columns.fields()
         schema = pa.schema(columns, metadata=dict(self.metadata))
@@ -100,6 +102,7 @@ class PairRows:
             columns.append(rows.column("similarity"))
             if self.score_name is not None:
                 columns.append(rows.column("score"))
+            columns += [rows.column(name) for name in self.more]
             if self.columns is not None:
                 columns += self.columns.take(left, right)
             yield pa.RecordBatch.from_arrays(columns, schema=schema)

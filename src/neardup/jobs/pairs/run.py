@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
@@ -25,6 +26,9 @@ from neardup.reading.sign_pass import sign_collections
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
+
+if TYPE_CHECKING:
+    from neardup.jobs.pairs.conditions import Condition
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +60,13 @@ def find_pairs_in_sources(
         there = check_columns(
             names, [each for each, _ in collections], [own.columns for _, own in collections]
         )
+    conditions: list[Condition] = []
+    if plan.options.conditions:
+        # Nor this.
+        from neardup.jobs.pairs.conditions import check_condition_columns, parse_conditions
+
+        conditions = parse_conditions(plan.options)
+        check_condition_columns(conditions, [each for each, _ in collections])
     runner.prepare(KERNELS_OF["pairs"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
@@ -66,6 +77,9 @@ def find_pairs_in_sources(
     find = _find_exactly if plan.banding is None else _find_in_buckets
     catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     _log.debug("join: filters %s", vars(matches.counts))
+    n_joined = matches.n_pairs
+    if conditions:
+        matches = _keep_fulfilling(matches, catalogues, conditions, workspace, runner)
     n_similar = matches.n_pairs
     if plan.options.one_to_one:
         matches = _match_one_to_one(matches, catalogues, plan, runner)
@@ -76,11 +90,20 @@ def find_pairs_in_sources(
     summary = summarise_pairs(catalogues, plan, matches, runner)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
+    if conditions:
+        summary |= {"also": list(plan.options.conditions), "pairs_before_also": n_joined}
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
         summary["with_columns"] = list(names)
-    rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
+    rows = PairRows(
+        matches.runs,
+        catalogues,
+        matches.score_name,
+        metadata_of(summary),
+        columns,
+        [each.name for each in conditions],
+    )
     return PairResult(rows, matches.counts, summary)
 
 
@@ -122,6 +145,22 @@ def _find_in_buckets(
         matches = find_matches_in_buckets(found, plan, workspace, runner)
         note(records=matches.n_records, pairs=matches.n_pairs)
     return signed.catalogues, matches, n_outside
+
+
+def _keep_fulfilling(
+    matches: Matches,
+    catalogues: Sequence[Catalogue],
+    conditions: Sequence[Condition],
+    workspace: Workspace,
+    runner: Runner,
+) -> Matches:
+    from neardup.jobs.pairs.conditions import keep_fulfilling
+
+    with runner.stage("also") as note:
+        kept = keep_fulfilling(matches.runs, catalogues, conditions, workspace, runner)
+        n_pairs = sum(map(len, kept))
+        note(pairs=n_pairs)
+    return replace(matches, runs=kept, n_pairs=n_pairs)
 
 
 def _match_one_to_one(

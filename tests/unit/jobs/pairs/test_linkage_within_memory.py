@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from neardup.jobs.pairs import rows
+from neardup.jobs.pairs import conditions, rows
 from neardup.reading import values
 from neardup.storage.work import WorkFolder
 from neardup.storage.workspace import IN_MEMORY, Workspace
@@ -17,8 +17,14 @@ __all__ = ["texts"]
 OPTIONS = {
     "blocking": {"blocking": "kind"},
     "one-to-one": {"one_to_one": True},
+    "also": {"also": ["text:containment:0.7", "kind:edit:0.9"]},
     "columns": {"with_columns": ("kind", "more", "text")},
-    "all": {"blocking": "kind", "one_to_one": True, "with_columns": "more"},
+    "all": {
+        "blocking": "kind",
+        "also": "text:dice:0.7",
+        "one_to_one": True,
+        "with_columns": "more",
+    },
 }
 
 
@@ -41,6 +47,8 @@ def written(texts, path):
 def test_linkage__same_at_any_memory(texts, tmp_path, monkeypatch, bands, options, memory):
     monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
     monkeypatch.setattr(values, "_FILE_BYTES", 500)
+    monkeypatch.setattr(conditions, "_FILE_BYTES", 500)
+    monkeypatch.setattr(conditions, "_AT_ONCE", 40)
     left = written(texts, tmp_path / "a.jsonl")
     right = written(texts[::3], tmp_path / "b.jsonl")
     for other in (None, right):

@@ -1,0 +1,195 @@
+"""Conditions on other columns that pairs have to fulfil, each compared exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.rows import Source
+from neardup.jobs.pairs.columns import read_wanted
+from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.matching.edit_distances import as_characters, distances_within
+from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching.measures import MEASURES, Measure
+from neardup.matching.verify import overlaps_at_threshold
+from neardup.options.kinds import exact_fraction, parts_of_condition
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.column_values import text_of
+from neardup.reading.signed_batches import numbers_of
+from neardup.reading.values import Values, columns_there
+from neardup.runtime.runner import Runner
+from neardup.storage.spilled import SpilledBatches
+from neardup.storage.workspace import Workspace
+from neardup.tables import Floats, Int64s, Texts
+from neardup.text.shingles import ShingleScheme, shingle_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Pairs that are compared at a time, and the share of the memory that those which stay may take.
+_AT_ONCE = 1 << 16
+_SHARE = 0.1
+_FILE_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column in which the documents of a pair have to be similar, by which measure.
+
+    ``measure`` is one of sets of shingles, or None for edit distances, with a ``threshold`` of
+    their own.
+    """
+
+    column: str
+    measure: Measure | None
+    threshold: EditThreshold | None
+    shingles: ShingleScheme
+
+    @property
+    def name(self) -> str:
+        """The column of the table that has the similarities."""
+        return f"similarity_{self.column}"
+
+    def similarities(self, left: pa.Array, right: pa.Array, workers: int) -> Floats:
+        """Compare texts; NaN for two that are not similar enough, or of which one is null."""
+        found: Floats = np.full(len(left), np.nan)
+        both = pa.concat_arrays([left, right]).dictionary_encode()
+        numbers = both.indices.fill_null(-1).to_numpy().astype(np.int64)
+        a, b = np.split(numbers, 2)
+        there = np.flatnonzero((a >= 0) & (b >= 0))
+        texts = Texts.from_arrow(both.dictionary)
+        if not len(there):
+            return found
+        if self.measure is not None:
+            found[there] = self._of_sets(self.measure, texts, a[there], b[there])
+        else:
+            found[there] = self._of_strings(texts, a[there], b[there], workers)
+        return found
+
+    def _of_sets(self, measure: Measure, texts: Texts, a: Int64s, b: Int64s) -> Floats:
+        sets = shingle_sets(texts, self.shingles)
+        values: Floats = np.full(len(a), np.nan)
+        rows = np.flatnonzero((sets.sizes[a] > 0) & (sets.sizes[b] > 0))
+        overlaps = overlaps_at_threshold(sets, a[rows], b[rows], measure)
+        rows, overlaps = rows[overlaps >= 0], overlaps[overlaps >= 0]
+        values[rows] = measure.similarities(overlaps, sets.sizes[a[rows]], sets.sizes[b[rows]])
+        return values
+
+    def _of_strings(self, texts: Texts, a: Int64s, b: Int64s, workers: int) -> Floats:
+        assert self.threshold is not None
+        strings = self.shingles.tokenizer.hash_tokens(texts)
+        lengths = np.diff(strings.offsets)
+        longer = np.maximum(lengths[a], lengths[b])
+        most = self.threshold.allowed(longer)
+        characters = as_characters(strings)
+        distances = distances_within(characters[a], characters[b], most, workers)
+        is_near = (distances <= most) & (np.minimum(lengths[a], lengths[b]) > 0)
+        values: Floats = np.full(len(a), np.nan)
+        values[is_near] = ((longer - distances) / np.maximum(longer, 1))[is_near]
+        return values
+
+
+def parse_conditions(options: PairOptions) -> list[Condition]:
+    """Return the conditions that pairs have to fulfil.
+
+    Shingles are those of the options, of single words where these leave it open; edit distances
+    are between characters unless a tokenizer was chosen.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a column has two of them.
+    """
+    found: dict[str, Condition] = {}
+    for text in options.conditions:
+        column, name, threshold = parts_of_condition(text)
+        if column in found:
+            message = f"also names {column!r} twice; a column has one condition"
+            raise InvalidParameterError(message, "also")
+        measure, edits = None, None
+        if name == EDIT:
+            edits = EditThreshold(None, exact_fraction("also", threshold))
+        else:
+            measure = MEASURES[name].parse(threshold)
+        shingles = options.shingles_of_columns("characters" if edits else "words")
+        found[column] = Condition(column, measure, edits, shingles)
+    return list(found.values())
+
+
+def check_condition_columns(
+    conditions: Sequence[Condition], collections: Sequence[Sequence[Source]]
+) -> None:
+    """Raise if a collection lacks a column that has a condition.
+
+    Raises
+    ------
+    InvalidInputError
+        Naming the first.
+    """
+    names = [each.column for each in conditions]
+    for sources in collections:
+        there = columns_there(sources, names)
+        for name in names:
+            if name not in there and sources:
+                columns = ", ".join(map(repr, sources[0].column_names() or ()))
+                message = f"no column {name!r}, which also (--also) names; columns are {columns}"
+                raise InvalidInputError(message, path=sources[0].origin)
+
+
+def keep_fulfilling(
+    runs: Iterable[pa.RecordBatch],
+    catalogues: Sequence[Catalogue],
+    conditions: Sequence[Condition],
+    workspace: Workspace,
+    runner: Runner,
+) -> SpilledBatches:
+    """Return the pairs that fulfil all conditions, with a column of similarities for each.
+
+    Memory that of the columns of documents in a pair and of the pairs that stay, as far as the
+    workspace allows, and of some pairs at a time.
+    """
+    names = [each.column for each in conditions]
+    parts = read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
+    n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
+    kept = SpilledBatches("fulfilling", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
+    n_done = sum(1 for _ in kept)
+    with kept:
+        for number, rows in enumerate(_pieces(runs)):
+            if number >= n_done:
+                found = _fulfilling(rows, parts[0], parts[-1], n_left, conditions, runner.workers)
+                kept.append(found, None, found.nbytes)
+    return kept
+
+
+def _pieces(runs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for run in runs:
+        for start in range(0, max(1, len(run)), _AT_ONCE):
+            yield run.slice(start, _AT_ONCE)
+
+
+def _fulfilling(
+    rows: pa.RecordBatch,
+    left: Values,
+    right: Values,
+    n_left: int,
+    conditions: Sequence[Condition],
+    workers: int,
+) -> pa.RecordBatch:
+    columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+    for place, each in enumerate(conditions):
+        sides = (left, numbers_of(rows, "left")), (right, numbers_of(rows, "right") - n_left)
+        texts = [
+            text_of(values.take(documents)[place], each.column, "also")
+            for values, documents in sides
+        ]
+        columns[each.name] = pa.array(each.similarities(texts[0], texts[1], workers))
+    found = pa.record_batch(columns)
+    fulfils = np.ones(len(rows), np.bool_)
+    for each in conditions:
+        fulfils &= ~np.isnan(numbers_of(found, each.name))
+    return found.filter(pa.array(fulfils))
