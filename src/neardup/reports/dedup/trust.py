@@ -148,12 +148,12 @@ def _of_rows(is_written: bool) -> Answer:
 
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if n := summary.get("empty_documents"):
-        yield f"{counted(n, 'document')} without text stayed; they are like no other."
+        yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
     if n := summary.get("short_documents"):
         ngram = summary["scheme"]["ngram"]
         yield (
-            f"{counted(n, 'document')} shorter than {ngram} tokens were compared as a whole: they "
-            "go only if all of it is the same."
+            f"{counted(n, 'document')} of fewer than {ngram} tokens: such a document is compared "
+            "as a whole, and goes only for one that has the same tokens."
         )
     if n := summary.get("skipped_rows"):
         yield f"{counted(n, 'bad row')} could not be read; summary.json names them."
