@@ -86,11 +86,12 @@ def open_page(page: Path, repeats: int) -> dict[str, float] | None:
 
 def format_rows(results: Results) -> str:
     """Lay out what was measured, a row a size."""
-    header = ["documents", "bytes each", "seconds", "MB of memory", "MB of page"]
+    header = ["documents", "bytes each", "load", "seconds", "of CPU", "MB of memory", "MB of page"]
     header += ["ms until usable", "ms of first look-up", "ms of another", "longest ms of scrolling"]
     rows: list[list[Any]] = []
     for entry in results.values():
-        row = [entry["documents"], entry["document_bytes"], entry["make"]["wall"]]
+        row = [entry["documents"], entry["document_bytes"], f"{entry['load']:.1f}"]
+        row += [entry["make"]["wall"], entry["make"]["cpu"]]
         row += [megabytes(entry["make"]["peak_tree"]), f"{entry['page_bytes'] / 1e6:.1f}"]
         seen = entry["browser"] or {}
         rows.append([*row, *(f"{seen[name]:.0f}" if name in seen else "-" for name in _TIMES)])
