@@ -95,9 +95,7 @@
         next += 1;
       }
       put(block, text.slice(place, bounds[i]));
-      block.className = "block";
-      // A guess of the height, until the block has been in view.
-      block.style.containIntrinsicSize = `auto ${Math.ceil((bounds[i] - bounds[i - 1]) / 60) * 1.6}em`;
+      block.className = `block s${Math.min(Math.ceil((bounds[i] - bounds[i - 1]) / 250), 18)}`;
       blocks.push(block);
     }
     pane.replaceChildren(...blocks);
@@ -235,8 +233,21 @@
     view.setAttribute("height", Math.max((1000 * (stop - start)) / length, 4));
   }
 
+  // Blocks that come into view change their heights, so at rest it leads until nothing moves.
+  function settle(side, left = 8) {
+    if (leader !== side || !follow.checked) return;
+    const { pane } = sides[1 - side], before = pane.scrollTop;
+    lead(side);
+    if (left && pane.scrollTop !== before) requestAnimationFrame(() => settle(side, left - 1));
+  }
+
   const waiting = new Set();
+  let rest;
   function scrolled(side) {
+    if (leader === side) {
+      clearTimeout(rest);
+      rest = setTimeout(() => settle(side), 100);
+    }
     if (waiting.has(side)) return;
     waiting.add(side);
     requestAnimationFrame(() => {
