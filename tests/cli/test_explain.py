@@ -77,7 +77,7 @@ def test_unknown_id__similar_ones_named(run, here, folder):
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err == "error: no document has the id 'aa'; there is 'a'\n"
     outcome = run("explain", folder, "a", "--with", "zz")
-    assert outcome.err == "error: no document has the id 'zz'\n"
+    assert outcome.err == "error: no document has the id 'zz'; clusters.parquet has all ids\n"
     outcome = run("explain", folder, "a", "--with", "a")
     assert outcome.err == "error: 'a' is the document itself; name another one beside it\n"
 

@@ -24,6 +24,7 @@ _LABELS = {
     "bucket": "sorting bands",
     "compare": "reading candidates",
     "choose": "comparing",
+    "closest": "comparing with all",
     "audit": "auditing",
     "join": "joining",
     "also": "checking conditions",

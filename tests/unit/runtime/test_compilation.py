@@ -13,6 +13,7 @@ import pytest
 
 import neardup
 import neardup.kernels
+from neardup.cli import run
 from neardup.kernels._clock import CLOCK, CompileClock
 from neardup.runtime.compilation import kernel_names, missing_kernels
 from neardup.runtime.job_kernels import KERNELS_OF
@@ -34,6 +35,7 @@ JOBS = {
     "dedup": lambda _: neardup.deduplicate(DOCUMENTS),
     "pairs": lambda _: neardup.find_pairs(DOCUMENTS),
     "choose": lambda folder: neardup.choose(folder / "pairs.parquet", DOCUMENTS),
+    "explain": lambda folder: run(["explain", str(folder / "out"), "1", "--quiet"]),
     "index": lambda folder: index_of(folder).add(DOCUMENTS),
     "document index": lambda folder: neardup.DocumentIndex.create(folder / "d").add(DOCUMENTS),
     "document search": lambda folder: neardup.DocumentIndex(folder / "kept").search(DOCUMENTS),
@@ -105,6 +107,8 @@ def test_kernels_of__are_what_the_job_calls(job, tmp_path, monkeypatch):
         neardup.PassageIndex.create(tmp_path / "made", min_tokens=5).add(DOCUMENTS)
     if job == "document search":
         neardup.DocumentIndex.create(tmp_path / "kept").add(DOCUMENTS)
+    if job == "explain":
+        neardup.deduplicate(DOCUMENTS).write(tmp_path / "out")
     if job == "choose":
         neardup.find_pairs(DOCUMENTS).write(tmp_path / "pairs.parquet")
     call, called = Kernel.__call__, set()

@@ -182,6 +182,7 @@ CALLS = {
     "cut": lambda progress: neardup.cut(TEXTS, progress=progress),
     "sketch": lambda progress: neardup.sketch(TEXTS, progress=progress),
     "estimate": lambda progress: neardup.estimate(neardup.sketch(TEXTS), progress=progress),
+    "explain": lambda progress: neardup.deduplicate(TEXTS).explain("0", progress=progress),
     "compare": lambda progress: neardup.compare(*TEXTS[:2], progress=progress),
 }
 

@@ -128,7 +128,7 @@ def find_neighbours(
         )
 
     every = ((documents, batch) for documents in collections for batch in documents.batches())
-    done, neighbours = runner.counter("compare", total), Neighbours()
+    done, neighbours = runner.counter("closest", total), Neighbours()
     for part in runner.map(compare, every):
         neighbours = neighbours.joined(part, count)
         done(part.n_compared)

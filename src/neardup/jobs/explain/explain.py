@@ -25,6 +25,7 @@ from neardup.jobs.explain.result import ExplainResult
 from neardup.jobs.explain.rules import Fate, Rule
 from neardup.jobs.explain.scheme import DecidingScheme, restore_scheme
 from neardup.jobs.explain.values import Closest, Link, Reason, Relation
+from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts
 from neardup.text.tokenizers import TokenFunction
@@ -84,6 +85,7 @@ def explain_document(
     ReadError, InvalidInputError
         If the texts are not there any more.
     """
+    runner.prepare(KERNELS_OF["explain"])
     own = documents.one(_number_of(documents, question.id))
     other = None
     if question.other is not None:
@@ -106,8 +108,10 @@ def _number_of(documents: DecidedDocuments, identifier: object) -> int:
     number = documents.find(identifier)
     if number is None:
         alike = documents.similar_ids(identifier)
-        hint = f"; there is {', '.join(map(repr, alike))}" if alike else ""
-        message = f"no document has the id {str(identifier)!r}{hint}"
+        found = (
+            f"there is {', '.join(map(repr, alike))}" if alike else "clusters.parquet has all ids"
+        )
+        message = f"no document has the id {str(identifier)!r}; {found}"
         raise InvalidParameterError(message, "id")
     return number
 
@@ -217,7 +221,7 @@ class _Explainer:
         collections: list[Documents] = [self._documents]
         if self._against is not None:
             collections.insert(0, self._against)
-        with self._runner.stage("compare"):
+        with self._runner.stage("closest"):
             return find_neighbours(
                 own,
                 collections,
