@@ -48,3 +48,23 @@ def check_colours(colours: dict, *, dark: bool):
     ink, page = (sum(map(int, colours[name][4:-1].split(","))) for name in ("ink", "page"))
     assert (ink > page) == dark
     assert abs(ink - page) > 400
+
+
+# Presses of the key that are tried.
+_MOST_STEPS = 15
+_STOPS = """[...document.querySelectorAll(
+  'a[href], button, select, input, summary, [tabindex="0"]')]
+  .filter((e) => e.checkVisibility() && !e.disabled).length"""
+
+
+def check_keyboard(look: Callable[..., Seen]):
+    """Go from one thing to the next by the tabulator: each is in the window, and framed."""
+    steps = min(look(_STOPS).value, _MOST_STEPS)
+    asked = [step for _ in range(steps) for step in ("keys:Tab", scripts.FOCUS)]
+    focused = look(*asked).values if asked else []
+    for each in focused:
+        assert each["tag"] != "body"
+        assert each["seen"], each
+        assert each["outline"], each
+    # No two steps end at the same place.
+    assert len({each["place"] for each in focused}) == len(focused)

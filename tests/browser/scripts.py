@@ -93,6 +93,7 @@ FOCUS = """(() => {
   const e = document.activeElement, box = e.getBoundingClientRect();
   const style = getComputedStyle(e);
   return {
+    place: [...document.querySelectorAll('*')].indexOf(e),
     tag: e.localName, id: e.id, text: e.textContent.trim().slice(0, 60),
     seen: box.bottom > 0 && box.top < innerHeight,
     outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,

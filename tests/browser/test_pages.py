@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.browser.page_cases import CASES
-from tests.browser.rules import WINDOWS, check_page, check_printed
+from tests.browser.rules import WINDOWS, check_keyboard, check_page, check_printed
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +31,11 @@ def test_page__keeps_the_rules(look, width, dark):
 @pytest.mark.parametrize("name", CASES)
 def test_page__on_paper(look):
     check_printed(look)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "plain" in name or "part" in name])
+def test_page__by_keyboard(look):
+    check_keyboard(look)
 
 
 @pytest.mark.parametrize("name", CASES)
