@@ -6,6 +6,7 @@ The public names, and where they live:
 - ``choose`` (jobs.dedup): the same by pairs that were found before; ``DeduplicationResult``
   (jobs.dedup) is the result of both.
 - ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``report`` (jobs.report): one page that shows what any of these has found, and why.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
 - ``align`` (jobs.passages): all passages that two collections share, or the documents of one.

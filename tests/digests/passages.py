@@ -119,6 +119,10 @@ LEAVE = [
     "drop - --id-column id --named-in ids.txt -o out < docs.jsonl",
     "pairs docs.jsonl --id-column id -o p.parquet ; drop docs.jsonl --id-column id --named-in p.parquet"
     " --column id_b -o out",
+    "pairs docs.jsonl --id-column id -o p.parquet --report p.html"
+    " ; report p.parquet docs.jsonl --id-column id -o again.html",
+    "dedup docs.jsonl --id-column id -o out --report p.html ; report out -o again.html"
+    " ; explain out forum-1 ; show out -n 3 --workers 1",
 ]  # fmt: skip
 
 CUT = [

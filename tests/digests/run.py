@@ -17,7 +17,8 @@ SECONDS_AT_MOST = 600
 
 # Commands that always take --workers; plan does only with an input.
 _PARALLEL = (
-    *("dedup", "pairs", "explain", "compare", "search", "align", "cut", "drop", "sketch"),
+    *("dedup", "pairs", "explain", "compare", "search", "align", "cut", "drop"),
+    *("show", "sketch"),
     *("estimate", "report", "serve", "warmup"),
 )
 _PARALLEL_OF_INDEX = ("build", "add", "compact")

@@ -142,6 +142,7 @@ _SKETCHES = [
     "import pandas\nneardup.sketch(pandas.DataFrame(rows), num_perm=16, ngram=2).to_arrow()",
     "neardup.estimate(neardup.sketch(texts), neardup.sketch(texts, seed=1))",
     "neardup.estimate(neardup.sketch(texts), limit=3)",
+    "r = neardup.report(neardup.find_pairs(rows, id_column='id'), rows, id_column='id')\n[repr(r), r.html]",
     "neardup.estimate('missing.parquet')",
     "neardup.estimate('docs.parquet')",
     "neardup.sketch(rows, kind='cosine')",
