@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from neardup.jobs.compare.compare import compare
 from neardup.outputs.compare_page import Link, Page, render_page
+from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.explain_pages import explain_cases
 from tests.browser.made_up import made_up_page
@@ -66,3 +67,4 @@ CASES |= passage_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= pages_of_pairs(TEXTS, HOSTILE)
+CASES |= cut_cases(TEXTS, HOSTILE[0], LONG)

@@ -51,3 +51,20 @@ def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) 
     unions = np.zeros(n_groups, np.int64)
     np.add.at(unions, groups[order], np.maximum(last - np.maximum(first, before), 0))
     return unions
+
+
+def group_overlapping(documents: Int64s, starts: Int64s, stops: Int64s) -> Int64s:
+    """Return numbers of spans; those of one document that overlap, or are joined by others, share.
+
+    What is in documents that are not known (below 0) may be anything, and shares with nothing.
+    """
+    if not len(documents):
+        return np.empty(0, np.int64)
+    order = np.lexsort((starts, documents))
+    base = documents[order] * (int(stops.max()) + 1)
+    reached = np.maximum.accumulate(base + stops[order])
+    is_new = np.concatenate([[True], base[1:] + starts[order][1:] >= reached[:-1]])
+    is_new |= documents[order] < 0
+    groups: Int64s = np.empty(len(documents), np.int64)
+    groups[order] = np.cumsum(is_new) - 1
+    return groups

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.jobs.cut.spans import CutSpans
+from neardup.passages.places import group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import read_texts
@@ -32,7 +33,7 @@ def most_repeated(
     """
     if not len(spans):
         return []
-    groups = _group_by_kept(spans)
+    groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
     counts = np.bincount(groups)
     sizes = np.bincount(groups, spans.stops - spans.starts).astype(np.int64)
     first_rows = np.full(len(counts), len(spans), np.int64)
@@ -50,21 +51,6 @@ def most_repeated(
         }
         for group, text in zip(most.tolist(), texts, strict=True)
     ]
-
-
-def _group_by_kept(spans: CutSpans) -> Int64s:
-    """Return numbers of the passages that stay; those that overlap have one."""
-    order = np.lexsort((spans.kept_starts, spans.kept_documents))
-    documents, starts = spans.kept_documents[order], spans.kept_starts[order]
-    room = int(spans.kept_stops.max()) + 1
-    base = documents * room
-    reached = np.maximum.accumulate(base + spans.kept_stops[order])
-    is_new = np.concatenate([[True], base[1:] + starts[1:] >= reached[:-1]])
-    # What stays in documents that were not read may be anything.
-    is_new |= documents < 0
-    groups = np.empty(len(spans), np.int64)
-    groups[order] = np.cumsum(is_new) - 1
-    return groups
 
 
 def _excerpts(own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner) -> list[str]:

@@ -1,0 +1,182 @@
+"""The report of a cut, from its folder or from a result in memory, with texts if they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.ids import as_text
+from neardup.files.input_options import InputOptions
+from neardup.files.resolve import resolve_paths
+from neardup.files.streams import InputStream, read_blocks, reading
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.found_documents import check_found, find_documents
+from neardup.reports.cut.model import CutDocument, CutTable
+from neardup.reports.cut.page import cut_report, wanted_rows
+from neardup.reports.report import Report
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.jobs.cut.result import CutResult
+    from neardup.runtime.runner import Runner
+
+_BLOCK_BYTES = 1 << 20
+_NO_TEXTS = (
+    "What stood around these spans is in the files that were cut. Name them, and the page shows "
+    "it, beside what stays: neardup report FOLDER INPUT... -o PAGE.html"
+)
+
+
+def report_of_cut(
+    folder: str | Path,
+    runner: Runner,
+    inputs: Collection | None = None,
+    against: Collection | None = None,
+) -> Report:
+    """Make the page of a folder, or the URL of one, that ``neardup cut`` has written.
+
+    Parameters
+    ----------
+    folder
+        With ``removed.parquet`` and ``summary.json``.
+    runner
+        Reads files.
+    inputs
+        The documents as they were before; None: no examples are shown.
+    against
+        The other collection, if what stays is there.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder is not complete, or names documents that are not in ``inputs``.
+    ReadError
+        If something cannot be read.
+    """
+    import pyarrow as pa
+
+    path = f"{folder}/summary.json"
+    with reading(path), InputStream(path, None) as stream:
+        summary = json.loads(b"".join(read_blocks(stream, _BLOCK_BYTES)))
+    sources = resolve_paths([f"{folder}/removed.parquet"], InputOptions(input_format="parquet"))
+    blocks = [block.to_table() for source in sources for block in source.blocks()]
+    removed = pa.concat_tables(blocks) if blocks else None
+    n_rows = 0 if removed is None else len(removed)
+    if n_rows != summary.get("spans"):
+        message = (
+            f"removed.parquet has {n_rows:,} rows, which is not what summary.json says; the folder "
+            "was changed since: run `neardup cut` again"
+        )
+        raise InvalidInputError(message, path=str(folder))
+    with runner.stage("report"):
+        return _report(removed, summary, runner, inputs, against)
+
+
+def report_of_cut_result(
+    result: CutResult, runner: Runner, inputs: Collection, against: Collection | None = None
+) -> Report:
+    """Make the page of a cut that is in memory; the collections are those that it has read.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        As ``report_of_cut``.
+    """
+    with runner.stage("report"):
+        return _report(result.removed, result.summary, runner, inputs, against)
+
+
+def _report(
+    removed: pa.Table | None,
+    summary: Mapping[str, Any],
+    runner: Runner,
+    inputs: Collection | None,
+    against: Collection | None,
+) -> Report:
+    table, n_own = _table(removed, summary)
+    if inputs is not None and len(table):
+        _put_in(table, range(n_own), inputs, runner, "INPUT")
+        if against is not None:
+            _put_in(table, range(n_own, len(table.documents)), against, runner, "--against")
+    return cut_report(table, _NO_TEXTS)
+
+
+def _table(removed: pa.Table | None, summary: Mapping[str, Any]) -> tuple[CutTable, int]:
+    """Make the table, documents of the input first; return how many these are, too."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if removed is None or not len(removed):
+        return CutTable.of_none(summary), 0
+    ids, kept_ids = (
+        pa.concat_arrays([pa.array([], pa.large_string()), *as_text(removed[name]).chunks])
+        for name in ("id", "kept_id")
+    )
+    is_own = pc.fill_null(pc.equal(removed["kept_in"].combine_chunks(), "input"), False)
+    nobody = pa.scalar(None, pa.large_string())
+    own = pc.unique(pa.concat_arrays([ids, pc.if_else(is_own, kept_ids, nobody).drop_null()]))
+    others = pc.unique(pc.if_else(is_own, nobody, kept_ids).drop_null())
+    numbers = pc.index_in(ids, value_set=own).to_numpy().astype(np.int64)
+    documents = [CutDocument(name, None) for name in own.to_pylist()]
+    _, firsts = np.unique(numbers, return_index=True)
+    places = removed.select(["file", "row"]).take(pa.array(firsts)).to_pylist()
+    for first, place in zip(firsts.tolist(), places, strict=True):
+        document = documents[numbers[first]]
+        documents[numbers[first]] = replace(document, file=place["file"], row=place["row"])
+    documents += [CutDocument(name, None) for name in others.to_pylist()]
+    in_own, in_others = (pc.index_in(kept_ids, value_set=each) for each in (own, others))
+    in_others = pc.add(in_others.cast("int64"), len(own))
+    kept = pc.fill_null(pc.if_else(is_own, in_own.cast("int64"), in_others), -1)
+    table = CutTable(
+        documents,
+        numbers,
+        removed["start"].to_numpy(),
+        removed["end"].to_numpy(),
+        kept.to_numpy(),
+        _known(removed["kept_start"]),
+        _known(removed["kept_end"]),
+        removed["similarity"].cast("float64").fill_null(np.nan).to_numpy(),
+        summary,
+    )
+    return table, len(own)
+
+
+def _known(column: pa.ChunkedArray) -> Int64s:
+    """Return places, of what nobody has named 0."""
+    places: Int64s = column.cast("int64").fill_null(0).to_numpy()
+    return places
+
+
+def _put_in(
+    table: CutTable, numbers: range, collection: Collection, runner: Runner, where: str
+) -> None:
+    """Add files and texts to documents of a collection."""
+    import pyarrow as pa
+
+    documents = table.documents
+    wanted = [
+        number - numbers.start
+        for row in wanted_rows(table)
+        for number in (int(table.own[row]), int(table.kept[row]))
+        if number in numbers
+    ]
+    ids = pa.array([_id_there(documents[each].id, where) for each in numbers], pa.large_string())
+    found = find_documents(collection, ids, runner, list(dict.fromkeys(wanted)))
+    check_found(found, ids, where)
+    for k, number in enumerate(numbers):
+        known = documents[number]
+        file = known.file or found.files[k]
+        documents[number] = replace(known, file=file, text=found.texts[k])
+
+
+def _id_there(identifier: str, where: str) -> str:
+    """Return an id as the other collection has it, where both have one of that name."""
+    return identifier.removeprefix("against/") if where == "--against" else identifier

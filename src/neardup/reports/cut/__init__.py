@@ -1,0 +1,1 @@
+"""Pages of cuts: what texts repeated, where it went, and where it stays."""

@@ -1,0 +1,81 @@
+"""The report of a cut, from its folder and in memory."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames
+from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
+from neardup.runtime.runner import Runner
+
+NOTICE = "All rights reserved, and no part of this may be copied by anybody without our leave."
+DATA = [
+    {"id": "one", "text": f"One is here. {NOTICE}"},
+    {"id": "two", "text": f"{NOTICE} Two is there."},
+    {"id": "three", "text": f"And three. {NOTICE} The end of it."},
+]
+
+
+def collection(data) -> Collection:
+    return Collection(resolve_inputs(data), ColumnNames(id_is_default=True))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    neardup.cut(DATA, min_tokens=8, exact=True).write(tmp_path / "cut")
+    return tmp_path / "cut"
+
+
+def test_report_of_cut__of_a_folder(folder):
+    report = report_of_cut(folder, Runner(1))
+    assert report.headline == "2 spans cut out of 2 of 3 documents"
+    assert "All rights reserved" in report.html
+    assert "neardup report FOLDER INPUT..." in report.html
+
+
+def test_report_of_cut__with_the_texts_as_they_were(folder):
+    html = report_of_cut(folder, Runner(1), collection(DATA)).html
+    assert "neardup report FOLDER INPUT..." not in html
+    assert re.search('class="around"> *Two is there.</span>', html)
+    assert "one, characters 13 to 96" in html
+
+
+def test_report_of_cut__in_memory_is_the_same(folder):
+    result = neardup.cut(DATA, min_tokens=8, exact=True)
+    page = report_of_cut_result(result, Runner(1), collection(DATA)).html
+    assert page == report_of_cut(folder, Runner(1), collection(DATA)).html
+
+
+def test_report_of_cut__against_documents_of_the_same_ids(tmp_path):
+    other = [{"id": "one", "text": f"Somebody else says: {NOTICE}"}]
+    neardup.cut(DATA, against=other, min_tokens=8, exact=True).write(tmp_path / "cut")
+    html = report_of_cut(tmp_path / "cut", Runner(1), collection(DATA), collection(other)).html
+    assert "against/one, characters 20 to 103" in html
+    assert "<del>" not in html
+
+
+def test_report_of_cut__nothing_went(tmp_path):
+    neardup.cut(DATA[:1]).write(tmp_path / "cut")
+    report = report_of_cut(tmp_path / "cut", Runner(1), collection(DATA[:1]))
+    assert report.headline == "Nothing was repeated, and nothing was cut"
+
+
+def test_report_of_cut__of_other_inputs(folder):
+    with pytest.raises(InvalidInputError, match="INPUT does not have, such as"):
+        report_of_cut(folder, Runner(1), collection(DATA[:1]))
+
+
+def test_report_of_cut__of_a_changed_folder(folder, tmp_path):
+    summary = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps(summary | {"spans": 7}))
+    with pytest.raises(InvalidInputError, match="run `neardup cut` again"):
+        report_of_cut(folder, Runner(1))
+    with pytest.raises(ReadError):
+        report_of_cut(tmp_path / "nowhere", Runner(1))
