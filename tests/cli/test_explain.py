@@ -142,6 +142,40 @@ def test_against__files_or_index(run, here, write_file):
         assert found["closest"]["compared_documents"] == 35
 
 
+@pytest.mark.parametrize(
+    ("run_options", "options"),
+    [
+        (("--against", "old.jsonl"), ("--against", "old.jsonl")),
+        (("--against", "idx"), ("--against", "idx")),
+        (("--idf-from", "old.jsonl"), ("--idf-from", "old.jsonl")),
+        (("--idf", "unary", "--tf", "log"), ()),
+    ],
+    ids=["against", "index", "idf_from", "unary"],
+)
+def test_weighted__by_the_counts_of_the_run(run, here, write_file, run_options, options):
+    """Without them no similarity is worked out, rather than a wrong one."""
+    for name, part in (("old", make_texts(11, 18)), ("new", make_texts(5, 24))):
+        rows = [{"id": f"{name}{number}", "text": text} for number, text in enumerate(part)]
+        write_file(f"{name}.jsonl", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    measure = ("--measure", "weighted-jaccard", "--threshold", 0.4)
+    run("index", "build", "idx", "old.jsonl", "--kind", "documents", *measure)
+    own = () if "idx" in run_options else measure
+    assert run("dedup", "new.jsonl", "-o", "out", *own, *run_options).code == 0
+    gone = [
+        row
+        for row in pq.read_table(here / "out/removed.parquet").to_pylist()
+        if not row["exact_copy"] and row["kept_in"] == "input"
+    ]
+    assert gone
+    for row in gone:
+        found = explain(run, "out", row["id"], *options)
+        assert found["notes"] == []
+        assert found["keeper"]["evidence"]["similarity"] == row["similarity"]
+        if options:
+            lacking = explain(run, "out", row["id"])
+            assert (lacking["notes"], lacking["keeper"]["evidence"]) == (["weights"], None)
+
+
 def test_against__not_without_need(run, here, folder):
     outcome = run("explain", folder, "a", "--against", "in.jsonl")
     assert outcome.err == (
@@ -160,6 +194,20 @@ def test_changed_folder__refused(run, here, folder):
     outcome = run("explain", folder, "d")
     assert (outcome.code, outcome.out) == (1, "")
     assert "it has been changed since: run `neardup dedup` again" in outcome.err
+
+
+def test_changed_text__said(run, here, write_file):
+    """Nothing fits any more; what does not is named as such, whatever copies there are."""
+    texts = ["a b c d e f", "a b c d e q", "d e f x y z", "a b c d e f x", "A b c d e f x!"]
+    rows = [{"id": number, "text": text} for number, text in enumerate(texts)]
+    write_file("in.jsonl", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    run("dedup", "in.jsonl", "-o", "out", "--ngram", 1, "--threshold", 0.4, "--method", "exact")
+    path = here / "out/kept/in.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"a b c d e f", b"a b c"))
+    outcome = run("explain", "out", 3, "--with", 2)
+    assert "note: the similarity that was noted is another one: texts have changed" in outcome.out
+    assert "buckets 3 should have gone for 2: the texts or tables have changed" in outcome.out
+    assert explain(run, "out", 3, "--with", 2)["with"]["rule"] == "unexplained"
 
 
 def test_hostile_ids_and_texts__shown_inert(run, here, write_file):

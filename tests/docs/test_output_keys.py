@@ -25,7 +25,7 @@ def test_command_line__summary_keys(readme_run):
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     sometimes |= {"by", "documents_added", "documents_known"}
     assert of_run - sometimes == set(summary) - sometimes
-    assert of_scheme - {"tf", "idf"} == set(summary["scheme"])
+    assert of_scheme - {"tf", "idf", "frequencies"} == set(summary["scheme"])
     assert of_counts == set(summary["by_file"])
     assert of_reading == set(summary["reading"])
     assert of_seconds - {"compile", "choose method", "audit", "count", "add"} == set(
@@ -78,7 +78,7 @@ def test_command_line__keys_of_pairs():
         assert set(summary["seconds"]) - {"compile", "also", "match", "columns"} == {"read", "join"}
     _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
     described = {name for row in of_scheme for name in first_names(row)}
-    assert described - {"tf", "idf"} == set(summaries[1]["scheme"])
+    assert described - {"tf", "idf", "frequencies"} == set(summaries[1]["scheme"])
 
 
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict:

@@ -36,6 +36,7 @@ def command(
     against_text_column: str | tuple[str, ...] | None,
     against_id_column: str | None,
     tokenizer: str | None,
+    idf_from: tuple[str, ...],
     html: Target | None,
     overwrite: bool,
     workers: int | None,
@@ -51,7 +52,11 @@ def command(
     most similar of all others.
     """
     announce_compilation(quiet=quiet)
-    from neardup.jobs.dedup.explained_folder import FolderDocuments, open_against
+    from neardup.jobs.dedup.explained_folder import (
+        FolderDocuments,
+        open_against,
+        open_counted,
+    )
     from neardup.jobs.dedup.output import open_output
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.compare_page import check_page_file, write_page
@@ -63,11 +68,17 @@ def command(
         check_page_file(html, overwrite=overwrite)
     output = open_output(folder)
     columns = against_text_column, against_id_column
-    others = open_against(output.summary, against, *columns)
+    others = open_against(output.summary, against, *columns, tokenizer)
+    counted = open_counted(output.summary, idf_from)
     question = Question(identifier, other, closest)
     with display:
         found = explain_document(
-            FolderDocuments(output), question, runner, against=others, tokenizer=tokenizer
+            FolderDocuments(output),
+            question,
+            runner,
+            against=others,
+            counted=counted,
+            tokenizer=tokenizer,
         )
     if html is not None:
         write_page(found.html(), html, overwrite=overwrite)

@@ -440,6 +440,10 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.TOKENIZER.but(
             help="The tokenizer.json that was used, if one was.", usual="", metavar="FILE"
         ),
+        table.IDF_FROM.but(
+            help="The files by which shingles were weighed, if they were by others than those "
+            "compared; may be given several times."
+        ),
         table.HTML.but(help="Also write a page with all of it, texts side by side."),
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,

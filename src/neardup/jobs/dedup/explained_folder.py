@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.clustering.keep import parse_keep
-from neardup.documents.other import resolve_other
+from neardup.documents.other import index_among, own_tokenizer
+from neardup.documents.source import IndexSource
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions
-from neardup.files.inputs import Inputs
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.dedup.explained import AgainstDocuments
@@ -22,10 +22,13 @@ from neardup.jobs.dedup.output import DedupOutput, Side, other_rows
 from neardup.jobs.explain.documents import Batch, DecidedDocuments
 from neardup.options.option import no_effect
 from neardup.reading.rows_at import good_rows
+from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.text.tokenizers import TokenFunction
 
 
 class FolderDocuments(DecidedDocuments):
@@ -104,6 +107,7 @@ def open_against(
     against: Sequence[str],
     text_column: str | Sequence[str] | None = None,
     id_column: str | None = None,
+    tokenizer: str | Path | TokenFunction | None = None,
 ) -> AgainstDocuments | None:
     """Open what documents were compared against, as it was read then; None if nothing is named.
 
@@ -115,6 +119,8 @@ def open_against(
         Files, or the folder of an index.
     text_column, id_column
         Columns, where they are others now.
+    tokenizer
+        That of an index, if it was a file.
 
     Raises
     ------
@@ -134,18 +140,42 @@ def open_against(
     if not summary.get("against_documents"):
         message = "the documents were compared with no others; leave against out"
         raise InvalidParameterError(message, "against")
+    named = [Path(each) for each in against]
+    handle = index_among(named, own_tokenizer(tokenizer))
+    if handle is not None:
+        index = handle.view(Runner(1))
+        weighted = index.scheme.weighted
+        found = AgainstDocuments([IndexSource(index, handle.folder)], ColumnNames("text", "id"))
+        found.frequencies = None if weighted is None else weighted.frequencies
+        return found
     described = summary["reading"]
-    options = InputOptions(**{option.name: described[option.name] for option in InputOptions.known})
-
-    def resolve(_: object) -> Inputs:
-        return resolve_paths(against, options)
-
-    sources = resolve_other([Path(each) for each in against], resolve)
-    if any(not source.has_lasting_rows for source in sources):
-        return AgainstDocuments(sources, ColumnNames("text", "id"))
     texts = text_column or described.get("against_text_column") or described["text_column"]
     columns = ColumnNames(
         texts if isinstance(texts, str) else tuple(texts),
         id_column or summary.get("against_id_column"),
     )
+    return _read(summary, against, columns)
+
+
+def open_counted(summary: Mapping[str, Any], idf_from: Sequence[str]) -> AgainstDocuments | None:
+    """Open the documents by which shingles were weighed; None if none are named.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        If files cannot be read.
+    """
+    if not idf_from:
+        return None
+    texts = summary["reading"]["text_column"]
+    columns = ColumnNames(texts if isinstance(texts, str) else tuple(texts))
+    return _read(summary, idf_from, columns)
+
+
+def _read(
+    summary: Mapping[str, Any], paths: Sequence[str], columns: ColumnNames
+) -> AgainstDocuments:
+    described = summary["reading"]
+    options = InputOptions(**{option.name: described[option.name] for option in InputOptions.known})
+    sources = resolve_paths(paths, options)
     return AgainstDocuments(sources, columns, skip_bad=bool(summary["skipped_rows"]))

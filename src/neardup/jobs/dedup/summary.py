@@ -79,7 +79,7 @@ def summarise(
         summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
-        summary["scheme"] |= plan.reading.weighted.weighting.describe()
+        summary["scheme"] |= plan.reading.weighted.describe()
     # Of an index only ids are known.
     n_others = contents.n_others
     is_read = n_others == len(other)

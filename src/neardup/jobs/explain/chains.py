@@ -11,7 +11,7 @@ from neardup.jobs.explain.documents import Batch
 from neardup.jobs.explain.evidence import compare_with_all
 from neardup.jobs.explain.scheme import DecidingScheme, SignedDocuments
 from neardup.jobs.explain.values import Link
-from neardup.tables import Bools, Floats, Int64s, Texts, with_wide_offsets
+from neardup.tables import Bools, Floats, Texts, with_wide_offsets
 
 
 def find_chain(
@@ -58,13 +58,11 @@ def find_chain(
 def _links_of(signed: SignedDocuments, place: int, scheme: DecidingScheme) -> tuple[Bools, Floats]:
     """Return which documents are linked to one, and how similar they are in a direction that is."""
     own = signed.sets.take(np.array([place]))
-    everyone: Int64s = np.arange(len(signed))
     forth = compare_with_all(own, signed.sets, scheme, np.ones(len(signed), np.bool_))
     back = compare_with_all(own, signed.sets, scheme, np.zeros(len(signed), np.bool_))
     same = (signed.digests == signed.digests[place]).all(axis=1) & (signed.n_tokens > 0)
     are_linked: Bools = forth.reach | back.reach | same
     if signed.keys is not None:
         are_linked &= (signed.keys == signed.keys[place]).any(axis=1)
-    are_linked &= (everyone != place) & (signed.n_tokens > 0)
     similarities = np.maximum(forth.similarities, back.similarities)
     return are_linked, np.where(same, 1.0, similarities)

@@ -13,6 +13,7 @@ import numpy as np
 from neardup.jobs.explain.keep_order import OrderKeys
 from neardup.reading.sign import text_lengths
 from neardup.tables import Bools, Int64s
+from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +91,12 @@ def _as_shown(text: str | bytes) -> str:
 
 
 class Documents(ABC):
-    """Documents that can be read, all of them or some."""
+    """Documents that can be read, all of them or some.
+
+    ``frequencies`` are those of an index that weighs shingles, None of all others.
+    """
+
+    frequencies: DocumentFrequencies | None = None
 
     @abstractmethod
     def batches(self, numbers: Int64s | None = None) -> Iterator[Batch]:

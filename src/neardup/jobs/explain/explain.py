@@ -59,6 +59,7 @@ def explain_document(
     runner: Runner,
     *,
     against: Documents | None = None,
+    counted: Documents | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> ExplainResult:
     """Explain what became of a document.
@@ -73,6 +74,8 @@ def explain_document(
         Does the work.
     against
         The collection that they were compared against, where it is there.
+    counted
+        The documents by which shingles were weighed, where these are others.
     tokenizer
         That which was used, if it was a file or a function.
 
@@ -98,7 +101,7 @@ def explain_document(
     notes = []
     if scheme is not None and scheme.needs_frequencies:
         with runner.stage("count"):
-            scheme = _weighed(scheme, documents, against)
+            scheme = _weighed(scheme, documents, against, counted)
         notes += ["weights"] if scheme is None else []
     explainer = _Explainer(documents, scheme, against, question, runner, notes)
     return explainer.explain(own, other)
@@ -117,17 +120,20 @@ def _number_of(documents: DecidedDocuments, identifier: object) -> int:
 
 
 def _weighed(
-    scheme: DecidingScheme, documents: DecidedDocuments, against: Documents | None
+    scheme: DecidingScheme,
+    documents: DecidedDocuments,
+    against: Documents | None,
+    counted: Documents | None,
 ) -> DecidingScheme | None:
-    """Count in how many documents each shingle is; None where some of them are not there."""
-    if documents.summary.get("against_documents") and against is None:
-        return None
+    """Count in how many documents each shingle is; None if the deduplication had other counts."""
+    if counted is None and against is not None and against.frequencies is not None:
+        return scheme.with_frequencies(against.frequencies)
     collections: list[Documents] = [documents, *([] if against is None else [against])]
     lists = (
         frequency_lists(
             scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(batch.texts)), scheme.shingles
         )
-        for collection in collections
+        for collection in (collections if counted is None else [counted])
         for batch in collection.batches()
     )
     return scheme.with_frequencies(count_documents(lists))

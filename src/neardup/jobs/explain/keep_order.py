@@ -63,4 +63,4 @@ def come_first(policy: KeepPolicy, others: OrderKeys, own: OrderKeys) -> Bools:
     order = policy.order(len(rows) + 1, lengths, column)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    return np.delete(ranks < ranks[n_before], n_before) | (others.numbers < 0)
+    return np.delete(ranks < ranks[n_before], n_before)

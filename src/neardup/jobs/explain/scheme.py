@@ -43,7 +43,7 @@ class DecidingScheme:
     """What has decided a deduplication, as far as two texts are concerned.
 
     ``banding`` and ``minhash`` are None where every pair was compared, ``weighted`` where shingles
-    weigh nothing.
+    weigh nothing. ``frequencies`` is the digest of those by which they were weighed.
     """
 
     shingles: ShingleScheme
@@ -53,6 +53,7 @@ class DecidingScheme:
     banding: Banding | None = None
     minhash: MinHashScheme | None = None
     weighted: WeightedScheme | None = None
+    frequencies: str | None = None
 
     @property
     def needs_frequencies(self) -> bool:
@@ -60,9 +61,11 @@ class DecidingScheme:
         weighted = self.weighted
         return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
 
-    def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme:
-        """Return the scheme with the frequencies that decide what shingles weigh."""
+    def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme | None:
+        """Return the scheme with frequencies, None if they are not those of the deduplication."""
         assert self.weighted is not None
+        if frequencies.digest() != self.frequencies:
+            return None
         return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
 
     def sets_of(self, texts: Texts) -> ShingleSets | WeightedSets:
@@ -156,7 +159,16 @@ def restore_scheme(
         kind = WeightedMinHashScheme if weighted else MinHashScheme
         minhash = kind(banding.num_perm, int(described["seed"]))
     keep = parse_keep(summary["keep"])
-    return DecidingScheme(shingles, measure, keep, summary["clusters"], banding, minhash, weighted)
+    return DecidingScheme(
+        shingles,
+        measure,
+        keep,
+        summary["clusters"],
+        banding,
+        minhash,
+        weighted,
+        described.get("frequencies"),
+    )
 
 
 def _tokenizer(

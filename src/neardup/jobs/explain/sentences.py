@@ -262,12 +262,9 @@ _NOTES = {
         "--against to see it, and what differs"
     ),
     "weights": (
-        "shingles were weighed by documents that are not all in the folder; name the collection "
-        "compared against with --against to have similarities worked out"
+        "shingles were weighed by other documents than those in the folder; name them with "
+        "--against, or --idf-from, whichever it was, to have similarities worked out"
     ),
-    "other-similarity": (
-        "the similarity that was noted is another one: texts have changed since, or shingles were "
-        "weighed by other documents (--idf-from)"
-    ),
+    "other-similarity": ("the similarity that was noted is another one: texts have changed since"),
     "long-chain": "the component is too large to look for the chain that links the two",
 }
