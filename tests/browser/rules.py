@@ -12,7 +12,6 @@ from tests.browser.browse import Seen
 # Width of the window, and whether the system is dark. 320 is what WCAG asks for (1.4.10).
 WINDOWS = [
     pytest.param(1200, False, id="desktop"),
-    pytest.param(1200, True, id="desktop-dark"),
     pytest.param(390, True, id="phone-dark"),
     pytest.param(320, False, id="small-phone"),
 ]
@@ -26,21 +25,32 @@ def check_page(look: Callable[..., Seen], *, width: int, dark: bool, off: tuple[
     page.
     """
     asked = (scripts.WIDTHS, scripts.COLOURS, scripts.violations(*off))
-    widths, colours, violations = look(*asked, width=width, dark=dark).values[-3:]
+    check_seen(*look(*asked, width=width, dark=dark).values[-3:], width=width, dark=dark)
+
+
+def check_file(look: Callable[..., Seen], *, width: int, dark: bool):
+    """Hold a page that is a file to the same rules, to being closed, and to being printed."""
+    seen = scripts.WIDTHS, scripts.COLOURS, scripts.violations()
+    paper = scripts.AS_PRINTED, scripts.COLOURS, scripts.violations()
+    *first, closed, sheets, colours, violations = look(
+        *seen, scripts.CLOSED, *paper, width=width, dark=dark
+    ).values
+    check_seen(*first, width=width, dark=dark)
+    assert closed.pop("policies") == 1
+    assert not any(closed.values()), closed
+    assert sheets
+    assert violations == []
+    # The system's colours count for nothing on paper: it is not asked for them.
+    if not dark:
+        check_colours(colours, dark=False)
+
+
+def check_seen(widths: dict, colours: dict, violations: list, *, width: int, dark: bool):
     assert violations == []
     assert widths["width"] == width
     assert widths["scroll"] <= width
     assert (widths["wide"], widths["cut"], widths["small"]) == ([], [], [])
     check_colours(colours, dark=dark)
-
-
-def check_printed(look: Callable[..., Seen], *, off: tuple[str, ...] = ()):
-    """Check that a page is black on white on paper, though the system is dark or not."""
-    asked = (scripts.AS_PRINTED, scripts.COLOURS, scripts.violations(*off))
-    sheets, colours, violations = look(*asked).values[-3:]
-    assert sheets
-    assert violations == []
-    check_colours(colours, dark=False)
 
 
 def check_colours(colours: dict, *, dark: bool):

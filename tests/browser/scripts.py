@@ -81,6 +81,25 @@ WIDTHS = """(() => {
   };
 })()"""
 
+# What leads out of a page that is a file, or would run what the policy does not know: none of it is
+# there. Styles that the page's script sets are no attributes that the policy would have to allow.
+CLOSED = """(() => {
+  const names = ['src', 'href', 'action', 'data', 'poster'];
+  const all = [...document.querySelectorAll('*')];
+  const addresses = all.flatMap((e) => names.map((name) => e.getAttribute(name)))
+    .filter((value) => value !== null);
+  return {
+    policies: document.querySelectorAll('meta[http-equiv=Content-Security-Policy]').length,
+    addresses: addresses.filter((value) => !value.startsWith('#')),
+    nowhere: addresses.filter((value) => value.startsWith('#') && value.length > 1
+      && !document.getElementById(value.slice(1))),
+    loaders: all.filter((e) => e.matches('link, base, iframe, object, embed, img, audio, video'))
+      .map((e) => e.outerHTML),
+    handlers: all.flatMap((e) => e.getAttributeNames()).filter((name) => name.startsWith('on')),
+    ran: document.title === 'ran',
+  };
+})()"""
+
 # Colours of the page and its letters: bright, dark, and told apart.
 COLOURS = """({
   dark: matchMedia('(prefers-color-scheme: dark)').matches,

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.browser.page_cases import CASES
-from tests.browser.rules import WINDOWS, check_keyboard, check_page, check_printed
+from tests.browser.rules import WINDOWS, check_file, check_keyboard
 
 pytestmark = pytest.mark.browser
 
@@ -25,12 +25,7 @@ def look(browse, name):
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("width", "dark"), WINDOWS)
 def test_page__keeps_the_rules(look, width, dark):
-    check_page(look, width=width, dark=dark)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_page__on_paper(look):
-    check_printed(look)
+    check_file(look, width=width, dark=dark)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "plain" in name or "part" in name])
@@ -41,23 +36,3 @@ def test_page__by_keyboard(look):
 @pytest.mark.parametrize("name", CASES)
 def test_page__is_the_same_every_time(name):
     assert page(name) == CASES[name]()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_page__names_no_other_place(look):
-    """No address but places in the page, no handler, no style but that of the policy."""
-    script = """({
-      policy: document.querySelectorAll('meta[http-equiv=Content-Security-Policy]').length,
-      addresses: [...document.querySelectorAll('[src], [href], [action], [data], [poster]')]
-        .flatMap((e) => ['src', 'href', 'action', 'data', 'poster'].map((name) =>
-          e.getAttribute(name))).filter((value) => value !== null && !value.startsWith('#')),
-      loaders: document.querySelectorAll('link, base, iframe, object, embed, img, audio').length,
-      handlers: [...document.querySelectorAll('*')].flatMap(
-        (e) => e.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style'),
-      places: [...document.querySelectorAll('[href^="#"]')].map((e) => e.getAttribute('href'))
-        .filter((place) => place.length > 1 && !document.getElementById(place.slice(1))),
-      titles: document.title,
-    })"""
-    seen = look(script).value
-    assert seen.pop("titles") != "ran"
-    assert seen == {"policy": 1, "addresses": [], "loaders": 0, "handlers": [], "places": []}
