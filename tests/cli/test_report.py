@@ -46,6 +46,10 @@ SAME = {
         "align one.jsonl --min-tokens 5 -o out.jsonl",
         "report out.jsonl one.jsonl",
     ),
+    "cut": (
+        "cut one.jsonl --min-tokens 5 -o out",
+        "report out one.jsonl",
+    ),
     "pairs": (
         "pairs one.jsonl -o out.parquet --threshold 0.5",
         "report out.parquet one.jsonl",
@@ -68,7 +72,7 @@ def test_report__at_once_or_later(tmp_path, kind, capsys):
     assert where == "written to again.html, 0.0 MB"
     page, again = ((tmp_path / name).read_text() for name in ("page.html", "again.html"))
     assert "brown fox" in page or "anybody has written" in page
-    if kind in ("dedup", "dedup --against"):
+    if kind in ("dedup", "dedup --against", "cut"):
         # All that the page says is in the folder.
         assert page == again
 
@@ -118,7 +122,10 @@ def test_report__counts_by_a_column(tmp_path):
         ("report nothing -o page.html", "error: nothing: no such file"),
         ("report out/removed.parquet -o page.html", "give the folder"),
         ("report one.jsonl -o page.html", "no job of neardup has written this table"),
-        ("report out one.jsonl -o page.html", "inputs has no effect on a report of a folder"),
+        (
+            "report out one.jsonl -o page.html",
+            "inputs has no effect on a report of a folder",
+        ),
         ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
         ("report out.csv --by source -o page.html", "--by has no effect on a report of pairs"),
         ("report out -o page.txt", "must end in .html, .htm"),

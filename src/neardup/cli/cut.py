@@ -107,7 +107,7 @@ def command(
             result = cut_sources(sources, others, plan, runner, workspace)
         result.summary |= configuration()
         result.write(output, overwrite=overwrite, format=output_format, progress=display)
-        lines = report.write(str(output), options, runner)
+        lines = report.write(str(output), options, runner, sources, others)
     if as_json:
         say_json(result.summary)
     elif not quiet:

@@ -46,7 +46,8 @@ def command(
 
     RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
     pairs`, `estimate`, `align` or `search` has written. INPUT is the documents of that table, as
-    they were named when it was made: the page shows their texts. Folders have them, and need none.
+    they were named when it was made, or of what was cut: the page shows their texts. Folders of
+    dedup have them, and need none.
 
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
     texts as text, whatever they hold; the same result gives the same page.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from neardup.errors import InvalidInputError
+from neardup.files.streams import InputStream, is_url, read_blocks, reading
+
+_BLOCK_BYTES = 1 << 20
 
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
 
@@ -16,10 +21,12 @@ _TABLES: dict[Kind, tuple[str, ...]] = {
     "documents": ("query_id", "doc_id", "similarity"),
     "pairs": ("id_a", "id_b"),
 }
-_FOLDERS: dict[Kind, tuple[str, ...]] = {
-    "cut": ("id", "kept_id", "start", "end"),
-    "dedup": ("id", "kept_id", "similarity"),
-}
+# Those that all tables of output folders have, one or the other.
+_IN_FOLDERS: tuple[tuple[str, ...], ...] = (
+    ("id", "kept_id", "similarity"),
+    ("id", "cluster_id"),
+    ("id", "file", "row"),
+)
 
 
 def kind_of_table(columns: Sequence[str], name: str) -> Kind:
@@ -30,10 +37,10 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     InvalidInputError
         If none has that a report can be made of.
     """
-    found = _find(_TABLES, columns)
+    found = next((kind for kind, needed in _TABLES.items() if set(needed) <= set(columns)), None)
     if found is not None:
         return found
-    if _find(_FOLDERS, columns) or {"id", "cluster_id"} <= set(columns):
+    if any(set(needed) <= set(columns) for needed in _IN_FOLDERS):
         message = "this is one table of an output folder; give the folder"
         raise InvalidInputError(message, path=name)
     if {"query_id", "doc_id", "passages"} <= set(columns):
@@ -56,23 +63,37 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     raise InvalidInputError(message, path=name)
 
 
-def kind_of_folder(columns: Sequence[str], name: str) -> Kind:
-    """Return which job has written a folder, by the columns of its removed.parquet.
+def kind_of_folder(folder: str) -> Kind | None:
+    """Return which job has written a folder, or the URL of one; None if it is no output folder.
 
     Raises
     ------
     InvalidInputError
-        If none has that a report can be made of.
+        If it is one of which no report can be made.
+    ReadError
+        If its summary cannot be read.
     """
-    found = _find(_FOLDERS, columns)
-    if found is not None:
-        return found
-    message = (
-        "the folder is no output of dedup or cut; drop removes what a table names, so make a "
-        "report of that table"
-    )
-    raise InvalidInputError(message, path=name)
-
-
-def _find(kinds: dict[Kind, tuple[str, ...]], columns: Sequence[str]) -> Kind | None:
-    return next((kind for kind, needed in kinds.items() if set(needed) <= set(columns)), None)
+    path = f"{folder}/summary.json"
+    if is_url(folder):
+        # Tables have an ending.
+        if Path(folder).suffix:
+            return None
+    elif not Path(path).is_file():
+        return None
+    with reading(path), InputStream(path, None) as stream:
+        content = b"".join(read_blocks(stream, _BLOCK_BYTES))
+    try:
+        summary = json.loads(content)
+    except ValueError:
+        summary = None
+    if isinstance(summary, dict):
+        if "spans" in summary:
+            return "cut"
+        if "named_documents" in summary:
+            message = (
+                "the folder is an output of drop, which removes what a table names; make a report "
+                "of that table"
+            )
+            raise InvalidInputError(message, path=folder)
+    # That of dedup is looked at when it is opened.
+    return "dedup"

@@ -13,12 +13,13 @@ from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.files.streams import is_url
+from neardup.jobs.cut.result import CutResult
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
-from neardup.jobs.report.kinds import kind_of_table
+from neardup.jobs.report.kinds import kind_of_folder, kind_of_table
 from neardup.jobs.report.options import ReportOptions
 from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
@@ -63,7 +64,7 @@ def report(
         or what its command wrote: the path of a folder, or that of a table.
     inputs
         The documents that the job has read, in any form that it takes: the page shows their texts.
-        Folders of ``dedup`` and ``cut`` have them, and need none.
+        Folders of ``dedup`` have them, and need none.
     against
         The other documents that the result names, if it was made of two collections.
     against_text_column, against_id_column
@@ -139,21 +140,24 @@ def make_report(
     if isinstance(result, DeduplicationResult):
         given.check_only("a deduplication in memory, which has its documents", "by")
         return report_of_result(result, runner, by=given.by)
+    if isinstance(result, CutResult):
+        given.check_only("a cut", "inputs", "against")
+        if given.inputs is None:
+            message = "a cut in memory needs its inputs for a report; give them"
+            raise InvalidParameterError(message, "inputs")
+        return report_of_cut_result(result, runner, given.inputs, given.against)
     if isinstance(result, Result):
         return _report_of_table(result.table, result.summary, given, type(result).__name__, runner)
-    if isinstance(result, str | Path) and _is_output_folder(str(result)):
-        given.check_only("a folder, which has its documents", "against", "by")
+    folder_kind = kind_of_folder(str(result)) if isinstance(result, str | Path) else None
+    if folder_kind == "cut":
+        given.check_only("a cut", "inputs", "against")
+        return report_of_cut(result, runner, given.inputs, given.against)
+    if folder_kind is not None:
+        given.check_only("a folder of dedup, which has its documents", "against", "by")
         output = open_output(result)
         return report_of_dedup(output, runner, against=given.against, by=given.by)
     name = str(result) if isinstance(result, str | Path) else "the table"
     return _report_of_table(*read_table(result, runner), given, name, runner)
-
-
-def _is_output_folder(location: str) -> bool:
-    """Whether a job has written a folder there, and not a table or parts of one."""
-    if is_url(location):
-        return not Path(location).suffix
-    return Path(location, "summary.json").is_file()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import neardup
 from neardup.errors import InvalidInputError
 from neardup.jobs.report.kinds import kind_of_folder, kind_of_table
 
@@ -41,8 +42,23 @@ def test_kind_of_table__says_what_to_give(columns, advice):
     assert caught.value.path == "table.csv"
 
 
-def test_kind_of_folder():
-    assert kind_of_folder(["id", "kept_id", "similarity"], "clean") == "dedup"
-    assert kind_of_folder(["id", "start", "end", "kept_id", "similarity"], "clean") == "cut"
+def test_kind_of_folder(tmp_path):
+    texts = ["a b c d e f", "a b c d e f"]
+    neardup.deduplicate(texts).write(tmp_path / "dedup")
+    neardup.cut(texts, min_tokens=2).write(tmp_path / "cut")
+    assert kind_of_folder(str(tmp_path / "dedup")) == "dedup"
+    assert kind_of_folder(f"file://{tmp_path}/cut") == "cut"
+    assert kind_of_folder(str(tmp_path)) is None
+    assert kind_of_folder("memory://tables/pairs.parquet") is None
+
+
+def test_kind_of_folder__of_drop(tmp_path):
+    (tmp_path / "summary.json").write_text('{"named_documents": 3}')
     with pytest.raises(InvalidInputError, match="make a report of that table"):
-        kind_of_folder(["id", "file", "row"], "clean")
+        kind_of_folder(str(tmp_path))
+
+
+def test_kind_of_folder__that_is_damaged(tmp_path):
+    (tmp_path / "summary.json").write_text("{")
+    # Opening it as one of dedup says what is wrong.
+    assert kind_of_folder(str(tmp_path)) == "dedup"
