@@ -88,7 +88,12 @@ def draw_curve(curve: RecallCurve, summary: Mapping[str, Any]) -> Chart:
 
 def draw_flows(flows: Flows) -> Chart:
     """Draw what stayed and what went of each name."""
-    rows = shorten_flows(flows, _MOST_BARS).rows
+    shown = shorten_flows(flows, _MOST_BARS)
+    rows, left_out = shown.rows, ""
+    if shown.n_others:
+        # All others together would be so long that no other bar could be read.
+        *rows, others = rows
+        left_out = f" {shown.n_others:,} others, {others.n_in:,} documents, are left out."
     are_known = all(row.n_copies is not None for row in rows)
     parts, kinds = ["stay", "removed"], ["kept", "gone"]
     counts: list[tuple[int, ...]] = [(row.n_kept, row.n_removed) for row in rows]
@@ -98,7 +103,7 @@ def draw_flows(flows: Flows) -> Chart:
     return bars(
         _name("flow-chart", flows.what),
         f"Documents by {flows.what}",
-        "How many stay, and how many went.",
+        f"How many stay, and how many went.{left_out}",
         parts,
         [(row.name, each) for row, each in zip(rows, counts, strict=True)],
         kinds=kinds,

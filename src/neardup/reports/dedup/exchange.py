@@ -29,14 +29,20 @@ class Exchange:
         return len(self.removed_from) * len(self.kept_in) > 1
 
     @property
+    def is_within(self) -> bool:
+        """Whether all went for one of the same name."""
+        return len(self.removed_from) == 1 and self.removed_from == self.kept_in
+
+    @property
     def sentence(self) -> str:
         """What there is to say where there is but one cell; else nothing."""
         if self.is_picture or not self.counts:
             return ""
-        own, other = self.removed_from[0], self.kept_in[0]
-        if own == other:
+        if self.is_within:
             return f"All removed documents went for one of the same {self.what}."
-        return f"All documents removed from {own} went for one of {other}."
+        return (
+            f"All documents removed from {self.removed_from[0]} went for one of {self.kept_in[0]}."
+        )
 
 
 def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:

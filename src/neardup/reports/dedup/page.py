@@ -161,7 +161,11 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         exchange_charts=[
             drawings.draw_exchange(each) for each in data.exchanges if each.is_picture
         ],
-        exchanges=data.exchanges,
+        exchange_sentences=[
+            each.sentence
+            for each, flows in zip(data.exchanges, data.flows, strict=True)
+            if len(flows.rows) > 1 or not each.is_within
+        ],
         similarities=similarities,
         similarity_chart=(
             drawings.draw_similarities(similarities) if similarities.n_counted else None

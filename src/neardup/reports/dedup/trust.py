@@ -103,8 +103,9 @@ def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answe
         short = "A few may have."
         if curve:
             sentences.append(
-                f"Pairs were found by sketches, one at the threshold with a probability of "
-                f"{percent(curve.promised)}, more similar ones more surely."
+                "To be fast, only documents that agree in a part of their sketches were compared: "
+                f"two just at the threshold with a probability of {percent(curve.promised)}, more "
+                "similar ones more surely."
             )
             sentences += _of_audit(summary, curve.audit)
     if isinstance(kept_pairs, KeptPairs) and kept_pairs.n_documents > 1:

@@ -67,7 +67,7 @@ def say_alike(summary: Mapping[str, Any]) -> str:
     }
     alike = said.get(summary["measure"], f"their {summary['measure']} is at least {threshold:g}")
     name = _MEASURES.get(summary["measure"], summary["measure"])
-    return f"{alike} ({name} of {threshold:g} or more)"
+    return f"{alike} (a {name} of at least {threshold:g}, the threshold)"
 
 
 def say_why(summary: Mapping[str, Any]) -> str:

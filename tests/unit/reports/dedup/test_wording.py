@@ -41,8 +41,8 @@ def test_name_shingles(tokenizer: str, ngram: int, name: str) -> None:
 
 def test_say_alike__of_each_measure() -> None:
     assert say_alike(_SUMMARY) == (
-        "of all runs of 5 words in either of the two, at least 70 % are in both (Jaccard "
-        "similarity of 0.7 or more)"
+        "of all runs of 5 words in either of the two, at least 70 % are in both (a Jaccard "
+        "similarity of at least 0.7, the threshold)"
     )
     measures = {name for name, kind in MEASURES.items() if not kind.is_count and kind.has_bands}
     said = {say_alike({**_SUMMARY, "measure": name}) for name in measures}
