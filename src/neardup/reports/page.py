@@ -91,7 +91,8 @@ def _environment() -> Environment:
     )
     environment.filters["counted"] = "{:,}".format
     environment.filters["similarity"] = "{:.4f}".format
-    environment.filters["percent"] = percent
+    # A line must not end before the sign.
+    environment.filters["percent"] = lambda share: percent(share).replace(" %", "\u00a0%")
     environment.filters["shortened"] = partial(shortened, most=MOST_OF_NAME)
     return environment
 
