@@ -179,3 +179,18 @@ def test_dedup__another_seed(run, here, texts, write_texts, verify):
     write_texts("a.jsonl", texts)
     assert run("dedup", "a.jsonl", "-o", "out", "--seed", 2**64 - 1).code == 0
     verify(here / "out", numbered("a.jsonl", texts))
+
+
+@pytest.mark.parametrize("by_pairs", [False, True])
+def test_dedup__with_text(run, here, texts, write_texts, by_pairs):
+    write_texts("a.jsonl", texts)
+    how = ()
+    if by_pairs:
+        assert run("pairs", "a.jsonl", "-o", "pairs.parquet", "--threshold", "0.8").code == 0
+        how = ("--pairs", "pairs.parquet")
+    assert run("dedup", "a.jsonl", *how, "--with-text", "-o", "out").code == 0
+    rows = pq.read_table("out/removed.parquet").to_pylist()
+    assert rows
+    for row in rows:
+        assert row["text"] == texts[row["row"] - 1]
+        assert row["kept_text"] == texts[row["kept_row"] - 1]

@@ -59,6 +59,7 @@ def command(
     against: tuple[str, ...],
     pairs: str | None,
     output_format: Any,
+    with_text: bool,
     overwrite: bool,
     engine: Engine,
     memory: str | None,
@@ -95,6 +96,7 @@ def command(
             output,
             page,
             output_format=output_format,
+            with_text=with_text,
             overwrite=overwrite,
             memory=memory,
             work=work,
@@ -164,7 +166,13 @@ def command(
             else:
                 result = _on_spark()(sources, others, other.plan, runner, workspace, counted)
             result.summary |= configuration()
-            result.write(output, overwrite=overwrite, format=output_format, progress=display)
+            result.write(
+                output,
+                overwrite=overwrite,
+                format=output_format,
+                with_text=with_text,
+                progress=display,
+            )
             lines = report.write(str(output), chosen, runner, against=others or None)
     if as_json:
         say_json(result.summary)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from neardup.outputs.targets import Target
 
 # What the command does beside choosing.
-_OF_THE_COMMAND = {"output", "page", "output_format", "overwrite", "pairs", "quiet", "as_json"}
+_OF_THE_COMMAND = {"output", "page", "output_format", "with_text", "overwrite", "pairs"}
+_OF_THE_COMMAND |= {"quiet", "as_json"}
 
 
 def decide_by_pairs(
@@ -34,6 +35,7 @@ def decide_by_pairs(
     page: Target | None,
     *,
     output_format: OutputFormat,
+    with_text: bool,
     overwrite: bool,
     memory: str | None,
     work: Path | None,
@@ -77,7 +79,13 @@ def decide_by_pairs(
     with open_workspace(memory, work, output=output) as workspace, display:
         result = choose_documents(sources, table, options, runner, workspace)
         result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display)
+        result.write(
+            output,
+            overwrite=overwrite,
+            format=output_format,
+            with_text=with_text,
+            progress=display,
+        )
         lines = report.write(str(output), options, runner)
     if as_json:
         say_json(result.summary)

@@ -108,6 +108,24 @@ class Selection(Result):
         WriteError
             If writing fails; nothing is left behind, as far as it can be removed.
         """
+        self._write(
+            path,
+            lambda folder, _: _write_tables(self.tables(), folder),
+            overwrite=overwrite,
+            format=format,
+            progress=progress,
+        )
+
+    def _write(
+        self,
+        path: str | Path,
+        write_tables: Callable[[Destination, Runner], None],
+        *,
+        overwrite: bool,
+        format: OutputFormat,  # noqa: A002
+        progress: Progress | None,
+    ) -> None:
+        """Write the folder; arguments as of ``write``."""
         OUTPUT_FORMAT.kind.checked("format", format)
         if format != "same":
             check_converted_names(self._documents.sources, format)
@@ -119,7 +137,7 @@ class Selection(Result):
         ):
             with runner.stage("write") as note:
                 self.write_documents(new, format, runner)
-                _write_tables(self.tables(), new)
+                write_tables(new, runner)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             self.summary["output_format"] = format

@@ -396,6 +396,10 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.ADD,
         *_DEDUP,
         table.OUTPUT_FORMAT,
+        table.WITH_TEXT.but(
+            help="Add the texts to removed.parquet, of each removed document and of the one that "
+            "stays for it."
+        ),
         _OVERWRITE_FOLDER,
         table.ENGINE,
         *_WITHIN_MEMORY,

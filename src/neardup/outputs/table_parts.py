@@ -29,6 +29,7 @@ def write_parquet_parts(
     destination: Destination,
     *,
     part_rows: int = PART_ROWS,
+    are_groups: bool = False,
 ) -> None:
     """Write rows, as they come, to a file, or to a folder of parts if they are many.
 
@@ -45,13 +46,16 @@ def write_parquet_parts(
         be in a folder that is not yet in its place.
     part_rows
         Rows of a part; the last one may have fewer.
+    are_groups
+        Batches are row groups as they are, of rows so long that fewer should be in memory.
 
     Raises
     ------
     WriteError
         If it cannot be written.
     """
-    for number, part in groupby(_row_groups(batches, schema, part_rows), itemgetter(0)):
+    cut = _given_groups if are_groups else _row_groups
+    for number, part in groupby(cut(batches, schema, part_rows), itemgetter(0)):
         if number == 1:
             with writing(destination):
                 destination.into_folder(part_name(0))
@@ -109,6 +113,22 @@ def _row_groups(
             n_missing -= len(rows)
     if waiting or number == n_in_part == 0:
         yield number, _join([schema.empty_table(), *waiting], schema)
+
+
+def _given_groups(
+    batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, part_rows: int
+) -> Iterator[tuple[int, pa.Table]]:
+    """Yield batches with the numbers of their parts; one that goes beyond a part is cut."""
+    n_rows = 0
+    for batch in batches:
+        rows = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        while len(rows):
+            number, n_in_part = divmod(n_rows, part_rows)
+            group = rows[: part_rows - n_in_part]
+            yield number, _join([group], schema)
+            rows, n_rows = rows[len(group) :], n_rows + len(group)
+    if not n_rows:
+        yield 0, _join([schema.empty_table()], schema)
 
 
 def _next_size(n_in_part: int, part_rows: int | None) -> int:

@@ -20,6 +20,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import InputStream, is_url, read_blocks, reading
+from neardup.jobs.dedup.written_texts import TEXT_COLUMNS
 from neardup.outputs.targets import Target, target_of
 from neardup.reading.rows_at import read_at
 from neardup.storage.scratch import recover
@@ -129,7 +130,7 @@ class DedupOutput:
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each removed document, as ``removed.parquet`` has it.
+        """One row for each removed document, as ``removed.parquet`` has it but for texts.
 
         Raises
         ------
@@ -291,9 +292,10 @@ class DedupOutput:
             raise self._incomplete(name)
         for source in resolve_paths([path], _PARQUET):
             assert isinstance(source, ParquetSource)
-            yield source.schema.empty_table()
+            names = [each for each in source.schema.names if each not in TEXT_COLUMNS]
+            yield source.schema.empty_table().select(names)
             for block in source.blocks():
-                yield block.to_table()
+                yield block.some_columns(names)
 
     def _check_rows(self, name: str, found: int, expected: int) -> None:
         if found != expected:

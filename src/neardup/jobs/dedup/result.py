@@ -15,6 +15,7 @@ from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.inputs import OF_INPUTS
 from neardup.jobs.selection import Selection, in_batches
 from neardup.matching.measures import Number
+from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.id_lookup import IdLookup
 from neardup.runtime.progress import Progress
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from neardup.files.destinations import Destination
     from neardup.jobs.explain.result import ExplainResult
     from neardup.text.tokenizers import TokenFunction
 
@@ -96,6 +98,70 @@ class DeduplicationResult(Selection):
             "removed.parquet": in_batches(self._removed_rows, self._removed_numbers()),
             "clusters.parquet": in_batches(clusters, self._document_numbers()),
         }
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
+        with_text: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write kept and removed rows, the tables and the summary to a folder.
+
+        A local folder appears when everything has been written, or not at all; one at a URL is
+        complete when ``_SUCCESS`` is in it.
+
+        Parameters
+        ----------
+        path
+            A folder, or the URL of one.
+        overwrite
+            Replace the folder if it exists.
+        format
+            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+        with_text
+            ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
+            stays, null if that is in an index. The files are read once more, and so much room is
+            needed for a while as these texts have.
+        progress
+            As for ``deduplicate``; the stage is ``write``, and its work is rows.
+
+        Raises
+        ------
+        InvalidParameterError
+            If texts are asked for where only ids are known.
+        OutputExistsError
+            If the folder exists and ``overwrite`` is not set, or if it holds an input.
+        WriteError
+            If writing fails; nothing is left behind, as far as it can be removed.
+        """
+        how: dict[str, Any] = {"overwrite": overwrite, "format": format, "progress": progress}
+        if not with_text:
+            super().write(path, **how)
+            return
+        if not self.summary["input_files"]:
+            message = "with_text needs the documents, of which only ids are known; give data"
+            raise InvalidParameterError(message, "with_text")
+        self._write(path, self._write_tables_with_text, **how)
+
+    def _write_tables_with_text(self, folder: Destination, runner: Runner) -> None:
+        from neardup.jobs.dedup.written_texts import write_with_texts
+        from neardup.outputs.table_parts import write_parquet_parts
+
+        gone = self._removed_numbers()
+        write_with_texts(
+            self._removed_rows,
+            gone,
+            self._assignment.keepers[gone],
+            (self._other, self._documents),
+            folder / "removed.parquet",
+            runner,
+            as_bytes=self.summary["reading"]["input_format"] == "bytes",
+        )
+        rows = self.tables()["clusters.parquet"]
+        write_parquet_parts(rows, rows.schema, folder / "clusters.parquet")
 
     @cached_property
     def removed(self) -> pa.Table:
