@@ -214,6 +214,8 @@ def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def _groups(data: DedupData) -> Iterator[ExampleGroup]:
     for kind, (title, lead) in _KINDS.items():
+        if kind == "least" and data.summary["clusters"] == "components":
+            lead = "Some are connected to the one that stays only by others between the two."
         if pairs := data.examples.get(kind):
             yield ExampleGroup(title, lead, [_example(pair, _REMOVED) for pair in pairs])
 

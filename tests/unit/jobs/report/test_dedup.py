@@ -198,6 +198,19 @@ def test_report_of_dedup__of_other_options(
     assert said in told(page_of(tmp_path / "out"))
 
 
+def test_report_of_dedup__of_components_says_what_is_not_similar(tmp_path: Path) -> None:
+    words = numbered(1).split()
+    chain = [" ".join([*words[n:], *(f"new{m}" for m in range(n))]) for n in range(0, 40, 8)]
+    path = write_input(tmp_path, "chain.jsonl", chain)
+    result = neardup.deduplicate([path], ngram=1, threshold="0.6", clusters="components")
+    result.write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert result.summary["removed_beyond_survivors"] == 2
+    assert "No, not all. 3 removed documents went for one that is less similar" in text
+    assert "Some are connected to the one that stays only by others between the two." in text
+    assert "Connected components removed 2 documents more" in text
+
+
 def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -> None:
     pairs = neardup.find_pairs(inputs, threshold="0.7")
     neardup.choose(pairs, inputs).write(tmp_path / "out")
