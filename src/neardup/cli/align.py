@@ -19,6 +19,9 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neardup.files.rows import Source
     from neardup.options.choices import AlignmentSummary, PresetName, TableFormat
     from neardup.outputs.targets import Target
 
@@ -91,6 +94,7 @@ def command(
     from neardup.jobs.passages.align_run import align_collections
     from neardup.jobs.passages.other import Other, choose_other, no_other
     from neardup.passages.handle import PassageHandle
+    from neardup.passages.source import PassageIndexSource
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
@@ -120,7 +124,7 @@ def command(
         seconds = runner.stopwatch()
         sources = resolve_paths(inputs, settings)
         templates = resolve_paths(ignore, settings) if ignore else ()
-        others = None
+        others: Sequence[Source] | None = None
         if against:
             settings.check_not_within("with against", "align INPUT alone", "against")
             other: Other = choose_other(
@@ -138,7 +142,9 @@ def command(
         else:
             settings.check_no_other("without against", "give against", "against")
             other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
-        if against and not isinstance(other, PassageHandle):
+        if isinstance(other, PassageHandle):
+            others = [PassageIndexSource(other.view(runner), other.folder)]
+        elif against:
             others = other.sources
         index = other.folder if isinstance(other, PassageHandle) else None
         read = [source.origin for source in (*sources, *templates)]
@@ -146,9 +152,7 @@ def command(
         report.check_apart([*read, *against])
         result = align_collections(sources, other, settings, runner, templates)
         target.write(result)
-        # Of an index the table has what there is.
-        known = (None, None) if index is not None else (sources, others)
-        lines_of_page = report.write(result, settings, runner, *known)
+        lines_of_page = report.write(result, settings, runner, sources, others)
     if as_json:
         say_json(result.summary)
     elif not quiet:

@@ -94,6 +94,7 @@ def command(
             named[0] if len(named) == 1 else named,
             lambda _: resolve_paths(against, options),
             options,
+            options.tokenizer,
         )
     inputs_of_all = [*sources, *(others or [])]
     origins = [*(source.origin for source in inputs_of_all), named_in]

@@ -53,8 +53,8 @@ def command(
     texts as text, whatever they hold; the same result gives the same page.
     """
     announce_compilation(quiet=quiet)
-    from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.report.options import ReportOptions
     from neardup.jobs.report.report import make_report
     from neardup.outputs.compare_page import check_page_file
@@ -67,8 +67,9 @@ def command(
     own = resolve_paths(inputs, chosen) if inputs else None
     other = None
     if against:
+        named = [Path(each) for each in against]
         resolve = partial(resolve_paths, against, chosen)
-        other = resolve_other([Path(each) for each in against], lambda _: resolve())
+        other = resolve_against(named[0] if len(named) == 1 else named, lambda _: resolve(), chosen)
     with Display(quiet=quiet) as display:
         report = make_report(result, own, other, labels, chosen, Runner(workers, display))
     report.write(output, overwrite=overwrite)

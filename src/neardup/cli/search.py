@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,6 +20,7 @@ from neardup.cli.wording import counted, list_passed_over, say_ids, took
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
+    from neardup.files.rows import Source
     from neardup.jobs.documents.result import DocumentSearchResult
     from neardup.jobs.passages.result import PassageResult
     from neardup.options.choices import TableFormat
@@ -86,14 +88,21 @@ def command(
     search = _search_documents if kind_of(folder) == "documents" else _search_passages
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        result, said = search(folder, tokenizer, queries, given, reading, target, runner)
+        result, said, read = search(folder, tokenizer, queries, given, reading, target, runner)
         target.write(result)
-        # Texts are those of the table: the index need not have any.
-        lines = report.write(result, None, runner)
+        lines = report.write(result, read.options, runner, read.queries, read.documents)
     if as_json:
         say_json(result.summary)
     elif not quiet:
         target.say("\n".join([said, *lines]))
+
+
+class _Read(NamedTuple):
+    """What a page reads for the texts, if it does: queries, and the documents of the index."""
+
+    options: Any = None
+    queries: Sequence[Source] | None = None
+    documents: Sequence[Source] | None = None
 
 
 def _search_passages(
@@ -104,10 +113,11 @@ def _search_passages(
     reading: dict[str, Any],
     target: TableOutput,
     runner: Runner,
-) -> tuple[PassageResult, str]:
+) -> tuple[PassageResult, str, _Read]:
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.search import SearchOptions, search_sources
     from neardup.passages.handle import PassageHandle
+    from neardup.passages.source import PassageIndexSource
 
     if given["limit"] is not None:
         raise no_effect("limit", "on passages", "search an index of documents")
@@ -130,7 +140,8 @@ def _search_passages(
     seconds = runner.stopwatch()
     result = search_sources(index, sources, options, runner)
     duration = took({"all": seconds(), "compile": runner.compile_seconds})
-    return result, _report(result.summary, index.scheme.min_tokens, target, duration)
+    said = _report(result.summary, index.scheme.min_tokens, target, duration)
+    return result, said, _Read(options, sources, [PassageIndexSource(index, folder)])
 
 
 def _search_documents(
@@ -141,7 +152,7 @@ def _search_documents(
     reading: dict[str, Any],
     target: TableOutput,
     runner: Runner,
-) -> tuple[DocumentSearchResult, str]:
+) -> tuple[DocumentSearchResult, str, _Read]:
     from neardup.documents.handle import DocumentHandle
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
@@ -156,7 +167,8 @@ def _search_documents(
     seconds = runner.stopwatch()
     result = search_documents(index, sources, options, runner)
     duration = took({"all": seconds(), "compile": runner.compile_seconds})
-    return result, _report_documents(result.summary, target, duration)
+    # The index need not have texts.
+    return result, _report_documents(result.summary, target, duration), _Read()
 
 
 def _report_documents(summary: dict[str, Any], output: TableOutput, duration: str) -> str:

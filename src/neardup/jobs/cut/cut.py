@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,5 +199,6 @@ def cut(
             return cut_as_named(sources, named_in, side, plan, runner, workspace)
         others = None
         if against is not None:
-            others = resolve_against(against, lambda named: resolve_inputs(named, options), options)
+            resolve = partial(resolve_inputs, options=options)
+            others = resolve_against(against, resolve, options, options.tokenizer)
         return cut_sources(sources, others, plan, runner, workspace)

@@ -1,13 +1,14 @@
-"""What a collection is cut against: documents, or those of an index of either kind."""
+"""Another collection whose texts are all read: documents, or those of an index of either kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import own_tokenizer, resolve_other
 from neardup.files.inputs import Inputs
-from neardup.jobs.cut.plan import CutOptions
+from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.handle import PassageHandle
 from neardup.passages.source import PassageIndexSource
@@ -15,8 +16,16 @@ from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
 from neardup.storage.named import index_named
 
+if TYPE_CHECKING:
+    from neardup.text.tokenizers import TokenFunction
 
-def resolve_against(against: Any, resolve: Callable[[Any], Inputs], options: CutOptions) -> Inputs:
+
+def resolve_against(
+    against: Any,
+    resolve: Callable[[Any], Inputs],
+    options: AgainstOptions,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> Inputs:
     """Return the sources of the other collection; of an index all texts are read.
 
     Raises
@@ -27,8 +36,8 @@ def resolve_against(against: Any, resolve: Callable[[Any], Inputs], options: Cut
     handle = against.handle if isinstance(against, PassageIndex) else None
     folder = index_named(against)
     if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":
-        handle = PassageHandle(folder, own_tokenizer(options.tokenizer))
+        handle = PassageHandle(folder, own_tokenizer(tokenizer))
     if handle is None:
-        return resolve_other(against, resolve, options.tokenizer)
+        return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
     return Inputs([PassageIndexSource(handle.view(Runner(1)), handle.folder)])

@@ -69,6 +69,10 @@ class CutResult(Selection):
         """Return the paths and URLs of both collections."""
         return [*super().origins(), *(source.origin for source in self._other.sources)]
 
+    def collections(self) -> tuple[Catalogue, Catalogue]:
+        """Return the documents of the input, and those that they were cut against."""
+        return self._documents, self._other
+
     def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
         rows = np.arange(len(self._spans), dtype=np.int64)

@@ -80,10 +80,8 @@ def report_of_cut(
         return _report(removed, summary, runner, inputs, against)
 
 
-def report_of_cut_result(
-    result: CutResult, runner: Runner, inputs: Collection, against: Collection | None = None
-) -> Report:
-    """Make the page of a cut that is in memory; the collections are those that it has read.
+def report_of_cut_result(result: CutResult, runner: Runner) -> Report:
+    """Make the page of a cut that is in memory, for which its inputs are read again.
 
     Raises
     ------
@@ -91,6 +89,11 @@ def report_of_cut_result(
         As ``report_of_cut``.
     """
     with runner.stage("report"):
+        own, other = result.collections()
+        inputs = Collection(own.sources, own.columns, bool(own.skipped))
+        against = None
+        if result.summary["against_documents"]:
+            against = Collection(other.sources, other.columns, bool(other.skipped))
         return _report(result.removed, result.summary, runner, inputs, against)
 
 

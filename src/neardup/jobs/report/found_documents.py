@@ -115,6 +115,7 @@ def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
     if missing is not None:
         message = (
             f"the table names documents that {where} does not have, such as "
-            f"{ids[missing].as_py()!r}; give the same inputs and --id-column as when it was made"
+            f"{ids[missing].as_py()!r}; give the same INPUT, --against and --id-column as when it "
+            "was made"
         )
         raise InvalidInputError(message)

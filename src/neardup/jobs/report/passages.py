@@ -90,8 +90,8 @@ def report_of_passages(
         passages, counts = gather_passages(
             table, runner, inputs, against, is_one=is_one, wanted=wanted
         )
-        has_texts = any(document.text is not None for document in passages.documents)
-        how = "" if has_texts or passages.texts_of_rows else _NO_TEXTS
+        has_texts = any(passages.has_texts(row) for row in range(len(passages.spans)))
+        how = "" if has_texts else _NO_TEXTS
         make = leakage.leakage_report if is_search else passage_report
         return make(passages, About(about, counts, how))
 
@@ -174,13 +174,13 @@ def gather_passages(
     documents = [
         Document(name, None, length) for name, length in zip(names, lengths.tolist(), strict=True)
     ]
-    passages = Passages(documents, spans, is_one)
+    passages = Passages(documents, spans, is_one, _texts_of(table))
     if inputs is None:
-        return replace(passages, texts_of_rows=_texts_of(table)), ()
+        return passages, ()
     chosen = wanted(passages)
     collections = [(inputs, ids[0], 0, "INPUT")]
-    if not is_one:
-        collections.append((inputs if against is None else against, ids[1], first, "--against"))
+    if not is_one and against is not None:
+        collections.append((against, ids[1], first, "--against"))
     counts = []
     for collection, side, start, where in collections:
         mine = [each - start for each in chosen if start <= each < start + len(side)]

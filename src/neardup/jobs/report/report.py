@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.documents.other import resolve_other
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
+from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
@@ -114,7 +114,7 @@ def report(
     own = None if inputs is None else resolve_inputs(inputs, options)
     other = None
     if against is not None:
-        other = resolve_other(against, partial(resolve_inputs, options=options))
+        other = resolve_against(against, partial(resolve_inputs, options=options), options)
     with Runner(workers, progress) as runner:
         return make_report(result, own, other, labels, options, runner)
 
@@ -141,11 +141,8 @@ def make_report(
         given.check_only("a deduplication in memory, which has its documents", "by")
         return report_of_result(result, runner, by=given.by)
     if isinstance(result, CutResult):
-        given.check_only("a cut", "inputs", "against")
-        if given.inputs is None:
-            message = "a cut in memory needs its inputs for a report; give them"
-            raise InvalidParameterError(message, "inputs")
-        return report_of_cut_result(result, runner, given.inputs, given.against)
+        given.check_only("a cut in memory, which has its documents")
+        return report_of_cut_result(result, runner)
     if isinstance(result, Result):
         return _report_of_table(result.table, result.summary, given, type(result).__name__, runner)
     folder_kind = kind_of_folder(str(result)) if isinstance(result, str | Path) else None

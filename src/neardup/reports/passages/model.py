@@ -131,11 +131,12 @@ class Passages:
 
     def texts_of(self, row: int) -> tuple[str, str]:
         """Return a passage as it is in both texts, which are known."""
-        if self.texts_of_rows:
-            return self.texts_of_rows[row]
         spans = self.spans
-        of_query = self.documents[int(spans.queries[row])].text or ""
-        of_doc = self.documents[int(spans.docs[row])].text or ""
+        of_query = self.documents[int(spans.queries[row])].text
+        of_doc = self.documents[int(spans.docs[row])].text
+        if of_query is None or of_doc is None:
+            # Those of a table may be shortened.
+            return self.texts_of_rows[row]
         return (
             of_query[int(spans.query_starts[row]) : int(spans.query_stops[row])],
             of_doc[int(spans.doc_starts[row]) : int(spans.doc_stops[row])],

@@ -49,7 +49,7 @@ def test_report_of_cut__with_the_texts_as_they_were(folder):
 
 def test_report_of_cut__in_memory_is_the_same(folder):
     result = neardup.cut(DATA, min_tokens=8, exact=True)
-    page = report_of_cut_result(result, Runner(1), collection(DATA)).html
+    page = report_of_cut_result(result, Runner(1)).html
     assert page == report_of_cut(folder, Runner(1), collection(DATA)).html
 
 
