@@ -226,7 +226,7 @@ def _kept_groups(found: KeptPairs | str) -> Iterator[ExampleGroup]:
     if found.missed:
         yield ExampleGroup(
             "Missed: both stay, and reach the threshold",
-            "One of each should have gone.",
+            "One of each should have gone; --method exact misses none, a higher --recall fewer.",
             [_example(pair, _KEPT) for pair in found.missed],
         )
     if found.below:

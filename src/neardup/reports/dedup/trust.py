@@ -128,9 +128,10 @@ def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answe
 def _of_audit(summary: Mapping[str, Any], audit: Audit | None) -> Iterator[str]:
     if audit:
         yield (
-            f"An audit of {counted(audit.n_documents, 'document')} saw {audit.n_found:,} of "
-            f"{counted(audit.n_pairs, 'similar pair')} found; with 95 % confidence between "
-            f"{percent(audit.low)} and {percent(audit.high)} of such pairs are."
+            f"An audit of {counted(audit.n_documents, 'document')} met "
+            f"{counted(audit.n_pairs, 'similar pair')}, of which {audit.n_found:,} had been found; "
+            f"of all such pairs {percent(audit.low)} to {percent(audit.high)} are, with 95 % "
+            "confidence."
         )
     elif "audit" in summary:
         yield "An audit met no similar pair, so it says nothing."

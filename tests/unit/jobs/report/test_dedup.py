@@ -188,7 +188,7 @@ def test_report_of_dedup__everything_may_go_for_another_collection(
         ({"measure": "weighted-jaccard", "idf": "unary"}, "idf unary"),
         ({"fingerprint": "rabin", "seed": 3}, "fingerprint rabin"),
         ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
-        ({"audit": 5}, "An audit of 5 documents saw"),
+        ({"audit": 5}, "An audit of 5 documents met"),
     ],
 )
 def test_report_of_dedup__of_other_options(
