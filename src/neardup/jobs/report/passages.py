@@ -70,7 +70,8 @@ def report_of_passages(
         Whether both sides are of ``inputs``; None: if there is no ``against``, or without
         ``inputs`` if some ids are on both sides.
     is_search
-        Whether items were looked for as wholes; None: the summary says, or the table looks so.
+        Whether items were looked for as wholes; None: the summary says, or the table looks so and
+        the other collection is given, or ``inputs`` have no other documents.
 
     Raises
     ------
@@ -80,20 +81,37 @@ def report_of_passages(
         If a file cannot be read.
     """
     about = summary or {}
-    if is_search is None:
-        is_search = "queries" in about or (not about and looks_like_search(table))
-    if is_search:
-        # Items are looked for in something else, also where both have the same ids.
-        is_one = False
+    if is_search is None and not about and against is not None:
+        is_search = looks_like_search(table)
+    elif is_search is None:
+        is_search = "queries" in about
     with runner.stage("report"):
-        wanted = leakage.wanted_texts if is_search else _most_shared
-        passages, counts = gather_passages(
-            table, runner, inputs, against, is_one=is_one, wanted=wanted
-        )
+        try:
+            passages, counts = _gather(table, runner, inputs, against, is_one, is_search=is_search)
+        except InvalidInputError:
+            # Items may be given without the corpus that they were looked for in.
+            if is_search or against is not None or about or not looks_like_search(table):
+                raise
+            is_search = True
+            passages, counts = _gather(table, runner, inputs, against, is_one, is_search=True)
         has_texts = any(passages.has_texts(row) for row in range(len(passages.spans)))
-        how = "" if has_texts else _NO_TEXTS
         make = leakage.leakage_report if is_search else passage_report
-        return make(passages, About(about, counts, how))
+        return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
+
+
+def _gather(
+    table: pa.Table,
+    runner: Runner,
+    inputs: Collection | None,
+    against: Collection | None,
+    is_one: bool | None,
+    *,
+    is_search: bool,
+) -> tuple[Passages, tuple[int, ...]]:
+    """Gather what a page shows; items are looked for in something else, whatever their ids are."""
+    wanted = leakage.wanted_texts if is_search else _most_shared
+    is_one = False if is_search else is_one
+    return gather_passages(table, runner, inputs, against, is_one=is_one, wanted=wanted)
 
 
 def looks_like_search(table: pa.Table) -> bool:

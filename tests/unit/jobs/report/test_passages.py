@@ -136,7 +136,13 @@ def test_report_of_passages__of_a_search(files, found):
     assert report.headline == "1 of 2 test items was found"
     assert "One says: " in report.html
     # Without the summary the table looks like that of a search.
-    assert report_of_passages(found.passages, Runner(1)).headline == "1 test item was found"
+    passages = found.passages
+    report = report_of_passages(passages, Runner(1), collection(ITEMS), collection(files))
+    assert report.headline == "1 of 2 test items was found"
+    report = report_of_passages(passages, Runner(1), collection(ITEMS))
+    assert report.headline == "1 of 2 test items was found"
+    # Alone it may be anything.
+    assert "shared passage" in report_of_passages(passages, Runner(1)).headline
 
 
 def test_report_of_passages__tables_that_are_none_of_a_search(files):
