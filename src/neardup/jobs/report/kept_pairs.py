@@ -102,6 +102,8 @@ def _why_not(summary: Mapping[str, Any]) -> str:
     scheme = summary["scheme"]
     if scheme is None or summary["threshold"] is None:
         return "the table of pairs does not say how similarities were measured"
+    if summary["reading"]["input_format"] == "bytes":
+        return "documents are bytes, which a page shows as text"
     if named_tokenizer(scheme["tokenizer"]) is None:
         return "the tokenizer is not one of neardup's own"
     if scheme.get("idf", "unary") != "unary":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.examples import KeptPairs
 from neardup.reports.dedup.recall import Audit, curve_of
 from neardup.reports.dedup.similarities import Similarities
@@ -120,6 +121,9 @@ def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answe
                 "have stayed."
             )
             short = "Yes, some did."
+        elif MEASURES[summary["measure"]].is_directed:
+            # One may lie in another one that comes later, and both stay by rule.
+            sentences.append(f"{looked} there is none that should have gone for an earlier one.")
         else:
             sentences.append(f"{looked} no two of them reach the threshold.")
     return Answer(question, short, sentences)

@@ -96,6 +96,29 @@ def test_report_of_dedup__admits_what_was_missed(inputs: list[Path], tmp_path: P
     assert "find less than the recall asked for" in text
 
 
+def test_report_of_dedup__a_short_document_may_come_first(tmp_path: Path) -> None:
+    # All of the first lies in the second, which is no reason for the first to go.
+    texts = [numbered(1), f"{numbered(1)} {numbered(900)}"]
+    path = write_input(tmp_path, "in.jsonl", texts)
+    neardup.deduplicate([path], measure="containment", threshold="0.7").write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert text.startswith("Deduplication: None of 2 documents removed")
+    assert "no two of them reach the threshold" not in text
+    assert "none that should have gone" in text
+
+
+def test_report_of_dedup__of_bytes_compares_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for n in range(3):
+        (folder / f"{n}.bin").write_bytes(bytes(range(256)) + bytes([n]))
+    result = neardup.deduplicate(folder, input_format="bytes", threshold="0.5")
+    result.write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert text.startswith("Deduplication: 2 of 3 documents removed")
+    assert "documents are bytes" in text
+
+
 def test_report_of_dedup__is_the_same_each_time(inputs: list[Path], tmp_path: Path) -> None:
     for name, workers in (("a", 1), ("b", 2)):
         neardup.deduplicate(inputs, threshold="0.7", workers=workers).write(tmp_path / name)
