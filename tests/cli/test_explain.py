@@ -48,6 +48,20 @@ def test_went__for_whom_and_what_differs(run, here, folder):
     assert "  0.7500  b: both went for a, which stands for either of them" in lines
 
 
+def test_terminal__texts_beside_each_other(run, here, folder, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = run("explain", folder, "c").out
+    line = next(line for line in text.splitlines() if "seven" in line)
+    assert "\x1b[31mnine\x1b[0m" in line
+    assert line.index("nine") < line.index("eight")
+    assert text.index("6 shingles in common") < text.index("nine") < text.index("most similar")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "{-nine-}" in run("explain", folder, "c").out
+
+
 def test_stayed__what_went_for_it(run, here, folder):
     outcome = run("explain", folder, "a", "--closest", 0)
     assert outcome.out.splitlines() == [
@@ -193,6 +207,13 @@ def test_changed_folder__refused(run, here, folder):
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
     outcome = run("explain", folder, "d")
     assert (outcome.code, outcome.out) == (1, "")
+    assert "it has been changed since: run `neardup dedup` again" in outcome.err
+
+
+def test_other_order__refused(run, here, folder):
+    path = here / "out/removed/in.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[::-1]))
+    outcome = run("explain", folder, "c")
     assert "it has been changed since: run `neardup dedup` again" in outcome.err
 
 

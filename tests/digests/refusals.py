@@ -82,6 +82,18 @@ PAIRS = [
     "pairs names.csv --text-column name --max-distance 2 --limit 3 -o p.csv",
 ]  # fmt: skip
 
+EXPLAIN = [
+    "explain out d003",
+    "explain docs.jsonl d003",
+    *(f"dedup docs.jsonl --id-column id -o out ; explain out {options}" for options in (
+        "nobody", "d0003", "d003 --with d003", "d003 --with nobody", "d003 --against others.jsonl",
+        "d003 --against-id-column id", "d003 --tokenizer tokenizer.json", "d003 --closest -1",
+        "d003 --html page.txt", "d003 --html out/summary.json",
+    )),
+    "dedup docs.jsonl -o out --tokenizer tokenizer.json ; explain out docs.jsonl:3",
+    "drop docs.jsonl --id-column id --named-in ids.txt -o out ; explain out d001",
+]  # fmt: skip
+
 PASSAGES = [
     f"{BUILD} ; {BUILD} ; index add idx pages.jsonl --id-column id ; index remove idx nobody"
     " ; index remove idx ; index add idx bad-0.jsonl ; index add idx twice.jsonl --id-column id"
@@ -186,4 +198,4 @@ OTHERS = [
     )),
 ]  # fmt: skip
 
-COMMANDS = [*HELP, *DEDUP, *PAIRS, *PASSAGES, *SKETCHES, *OTHERS]
+COMMANDS = [*HELP, *DEDUP, *PAIRS, *EXPLAIN, *PASSAGES, *SKETCHES, *OTHERS]

@@ -163,6 +163,13 @@ _COMPARE = [
     "neardup.compare('a', 'b')['nothing']",
 ]  # fmt: skip
 
+_EXPLAIN = [
+    "r = neardup.deduplicate(rows, id_column='id', threshold='0.5')\n"
+    "[(repr(e), str(e), e.to_dict(), e.html()) for e in (r.explain('d003'), r.explain('d201', other='d200'))]",
+    "neardup.deduplicate(rows).explain('nobody')",
+    "neardup.deduplicate(['a', 'b']).explain(0, other=0)",
+]  # fmt: skip
+
 _REST = [
     "b = neardup.choose_banding('0.8')\n[repr(b), b]",
     "neardup.choose_banding('0.01')",
@@ -211,4 +218,13 @@ _DOCUMENTS = [
     "parts(neardup.choose(p, rows, id_column='id', threshold=0.7))",
 ]
 
-SNIPPETS = [*_DOCUMENTS, *_DEDUPLICATE, *_PAIRS, *_PASSAGES, *_SKETCHES, *_COMPARE, *_REST]
+SNIPPETS = [
+    *_DOCUMENTS,
+    *_DEDUPLICATE,
+    *_PAIRS,
+    *_PASSAGES,
+    *_SKETCHES,
+    *_COMPARE,
+    *_EXPLAIN,
+    *_REST,
+]

@@ -12,6 +12,7 @@ from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 
 if TYPE_CHECKING:
+    from neardup.jobs.explain.result import ExplainResult
     from neardup.outputs.targets import Target
 
 _EPILOG = """\b
@@ -85,7 +86,27 @@ def command(
     if as_json:
         say_json(found.to_dict())
     elif not quiet:
-        lines = [found.to_text()]
+        _print(found)
         if html is not None:
-            lines.append(f"\nwritten to {html}")
-        say("\n".join(lines))
+            say(f"\nwritten to {html}")
+
+
+def _print(found: ExplainResult) -> None:
+    """Print what was found, on a terminal with texts beside each other."""
+    from neardup.cli.side_by_side import console_of_output, print_texts
+    from neardup.jobs.explain.sentences import shown
+    from neardup.jobs.explain.wording import (
+        lines_after_texts,
+        lines_before_texts,
+        shown_relation,
+    )
+
+    console, relation = console_of_output(), shown_relation(found)
+    if relation is None or not console.is_terminal:
+        say(found.to_text())
+        return
+    say("\n".join([*lines_before_texts(found), ""]))
+    names = shown(found.document.id), shown(relation.other.id)
+    print_texts(console, names, (found.text, relation.text), "the text is not there")
+    for line in lines_after_texts(found):
+        say(line)

@@ -23,6 +23,22 @@ from neardup.reports.differences import Run, side_by_side
 
 def lines(explained: Explanation) -> Iterator[str]:
     """Write an explanation down, what matters most first."""
+    yield from lines_before_texts(explained)
+    relation = shown_relation(explained)
+    if relation is not None:
+        yield ""
+        yield from _difference_lines(explained, relation)
+    yield from lines_after_texts(explained)
+
+
+def shown_relation(explained: Explanation) -> Relation | None:
+    """Return what is between the document and the one whose text is shown beside it."""
+    relation = explained.asked or explained.decisive
+    return None if relation is None or relation.text is None else relation
+
+
+def lines_before_texts(explained: Explanation) -> Iterator[str]:
+    """Say why, and how similar the two are whose texts are shown."""
     yield headline(explained)
     yield from _facts(explained)
     relation = explained.asked or explained.decisive
@@ -33,9 +49,10 @@ def lines(explained: Explanation) -> Iterator[str]:
     elif relation is not None and relation.evidence is not None:
         yield ""
         yield from _evidence_lines(explained, relation.evidence)
-    if relation is not None and relation.text is not None:
-        yield ""
-        yield from difference_lines(explained, relation)
+
+
+def lines_after_texts(explained: Explanation) -> Iterator[str]:
+    """List the documents that have to do with it."""
     yield from _chain_lines(explained)
     yield from _gone_lines(explained)
     if explained.closest is not None:
@@ -80,7 +97,7 @@ def _evidence_lines(explained: Explanation, evidence: Evidence) -> Iterator[str]
         yield f"  {sentence}"
 
 
-def difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
+def _difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
     """Write two texts down with marks: {-of the document only-} and {+of the other one only+}."""
     assert relation.text is not None
     found = side_by_side(explained.text, relation.text)
