@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+
+from neardup.files.destinations import LocalDestination
+from neardup.outputs.table_parts import write_parquet_parts
 
 TEXTS = {
     "a": "the cat sat on the mat and looked at the moon",
@@ -138,6 +143,18 @@ def test_show__pairs(run, files, name):
         "a a",
         "  (its text is in the documents of the table; name these as INPUT)",
     ]
+
+
+def test_show__table_in_parts(run, files, monkeypatch):
+    """A long table is a folder, which is no output of dedup."""
+    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 4)
+    run("pairs", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "-o", "pairs.parquet")
+    whole = pq.read_table("pairs.parquet")
+    assert len(whole) == 6
+    Path("parts").mkdir()
+    write_parquet_parts(whole.to_batches(), whole.schema, LocalDestination(Path("parts/p")))
+    assert Path("parts/p").is_dir()
+    assert "1 of 6 pairs" in run("show", "parts/p", "in.jsonl", "-n", 1).out
 
 
 def test_show__options_of_reading(run, write_file):

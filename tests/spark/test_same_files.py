@@ -17,6 +17,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "longest": {"keep": "longest", "threshold": 0.7},
     "by number": {"keep": "max:score"},
     "by origin": {"keep": "priority:origin=book,mail"},
+    "counted by origin": {"by": "origin"},
     "components": {"clusters": "components", "threshold": 0.6},
     "containment": {"measure": "containment", "keep": "longest"},
     "numbered": {"occurrences": "numbered", "ngram": 2},
@@ -104,6 +105,14 @@ def test_converted(session, collection, tmp_path):
     data = str(collection / "own")
     neardup.deduplicate(data).write(tmp_path / "threads", format="parquet")
     neardup.spark.deduplicate(session, data).write(tmp_path / "spark", format="parquet")
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+
+
+def test_with_text(session, collection, tmp_path):
+    data, against = str(collection / "own"), str(collection / "other")
+    neardup.deduplicate(data, against=against).write(tmp_path / "threads", with_text=True)
+    found = neardup.spark.deduplicate(session, data, against=against)
+    found.write(tmp_path / "spark", with_text=True)
     assert_same(tmp_path / "spark", tmp_path / "threads")
 
 

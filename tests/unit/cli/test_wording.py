@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.cli.dedup import _audit
-from neardup.cli.wording import counted, describe_bands, plural, warn_of_recall
+from neardup.cli.wording import counted, describe_bands, plural, printable, warn_of_recall
 
 
 def test_counted():
@@ -53,3 +53,18 @@ def test_audit__grammar(found, words):
     }
     text = _audit(audit)
     assert text.startswith(f"audit of 1 distinct text: {words} a band; in the mean of 1 text the ")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text, with an umläut and 漢字", None),
+        ("no-break\u00a0space and \u3000 wide", None),
+        ("\x1b[31m red \x07", "\\x1b[31m red \\x07"),
+        ("\u202edrawkcab", "\\u202edrawkcab"),
+        ("two\nlines\r", "two\\nlines\\r"),
+        ("\ud800 alone", "\\ud800 alone"),
+    ],
+)
+def test_printable(text, shown):
+    assert printable(text) == (text if shown is None else shown)
