@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache, partial
@@ -20,6 +21,8 @@ MOST_OF_NAME = 120
 
 # What would end a block of data, or a line of a script, written so that it does not.
 _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+# 1,234, 0.85, 12 to 15, above 99.9 %, 3.4 MB.
+_FIGURE = re.compile(r"(above |below )?[\d.,]+( to [\d.,]+)?(\s?%|\s[kMG]?B)?")
 
 
 def render_page(
@@ -93,8 +96,14 @@ def _environment() -> Environment:
     environment.filters["similarity"] = "{:.4f}".format
     # A line must not end before the sign.
     environment.filters["percent"] = lambda share: percent(share).replace(" %", "\u00a0%")
+    environment.tests["figure"] = is_figure
     environment.filters["shortened"] = partial(shortened, most=MOST_OF_NAME)
     return environment
+
+
+def is_figure(cell: object) -> bool:
+    """Return whether a cell of a table is a number, or written as one; ids may begin as one."""
+    return isinstance(cell, int | float) or bool(_FIGURE.fullmatch(str(cell)))
 
 
 def percent(share: float) -> str:

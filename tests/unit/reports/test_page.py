@@ -12,7 +12,7 @@ import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
 from neardup.reports import page as pages
-from neardup.reports.page import data_block, percent, render_page
+from neardup.reports.page import data_block, is_figure, percent, render_page
 from neardup.reports.report import Report
 
 TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
@@ -123,3 +123,24 @@ def test_report__in_a_notebook_is_a_frame_of_its_own(tmp_path):
     assert repr(report) == "Report(all & nothing)"
     report.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == report.html
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (3, True),
+        (0.5, True),
+        ("1,234", True),
+        ("0.8 to 0.85", True),
+        ("99.9 %", True),
+        ("99.9\u00a0%", True),
+        ("above 99.9 %", True),
+        ("3.4 MB", True),
+        ("3com-microcode.RULE", False),
+        ("2024-01-02", False),
+        ("a", False),
+        ("", False),
+    ],
+)
+def test_figure__is_a_number_and_no_id_that_begins_as_one(cell, expected):
+    assert is_figure(cell) is expected
