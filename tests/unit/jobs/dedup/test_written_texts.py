@@ -89,7 +89,7 @@ def test_write__in_parts_and_at_a_url(tmp_path, monkeypatch, files):
     result.write(f"local://{tmp_path}/remote", with_text=True)
     check(tmp_path / "remote", result, files)
     monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 150)
-    monkeypatch.setattr(written_texts, "_GROUP_BYTES", 2000)
+    monkeypatch.setattr(written_texts, "_GROUP_BYTES", 1700)
     result.write(tmp_path / "out", with_text=True)
     check(tmp_path / "out", result, files)
     parts = sorted((tmp_path / "out/removed.parquet").iterdir())
