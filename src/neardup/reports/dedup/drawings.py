@@ -118,16 +118,13 @@ def draw_exchange(exchange: Exchange) -> Chart:
         left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
     return matrix(
         _name("exchange-chart", exchange.what),
-        f"Whose documents went for whose, by {exchange.what}",
-        (
-            f"Removed documents by their own {exchange.what}, and by that of the one that stays."
-            f"{left_out}"
-        ),
+        f"Removed documents by their {exchange.what}, and by that of the one that stays",
+        f"How many of each {exchange.what} went for one of which.{left_out}",
         exchange.removed_from,
         exchange.kept_in,
         exchange.counts,
-        row_title="removed from",
-        column_title="stays in",
+        row_title="removed",
+        column_title="stays",
     )
 
 

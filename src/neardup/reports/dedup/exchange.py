@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 from neardup.reports.dedup.flows import NAMELESS, OTHERS
+
+# Columns of the other collection.
+_OF_OTHER = 4
 
 
 @dataclass(frozen=True)
@@ -25,24 +29,32 @@ class Exchange:
 
     @property
     def is_picture(self) -> bool:
-        """Whether there is more than one cell to be seen."""
-        return len(self.removed_from) * len(self.kept_in) > 1
+        """Whether more than one pair of names is to be seen."""
+        return len(self._filled) > 1
 
     @property
     def is_within(self) -> bool:
         """Whether all went for one of the same name."""
-        return len(self.removed_from) == 1 and self.removed_from == self.kept_in
+        return len(self._filled) == 1 and self._filled[0][0] == self._filled[0][1]
 
     @property
     def sentence(self) -> str:
-        """What there is to say where there is but one cell; else nothing."""
-        if self.is_picture or not self.counts:
+        """What there is to say where there is but one pair of names; else nothing."""
+        if len(self._filled) != 1:
             return ""
         if self.is_within:
             return f"All removed documents went for one of the same {self.what}."
-        return (
-            f"All documents removed from {self.removed_from[0]} went for one of {self.kept_in[0]}."
-        )
+        return "All documents removed from {} went for one of {}.".format(*self._filled[0])
+
+    @property
+    def _filled(self) -> list[tuple[str, str]]:
+        """Pairs of names that are not empty."""
+        return [
+            (name, kept)
+            for name, row in zip(self.removed_from, self.counts, strict=True)
+            for kept, count in zip(self.kept_in, row, strict=True)
+            if count
+        ]
 
 
 def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
@@ -57,32 +69,31 @@ def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int =
     counts
         As a summary has them by file, or by the values of a column.
     most
-        Rows and columns at most.
+        Rows at most, and as many columns for the same names.
     """
-    pairs = [(_own(each, label), _keepers(each, label)) for each in counts["pairs"]]
     sizes = [each["documents_removed"] for each in counts["pairs"]]
-    rows = _largest([name for name, _ in pairs], sizes, most)
-    columns = _largest([name for _, name in pairs], sizes, most)
-    cells = [[0] * len(columns) for _ in rows]
-    for (row, column), size in zip(pairs, sizes, strict=True):
-        i, j = (
-            names.index(name if name in names else OTHERS)
-            for names, name in ((rows, row), (columns, column))
-        )
-        cells[i][j] += size
+    own = [str(each[label] or NAMELESS) for each in counts["pairs"]]
+    keepers = [str(each[f"kept_{label}"] or NAMELESS) for each in counts["pairs"]]
+    are_own = [each["kept_in"] == "input" for each in counts["pairs"]]
+    of_other = [not is_own for is_own in are_own]
+    # Of the same names in the same order the diagonal is what stayed among itself.
+    names = _largest([*own, *compress(keepers, are_own)], [*sizes, *compress(sizes, are_own)], most)
+    others = _largest(list(compress(keepers, of_other)), list(compress(sizes, of_other)), _OF_OTHER)
+    cells = [[0] * (len(names) + len(others)) for _ in names]
+    for row, column, is_own, size in zip(own, keepers, are_own, sizes, strict=True):
+        j = _place(names, column) if is_own else len(names) + _place(others, column)
+        cells[_place(names, row)][j] += size
+    columns = [*names, *(map(_in_other, others))]
     rest = counts["other_pairs"]
-    return Exchange(what, rows, columns, cells, rest["documents_removed"] if rest else 0)
+    return Exchange(what, names, columns, cells, rest["documents_removed"] if rest else 0)
 
 
-def _own(pair: Mapping[str, Any], label: str) -> str:
-    return str(pair[label] or NAMELESS)
+def _place(names: Sequence[str], name: str) -> int:
+    return names.index(name if name in names else OTHERS)
 
 
-def _keepers(pair: Mapping[str, Any], label: str) -> str:
-    name = pair[f"kept_{label}"]
-    if pair["kept_in"] == "input":
-        return str(name or NAMELESS)
-    return f"{name} (other collection)" if name else "the other collection"
+def _in_other(name: str) -> str:
+    return "the other collection" if name == NAMELESS else f"{name} (other collection)"
 
 
 def _largest(names: Sequence[str], sizes: Sequence[int], most: int) -> list[str]:

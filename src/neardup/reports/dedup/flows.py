@@ -8,7 +8,7 @@ from typing import Any
 
 # What a row is called that stands for all beyond the largest, and documents without a name.
 OTHERS = "all others"
-NAMELESS = "none"
+NAMELESS = "(no value)"
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,9 @@ def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40
         return Flow(name, n_in, n_removed, found.get("exact_copies"))
 
     rows = [flow(str(each[label] or NAMELESS), each) for each in counts["counts"]]
+    if label != "file":
+        # Files are in the order of the input, which readers know; values have none.
+        rows.sort(key=lambda row: (-row.n_removed, -row.n_in))
     flows = Flows(what, rows)
     if others := counts["others"]:
         # One more name than rows, so that the sums become a part of the last row.

@@ -18,7 +18,7 @@ from neardup.reports.dedup.flows import Flows
 from neardup.reports.dedup.lookup import MOST_BYTES, list_removed
 from neardup.reports.dedup.recall import curve_of
 from neardup.reports.dedup.similarities import count_similarities
-from neardup.reports.dedup.trust import answer
+from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
     counted,
     say_copies,
@@ -32,7 +32,7 @@ from neardup.reports.page import MOST_OF_NAME, data_block, render_page
 
 _CONTENTS = [
     ("trust", "Can this be trusted?"),
-    ("flows", "What came in and went"),
+    ("flows", "What was removed"),
     ("similarities", "How similar"),
     ("examples", "Examples"),
     ("clusters", "Groups of documents that are alike"),
@@ -119,6 +119,7 @@ class Example:
     place_a: str
     place_b: str
     differences: SideBySide
+    both_stay: bool
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,11 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         curve_chart=drawings.draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
         kept_groups=list(_kept_groups(data.kept_pairs)),
+        kept_sentence=(
+            data.kept_pairs
+            if isinstance(data.kept_pairs, str)
+            else say_kept_pairs(data.kept_pairs, summary)
+        ),
         lookup=lookup,
         method=summary["method"],
         lookup_data=data_block("removed-documents", lookup.columns),
@@ -195,8 +201,6 @@ def _lead(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     yield f"{say_why(summary)} {say_weights(summary['scheme'])}".strip()
     yield say_kept(summary)
-    if summary["exact_copies"]:
-        yield say_copies(summary["scheme"])
 
 
 def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -217,6 +221,8 @@ def _groups(data: DedupData) -> Iterator[ExampleGroup]:
         if kind == "least" and data.summary["clusters"] == "components":
             lead = "Some are connected to the one that stays only by others between the two."
         if pairs := data.examples.get(kind):
+            if kind == "copies":
+                lead = say_copies(data.summary["scheme"])
             yield ExampleGroup(title, lead, [_example(pair, _REMOVED) for pair in pairs])
 
 
@@ -226,7 +232,8 @@ def _kept_groups(found: KeptPairs | str) -> Iterator[ExampleGroup]:
     if found.missed:
         yield ExampleGroup(
             "Missed: both stay, and reach the threshold",
-            "One of each should have gone; --method exact misses none, a higher --recall fewer.",
+            "The later one of each pair would have been removed, had the two been compared. "
+            "--method exact misses none, a higher --recall fewer.",
             [_example(pair, _KEPT) for pair in found.missed],
         )
     if found.below:
@@ -262,6 +269,7 @@ def _example(pair: Pair, sides: _Sides) -> Example:
         place_of(first),
         place_of(second),
         differences,
+        sides is _KEPT,
     )
 
 

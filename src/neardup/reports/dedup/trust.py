@@ -10,7 +10,7 @@ from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.examples import KeptPairs
 from neardup.reports.dedup.recall import Audit, curve_of
 from neardup.reports.dedup.similarities import Similarities
-from neardup.reports.dedup.wording import counted
+from neardup.reports.dedup.wording import counted, name_shingles
 from neardup.reports.page import percent
 
 
@@ -55,7 +55,7 @@ def answer(
                 "similar documents that went, and end with pairs that just stayed."
             ],
         )
-    yield _of_rows(is_written)
+    yield _of_rows(summary, is_written)
     if notes := list(_notes(summary)):
         yield Answer("What else happened?", "", notes)
 
@@ -93,49 +93,55 @@ def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answ
 def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answer:
     question = "Did documents stay that are alike?"
     sentences: list[str] = []
-    short = "None that was compared."
     if summary["method"] == "exact":
         short = "No."
-        sentences.append("All pairs at the threshold were found: the method was exact.")
     elif summary["method"] == "pairs":
         short = "None of the pairs in the table."
     else:
-        curve = curve_of(summary)
         short = "A few may have."
-        if curve:
-            sentences.append(
-                "To be fast, only documents that agree in a part of their sketches were compared: "
-                f"two just at the threshold with a probability of {percent(curve.promised)}, more "
-                "similar ones more surely."
-            )
-            sentences += _of_audit(summary, curve.audit)
     if isinstance(kept_pairs, KeptPairs) and kept_pairs.n_documents > 1:
-        looked = (
-            f"For this page the first {counted(kept_pairs.n_documents, 'document')} that stay were "
-            "compared with each other, exactly:"
-        )
+        sentences.append(say_kept_pairs(kept_pairs, summary))
         if kept_pairs.n_missed:
-            least = "at least " if kept_pairs.is_cut else ""
-            sentences.append(
-                f"{looked} {least}{counted(kept_pairs.n_missed, 'pair')} of them should not both "
-                "have stayed."
-            )
             short = "Yes, some did."
-        elif MEASURES[summary["measure"]].is_directed:
-            # One may lie in another one that comes later, and both stay by rule.
-            sentences.append(f"{looked} there is none that should have gone for an earlier one.")
-        else:
-            sentences.append(f"{looked} no two of them reach the threshold.")
+        elif kept_pairs.n_documents == summary["documents_kept"]:
+            short = "No."
+    if summary["method"] == "exact":
+        sentences.append("All pairs at the threshold were found: the method was exact.")
+    elif curve := curve_of(summary):
+        sentences.append(
+            "A fast filter over sketches, short fingerprints of the texts, proposes pairs, and "
+            "each proposed pair is checked on its full texts. The filter overlooks few: it "
+            "proposes two documents just at the threshold with a probability of "
+            f"{percent(curve.promised)}, more similar ones more surely."
+        )
+        sentences += _of_audit(summary, curve.audit)
     return Answer(question, short, sentences)
+
+
+def say_kept_pairs(found: KeptPairs, summary: Mapping[str, Any]) -> str:
+    """Return what comparing documents that stay has shown, as a sentence."""
+    documents = counted(found.n_documents, "document")
+    which = f"the first {documents}"
+    if found.n_documents == summary["documents_kept"]:
+        which = f"all {documents}"
+    looked = f"For this page {which} that stay were compared with each other, exactly:"
+    if found.n_missed:
+        least = "at least " if found.is_cut else ""
+        reach = "reaches" if found.n_missed == 1 else "reach"
+        return f"{looked} {least}{counted(found.n_missed, 'pair')} {reach} the threshold."
+    if MEASURES[summary["measure"]].is_directed:
+        # One may lie in another one that comes later, and both stay by rule.
+        return f"{looked} there is none that should have gone for an earlier one."
+    return f"{looked} no two of them reach the threshold."
 
 
 def _of_audit(summary: Mapping[str, Any], audit: Audit | None) -> Iterator[str]:
     if audit:
         yield (
             f"An audit of {counted(audit.n_documents, 'document')} met "
-            f"{counted(audit.n_pairs, 'similar pair')}, of which {audit.n_found:,} had been found; "
-            f"of all such pairs {percent(audit.low)} to {percent(audit.high)} are, with 95 % "
-            "confidence."
+            f"{counted(audit.n_pairs, 'similar pair')}, of which {audit.n_found:,} had been found. "
+            f"Where each document counts once, that is {percent(audit.recall)}; for all documents "
+            f"it is {percent(audit.low)} to {percent(audit.high)}, with 95 % confidence."
         )
     elif "audit" in summary:
         yield "An audit met no similar pair, so it says nothing."
@@ -143,23 +149,28 @@ def _of_audit(summary: Mapping[str, Any], audit: Audit | None) -> Iterator[str]:
         yield "No audit was asked for; --audit 1000 would measure it."
 
 
-def _of_rows(is_written: bool) -> Answer:
-    question = "Is anything lost?"
+def _of_rows(summary: Mapping[str, Any], is_written: bool) -> Answer:
+    question = "Can it be undone?"
+    rows = counted(summary["documents_in"], "document")
     if is_written:
-        text = "All rows of the input are in kept/ or removed/, as they came in."
+        text = (
+            f"All {rows} are unchanged in kept/ and removed/ of the output folder; the input was "
+            "not touched."
+        )
     else:
-        text = "The input is as it was; rows are written only where the result is."
-    return Answer(question, "No.", [text])
+        text = "The input was not touched; rows are written only where the result is."
+    return Answer(question, "Yes.", [text])
 
 
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if n := summary.get("empty_documents"):
         yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
     if n := summary.get("short_documents"):
-        ngram = summary["scheme"]["ngram"]
+        tokens = name_shingles({**summary["scheme"], "ngram": 1})
+        have, they = ("has", "it is") if n == 1 else ("have", "they are")
         yield (
-            f"{counted(n, 'document')} of fewer than {ngram} tokens: such a document is compared "
-            "as a whole, and goes only for one that has the same tokens."
+            f"{counted(n, 'document')} {have} fewer than {summary['scheme']['ngram']} {tokens}; "
+            f"{they} removed only for one that has the same {tokens}."
         )
     if n := summary.get("skipped_rows"):
         yield f"{counted(n, 'bad row')} could not be read; summary.json names them."

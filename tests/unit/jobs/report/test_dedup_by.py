@@ -67,7 +67,7 @@ def test_report_of_dedup__counts_by_a_column(inputs: list[Path], tmp_path: Path)
     assert "<h3>By source</h3>" not in plain
     for each in (page, same):
         assert "<h3>By source</h3>" in each
-        assert "Whose documents went for whose, by source" in each
+        assert "Removed documents by their source, and by that of the one that stays" in each
 
 
 def test_report_of_dedup__has_the_column_of_the_run(inputs: list[Path]) -> None:

@@ -20,8 +20,8 @@ def test_exchange_of__has_a_row_for_each_name() -> None:
         "value",
         counts(("b", "a", "input", 2), ("a", "a", "input", 1), ("b", "c", "input", 4)),
     )
-    assert (found.removed_from, found.kept_in) == (["a", "b"], ["a", "c"])
-    assert found.counts == [[1, 0], [2, 4]]
+    assert found.removed_from == found.kept_in == ["a", "b", "c"]
+    assert found.counts == [[1, 0, 0], [2, 0, 4], [0, 0, 0]]
     assert found.is_picture
     assert found.n_left_out == 0
     assert found.sentence == ""
@@ -35,8 +35,8 @@ def test_exchange_of__tells_collections_and_names_apart() -> None:
             ("a", "a", "input", 1), ("a", "a", "against", 2), ("a", None, "against", 3), others=9
         ),
     )
-    assert found.kept_in == ["a", "a (other collection)", "the other collection"]
-    assert found.counts == [[1, 2, 3]]
+    assert found.kept_in == ["a", "the other collection", "a (other collection)"]
+    assert found.counts == [[1, 3, 2]]
     assert found.n_left_out == 9
 
 
@@ -50,8 +50,8 @@ def test_exchange_of__what_has_no_name() -> None:
 def test_exchange_of__puts_the_smaller_ones_together() -> None:
     pairs = [(f"f{n}", "x", "input", n + 1) for n in range(10)]
     found = exchange_of("source", "value", counts(*pairs), most=4)
-    assert found.removed_from == ["f7", "f8", "f9", OTHERS]
-    assert found.counts == [[8], [9], [10], [28]]
+    assert found.removed_from == found.kept_in == ["f8", "f9", "x", OTHERS]
+    assert found.counts == [[0, 0, 9, 0], [0, 0, 10, 0], [0, 0, 0, 0], [0, 0, 36, 0]]
 
 
 def test_exchange_of__nothing() -> None:
