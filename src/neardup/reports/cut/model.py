@@ -12,6 +12,9 @@ import numpy as np
 from neardup.passages.places import group_overlapping
 from neardup.tables import Floats, Int64s
 
+MOST_GROUPS = 200
+"""Repeated passages that a page lists."""
+
 
 @dataclass(frozen=True)
 class CutDocument:
@@ -61,16 +64,26 @@ class CutTable:
         return cls([], none, none, none, none, none, none, np.empty(0, np.float64), summary)
 
     @cached_property
+    def _numbers(self) -> Int64s:
+        """What went for the same thing has the same number."""
+        return group_overlapping(self.kept, self.kept_starts, self.kept_stops)
+
+    @property
+    def n_groups(self) -> int:
+        """How many different passages were repeated."""
+        return int(self._numbers.max(initial=-1)) + 1
+
+    @cached_property
     def groups(self) -> list[Group]:
-        """What was repeated, the most copies first, then the most characters."""
+        """What was repeated most, by copies, then by characters."""
         if not len(self):
             return []
-        numbers = group_overlapping(self.kept, self.kept_starts, self.kept_stops)
+        numbers = self._numbers
         counts = np.bincount(numbers)
         sizes = np.bincount(numbers, self.stops - self.starts).astype(np.int64)
         first_rows = np.full(len(counts), len(self), np.int64)
         np.minimum.at(first_rows, numbers, np.arange(len(self)))
-        ranked = np.lexsort((first_rows, -sizes, -counts))
+        ranked = np.lexsort((first_rows, -sizes, -counts))[:MOST_GROUPS]
         order = np.argsort(numbers, kind="stable")
         ends = np.cumsum(counts)
         listed = self.summary.get("most_repeated", [])

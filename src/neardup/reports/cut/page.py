@@ -18,11 +18,11 @@ from neardup.reports.passages.options import About, how_it_was_made
 from neardup.reports.passages.shapes import length_chart, similarity_chart
 from neardup.reports.report import Report
 
-MOST_GROUPS = 20
+MOST_SHOWN = 20
 """Repeated passages that are shown with where they stood."""
 
-# Rows of tables, places of a passage, files in drawings, characters of a passage and around one.
-_MOST_LISTED, _MOST_PLACES, _MOST_FILES = 200, 30, 16
+# Places of a passage, files in drawings, characters of a passage and around one.
+_MOST_PLACES, _MOST_FILES = 30, 16
 _EXCERPT, _MOST_CHARACTERS, _AROUND = 100, 4000, 200
 
 _OPTIONS = {
@@ -65,7 +65,7 @@ class Repeated:
 
 def wanted_rows(table: CutTable) -> list[int]:
     """Return the rows whose texts the page shows, by how much they are wanted."""
-    rows = [int(group.rows[0]) for group in table.groups[:MOST_GROUPS]]
+    rows = [int(group.rows[0]) for group in table.groups[:MOST_SHOWN]]
     return list(dict.fromkeys([*rows, *_least_alike(table)]))
 
 
@@ -106,10 +106,10 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         styles=["passages.css"],
         kind="repeated text cut out",
         sentences=_sentences(table),
-        facts=_facts(summary, len(table), len(groups)),
-        listed=[_listed(table, group) for group in groups[:_MOST_LISTED]],
-        n_groups=len(groups),
-        repeated=[_repeated(table, group) for group in groups[:MOST_GROUPS]],
+        facts=_facts(summary, len(table), table.n_groups),
+        listed=[_listed(table, group) for group in groups],
+        n_groups=table.n_groups,
+        repeated=[_repeated(table, group) for group in groups[:MOST_SHOWN]],
         files=[chart for chart in (files, _groups_by_file(table)) if chart is not None],
         examples=examples,
         how_to_give_texts="" if examples or not len(table) else how_to_give_texts,
@@ -255,7 +255,7 @@ def _by_file(table: CutTable) -> Chart | None:
 
 def _groups_by_file(table: CutTable) -> Chart | None:
     """Draw which files had what was repeated most."""
-    groups = table.groups[:MOST_GROUPS]
+    groups = table.groups[:MOST_SHOWN]
     counts: dict[str, int] = {}
     cells: list[dict[str, int]] = []
     for group in groups:

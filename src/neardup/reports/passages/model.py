@@ -101,11 +101,19 @@ class Passages:
         """The pairs by what they share, those with most first."""
         return np.argsort(-np.maximum(*self.shared), kind="stable")
 
+    @cached_property
+    def _rows_of_pairs(self) -> tuple[Int64s, Int64s]:
+        """The rows of all passages, pair by pair, and where those of each pair begin and end."""
+        queries, _, pairs = self.pair_numbers
+        counts = np.bincount(pairs, minlength=len(queries))
+        return np.argsort(pairs, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+
     def pair(self, number: int) -> DocumentPair:
         """Describe a pair."""
         spans = self.spans
-        queries, docs, pairs = self.pair_numbers
-        rows = np.flatnonzero(pairs == number)
+        queries, docs, _ = self.pair_numbers
+        order, ends = self._rows_of_pairs
+        rows = order[ends[number] : ends[number + 1]]
         rows = rows[np.lexsort((spans.doc_starts[rows], spans.query_starts[rows]))]
         moved = find_moved(
             spans.query_starts[rows],

@@ -60,14 +60,17 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
     chosen: list[DocumentPair] = []
     numbers: list[int] = []
     left = most
-    for number in passages.ranking.tolist():
+    known = np.array([document.text is not None for document in passages.documents], np.bool_)
+    queries, docs, _ = passages.pair_numbers
+    ranking = passages.ranking
+    for number in ranking[known[queries[ranking]] & known[docs[ranking]]].tolist():
         if len(chosen) == MOST_PAIRS:
             break
         pair = passages.pair(number)
         texts = {each: passages.documents[each].text for each in (pair.query, pair.doc)}
         new = {each: text for each, text in texts.items() if each not in placed}
         size = sum(len(text or "") for text in new.values())
-        if None in texts.values() or size > left:
+        if size > left:
             continue
         left -= size
         for each, text in new.items():
