@@ -56,7 +56,7 @@ def arcs(
     name, title
         As of ``Chart``.
     """
-    top = _LABELS if lower else _ARCS
+    top = _LABELS if lower else _height(passages, upper)
     lines = _laid_out(passages, upper, top) | _laid_out(passages, lower, top + _ARCS)
     rows, n_all = _longest(passages, lines)
     parts: list[Markup] = []
@@ -76,6 +76,20 @@ def arcs(
         drawing(name, title, description, height, parts),
         Table(("first text", "from", "to", "second text", "from", "to"), _cells(passages, rows)),
     )
+
+
+def _height(passages: Passages, documents: Sequence[int]) -> float:
+    """Return the room above a line that its arcs need."""
+    lines = _laid_out(passages, documents, 0.0)
+    rows, _ = _longest(passages, lines)
+    ends = (_ends(passages, lines, row) for row in rows.tolist())
+    reaches = (abs(start[0] - stop[0]) for start, stop, _ in ends)
+    return _handle(max(reaches, default=0.0)) * 3 / 4 + 14
+
+
+def _handle(reach: float) -> float:
+    """Return how far the handles of a curve are above a line; the curve goes three quarters."""
+    return min(reach * 0.6 + 10, (_ARCS - 12) * 4 / 3)
 
 
 def _laid_out(passages: Passages, documents: Sequence[int], y: float) -> dict[int, _Line]:
@@ -110,30 +124,36 @@ def _text(label: str, line: _Line, *, is_above: bool) -> list[Markup]:
     ]
 
 
-def _arcs(passages: Passages, lines: Mapping[int, _Line], rows: Int64s) -> Iterator[Markup]:
+def _ends(
+    passages: Passages, lines: Mapping[int, _Line], row: int
+) -> tuple[tuple[float, float], tuple[float, float], float]:
+    """Return the middles of both places of a passage, and how wide it is."""
     spans = passages.spans
+    first, second = lines[int(spans.queries[row])], lines[int(spans.docs[row])]
+    x1 = first.x + first.scale * (spans.query_starts[row] + spans.query_stops[row]) / 2
+    x2 = second.x + second.scale * (spans.doc_starts[row] + spans.doc_stops[row]) / 2
+    width = first.scale * (spans.query_stops[row] - spans.query_starts[row])
+    return (float(x1), first.y), (float(x2), second.y), float(width)
+
+
+def _arcs(passages: Passages, lines: Mapping[int, _Line], rows: Int64s) -> Iterator[Markup]:
     colours = passages.pair_numbers[2] % N_COLOURS
     for row, cells in zip(rows.tolist(), _cells(passages, rows), strict=True):
-        first, second = lines[int(spans.queries[row])], lines[int(spans.docs[row])]
-        x1 = first.x + first.scale * (spans.query_starts[row] + spans.query_stops[row]) / 2
-        x2 = second.x + second.scale * (spans.doc_starts[row] + spans.doc_stops[row]) / 2
-        length = int(spans.query_stops[row] - spans.query_starts[row])
-        if first.y == second.y:
-            # The curve reaches three quarters of the way to its handles.
-            height = min(abs(x2 - x1) * 0.6 + 10, (_ARCS - 12) * 4 / 3)
-            handles = first.y - height, second.y - height
+        (x1, y1), (x2, y2), width = _ends(passages, lines, row)
+        if y1 == y2:
+            handles = (y1 - _handle(abs(x2 - x1)),) * 2
         else:
-            handles = first.y + _ARCS / 2, second.y - _ARCS / 2
+            handles = y1 + _ARCS / 2, y2 - _ARCS / 2
         path = (
-            f"M{number(x1)},{number(first.y)}C{number(x1)},{number(handles[0])},"
-            f"{number(x2)},{number(handles[1])},{number(x2)},{number(second.y)}"
+            f"M{number(x1)},{number(y1)}C{number(x1)},{number(handles[0])},"
+            f"{number(x2)},{number(handles[1])},{number(x2)},{number(y2)}"
         )
         yield element(
             "path",
             element("title", "{}, {} to {} - {}, {} to {}".format(*cells)),
             class_=f"arc c{colours[row]}",
             d=path,
-            stroke_width=min(max(first.scale * length, 1.5), 18.0),
+            stroke_width=min(max(width, 1.5), 18.0),
         )
 
 

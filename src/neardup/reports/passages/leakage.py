@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from markupsafe import Markup
 
 from neardup.reports.charts.bars import bars
 from neardup.reports.charts.chart import Chart
@@ -123,7 +124,10 @@ def _sentences(passages: Passages, rows: Sequence[Sequence[int]], n_items: int |
         found,
         "Read the least alike first: below them lies what was not reported. Items of one template, "
         "which differ in names and numbers, are the usual false alarm.",
-        "To leave these documents out, give the table of the search to neardup drop --named-in.",
+        Markup(
+            "To leave these documents out, give the table of the search to "
+            "<code>neardup drop --named-in</code>."
+        ),
     ]
 
 

@@ -115,9 +115,10 @@ def _sentences(passages: Passages, about: About) -> list[str]:
         min(shared / max(passages.documents[each].length, 1), 1.0)
         for shared, each in zip(pair.shared, (pair.query, pair.doc), strict=True)
     ]
+    query, doc = passages.name(pair.query), passages.name(pair.doc)
     most = (
-        f"Most is shared by {passages.name(pair.query)} and {passages.name(pair.doc)}: "
-        f"{percent(shares[0])} of the one is in the other, and {percent(shares[1])} of that in it."
+        f"Most is shared by {query} and {doc}: {percent(shares[0])} of {query} is in {doc}, and "
+        f"{percent(shares[1])} of {doc} in {query}."
     )
     return [first, most, "That texts agree says nothing about who wrote them first."]
 

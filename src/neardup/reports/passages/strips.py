@@ -36,7 +36,8 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
         ]
     description = (
         "The texts that share most, to scale. Coloured is what another text has as well, a colour "
-        "for each of these; at the right, the part of the text that is in some passage."
+        "for each other text (point at it for its name); at the right, the part of the text that "
+        "is in some passage."
     )
     rows = [
         (passages.name(each), f"{passages.documents[each].length:,}", f"{100 * share:.1f} %")
