@@ -90,7 +90,7 @@ EXPLAIN = [
         "d003 --against-id-column id", "d003 --tokenizer tokenizer.json", "d003 --closest -1",
         "d003 --html page.txt", "d003 --html out/summary.json",
     )),
-    "dedup docs.jsonl -o out --tokenizer tokenizer.json ; explain out docs.jsonl:3",
+    "dedup docs.jsonl -o out --tokenizer tokenizer.json ; explain out d003",
     "drop docs.jsonl --id-column id --named-in ids.txt -o out ; explain out d001",
 ]  # fmt: skip
 
