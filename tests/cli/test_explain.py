@@ -149,6 +149,7 @@ def test_against__files_or_index(run, here, write_file):
         alone = run("explain", folder, row["id"])
         assert "stays in any case" in alone.out
         assert "name its collection with --against" in alone.out
+        assert "is not among those that this one was compared with here" in alone.out
         found = explain(run, folder, row["id"], "--against", other)
         assert found["notes"] == []
         assert found["keeper"]["evidence"]["similarity"] == pytest.approx(row["similarity"])

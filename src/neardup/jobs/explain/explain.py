@@ -21,10 +21,10 @@ from neardup.jobs.explain.documents import (
 )
 from neardup.jobs.explain.evidence import WEIGHT_UNIT, sizes_of
 from neardup.jobs.explain.judge import Judge, signed_alone
+from neardup.jobs.explain.reasons import find_reason, relate_by_tables
 from neardup.jobs.explain.result import ExplainResult
-from neardup.jobs.explain.rules import Fate, Rule
 from neardup.jobs.explain.scheme import DecidingScheme, restore_scheme
-from neardup.jobs.explain.values import Closest, Link, Reason, Relation
+from neardup.jobs.explain.values import Closest, Link, Relation
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts
@@ -168,7 +168,7 @@ class _Explainer:
         return ExplainResult(
             document=document,
             text=own.text,
-            reason=_reason(document, keeper, neighbours, n_tokens),
+            reason=find_reason(document, keeper, neighbours, n_tokens),
             n_tokens=n_tokens,
             size=size,
             keeper=keeper,
@@ -185,7 +185,7 @@ class _Explainer:
 
     def _relation(self, own: Batch, other: Batch) -> Relation:
         if self._judge is None:
-            return _without_evidence(own.describe(0), other)
+            return relate_by_tables(own.describe(0), other)
         return self._judge.relate(own, other)
 
     def _keeper(self, own: Batch, document: Document) -> Relation | None:
@@ -227,6 +227,8 @@ class _Explainer:
         collections: list[Documents] = [self._documents]
         if self._against is not None:
             collections.insert(0, self._against)
+        elif self._documents.summary.get("against_documents"):
+            self._notes.append("others-not-read")
         with self._runner.stage("closest"):
             return find_neighbours(
                 own,
@@ -262,43 +264,6 @@ class _Explainer:
             return None
         numbers = numbers[numbers != end.numbers[0]]
         return find_chain(own, end, list(self._documents.batches(numbers)), scheme)
-
-
-def _without_evidence(own: Document, other: Batch) -> Relation:
-    """Return what is known without comparing texts: for what they went."""
-    described = other.describe(0)
-    fates = Fate(own.id, own.keeper), Fate(described.id, described.keeper)
-    rule: Rule = "unknown"
-    if fates[0].went_for(fates[1]) or fates[1].went_for(fates[0]):
-        rule = "went-for-it"
-    elif own.keeper is not None and str(own.keeper) == str(described.keeper):
-        rule = "same-keeper"
-    comes_first = fates[0].went_for(fates[1])
-    return Relation(described, rule, comes_first, None, other.text)
-
-
-def _reason(
-    document: Document,
-    keeper: Relation | None,
-    neighbours: Neighbours | None,
-    n_tokens: int | None,
-) -> Reason:
-    """Return in a word why a document stayed or went."""
-    if keeper is not None:
-        if document.exact_copy is None:
-            return "in-pairs"
-        if document.exact_copy:
-            return "exact-copy"
-        evidence = keeper.evidence
-        is_similar = evidence is None or evidence.reaches or evidence.reverse_reaches
-        return "similar" if is_similar else "by-chain"
-    if n_tokens == 0:
-        return "no-tokens"
-    if neighbours is None:
-        return "not-looked-for"
-    if neighbours.n_rivals:
-        return "missed"
-    return "similar-ones-went" if neighbours.n_before else "nothing-similar"
 
 
 def _describe(summary: dict[str, Any]) -> dict[str, Any]:

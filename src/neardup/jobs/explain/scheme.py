@@ -181,8 +181,8 @@ def _tokenizer(
         return name
     if tokenizer is None:
         message = (
-            f"the documents were cut by the tokenizer {name}, which the folder does not hold; "
-            "give it with tokenizer"
+            f"the texts were cut by {name}, which is not among what was written; give it with "
+            "tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer")
     return tokenizer

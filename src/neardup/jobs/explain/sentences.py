@@ -261,6 +261,10 @@ _NOTES = {
         "the text of the document that stays is not in the folder; name its collection with "
         "--against to see it, and what differs"
     ),
+    "others-not-read": (
+        "the collection that the documents were compared against is not among those that this one "
+        "was compared with here; name it with --against"
+    ),
     "weights": (
         "shingles were weighed by other documents than those in the folder; name them with "
         "--against, or --idf-from, whichever it was, to have similarities worked out"

@@ -60,7 +60,7 @@ def test_restore_scheme__exact_has_no_bands():
 
 def test_restore_scheme__tokenizer_needed_or_not():
     summary = neardup.deduplicate(TEXTS, tokenizer=cut).summary
-    with pytest.raises(InvalidParameterError, match=r"cut, which the folder does not hold"):
+    with pytest.raises(InvalidParameterError, match=r"cut, which is not among what was written"):
         restore_scheme(summary)
     with pytest.raises(SketchMismatchError, match="tokenizer"):
         restore_scheme(summary, str.split)
