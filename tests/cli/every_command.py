@@ -37,6 +37,8 @@ def write_inputs(folder: Path) -> None:
     (folder / "in.jsonl").write_bytes(GOOD)
     for name in ("a.txt", "b.txt", "ids.txt"):
         (folder / name).write_text("some text\n")
+    columns = "query_id,query_start,query_end,doc_id,doc_start,doc_end,similarity"
+    (folder / "found.csv").write_text(f"{columns}\n")
     neardup.sketch(folder / "in.jsonl").write(folder / "in.parquet")
     neardup.deduplicate(folder / "in.jsonl").write(folder / "folder")
     (folder / "pairs.csv").write_text("id_a,id_b,similarity\na,a,1.0\n")

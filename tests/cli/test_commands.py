@@ -66,6 +66,7 @@ LACKING = {
     ("explain",): {"--seed"},
     ("show",): {"--seed"},
     ("estimate",): {"--seed"},
+    ("report",): {"--seed"},
     ("serve",): {"--seed"},
     ("warmup",): {"--seed"},
     ("index", "add"): {"--seed"},
@@ -132,8 +133,8 @@ def test_commands__same_options():
         for name in ("dedup", "plan")
     )
     against = {"against", "against_text_column", "against_id_column", "add"}
-    only = {"output", "pairs", "clusters", "method", "audit", "by", *against}
-    only |= {"output_format", "overwrite", "engine", "work", "fresh"}
+    only = {"output", "page", "pairs", "clusters", "method", "audit", "by", "with_text"}
+    only |= {"output_format", "overwrite", "engine", "work", "fresh", *against}
     # A plan weighs shingles by its sample.
     only |= {"idf_from"}
     assert dedup.keys() - plan.keys() == only

@@ -82,8 +82,8 @@ def test_json__keys_are_in_the_page(run_anew, command):
     assert set(json.loads(out)) <= set(re.findall(r"`(\w+)`", "".join(own)))
 
 
-# It counts rows of a result; texts are looked at in its own tests.
-@pytest.mark.parametrize("command", sorted({*having(table.LINES)} - {"show"}))
+# These count rows of a result, or nothing; texts are looked at in their own tests.
+@pytest.mark.parametrize("command", sorted({*having(table.LINES)} - {"show", "report"}))
 def test_lines__are_a_document_each(run_anew, command):
     arguments = [*ARGUMENTS[command].replace("in.jsonl", "lines.txt").split(), "--json"]
     of_file, of_lines = (

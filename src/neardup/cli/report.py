@@ -10,7 +10,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say
+from neardup.cli.display import Display, announce_compilation, say, say_json
 from neardup.cli.options import options_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(
     overwrite: bool,
     workers: int | None,
     quiet: bool,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Show what a job has found, and why, as one page that can be passed on.
@@ -73,5 +74,8 @@ def command(
     with Display(quiet=quiet) as display:
         report = make_report(result, own, other, labels, chosen, Runner(workers, display))
     report.write(output, overwrite=overwrite)
-    if not quiet:
-        say(f"{report.headline}\nwritten to {output}, {len(report.html.encode()) / 1e6:.1f} MB")
+    n_bytes = len(report.html.encode())
+    if as_json:
+        say_json({"headline": report.headline, "page": str(output), "bytes": n_bytes})
+    elif not quiet:
+        say(f"{report.headline}\nwritten to {output}, {n_bytes / 1e6:.1f} MB")
