@@ -1,0 +1,78 @@
+"""What properties seldom meet: near texts of different blocks, values without tokens, stops."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup
+from neardup.jobs.pairs import conditions
+from neardup.reading import values
+from neardup.storage.work import WorkFolder
+from neardup.storage.workspace import IN_MEMORY, Workspace
+from tests.unit.jobs.pairs.test_linkage_within_memory import written
+from tests.unit.jobs.pairs.test_within_memory import SMALL, find, parts_of, texts
+
+__all__ = ["texts"]
+
+
+def ids_of(result):
+    return [(pair["id_a"], pair["id_b"]) for pair in result.pairs.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_distance": 2}, {"measure": "hamming", "max_distance": 3, "ngram": 1}], ids=str
+)
+def test_blocking__texts_that_are_near_without_anything_in_common(options):
+    rows = [
+        {"text": text, "city": city}
+        for text, city in (("a", "x"), ("a", "y"), ("ab", "y"), ("b", "x"), ("b", None))
+    ]
+    assert ids_of(neardup.find_pairs(rows, blocking="city", **options)) == [("0", "3"), ("1", "2")]
+
+
+def test_blocking__one_text_of_several_blocks_is_joined_in_each():
+    rows = [{"text": "one two three", "city": city} for city in "xyxyx"]
+    found = neardup.find_pairs(rows, ngram=1, blocking="city", top=2)
+    assert ids_of(found) == [("0", "2"), ("0", "4")]
+    assert found.summary["distinct_records"] == 2
+    found = neardup.find_pairs(rows, ngram=1, blocking="city", top=1, per_document=True)
+    assert ids_of(found) == [("0", "2"), ("1", "3"), ("2", "0"), ("3", "1"), ("4", "0")]
+
+
+@pytest.mark.parametrize("measure", ["edit", "jaccard"])
+def test_also__values_without_tokens_are_similar_to_nothing(measure):
+    rows = [{"text": "one two", "name": name} for name in ("...", "...", "a", "a", None)]
+    found = neardup.find_pairs(rows, ngram=1, tokenizer="words", also=f"name:{measure}:0.5")
+    assert ids_of(found) == [("2", "3")]
+
+
+@pytest.mark.parametrize("stage", ["also", "columns"])
+def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
+    """What was read, and what was found to fulfil conditions, is there once."""
+    monkeypatch.setattr(values, "_FILE_BYTES", 500)
+    monkeypatch.setattr(conditions, "_FILE_BYTES", 1)
+    monkeypatch.setattr(conditions, "_AT_ONCE", 10)
+    # A block of rows each.
+    path = tmp_path / "in"
+    path.mkdir()
+    for n in range(6):
+        written(texts[n::6], path / f"{n}.jsonl")
+    options = {**SMALL, "also": "text:containment:0.7", "with_columns": ("text", "kind")}
+    module, name = {"also": (conditions, "_fulfilling"), "columns": (values, "_flat")}[stage]
+    original, calls = getattr(module, name), []
+
+    def stopping(*arguments):
+        calls.append(name)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    def run():
+        work = WorkFolder.open(tmp_path / "work", "pairs", {"test": 1})
+        with Workspace(2000, work) as workspace:
+            return parts_of(find(path, None, workspace, **options))
+
+    monkeypatch.setattr(module, name, stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert run() == parts_of(find(path, None, IN_MEMORY, **options))
