@@ -37,7 +37,7 @@ def format_table(figures: dict[str, Any]) -> str:
     parts = {
         "The records": _records(sets),
         "The best threshold": _best(sets, "best"),
-        "With best partners only": _best(sets, "best_partners"),
+        "The best threshold, one to one": _best(sets, "one_to_one"),
         "Every threshold": _curves(sets),
         **{f"Every measure: {name}": _measures(facts) for name, facts in sets.items()},
         "Candidates for a second step": _candidates(sets),

@@ -91,13 +91,17 @@ def sweep(found: Found) -> list[Outcome]:
     ]
 
 
-def best_partners(found: Found) -> Found:
-    """Keep the pairs of which neither record is more similar to another one."""
-    chosen = np.ones(len(found.left), np.bool_)
-    for side in (found.left, found.right):
-        most = np.zeros(int(side.max(initial=0)) + 1)
-        np.maximum.at(most, side, found.similarities)
-        chosen &= found.similarities == most[side]
+def one_to_one(found: Found) -> Found:
+    """Keep the pairs that ``one_to_one`` of ``find_pairs`` would; at any threshold those above."""
+    order = np.lexsort((found.right, found.left, -found.similarities))
+    taken = set[int](), set[int]()
+    chosen = np.zeros(len(found.left), np.bool_)
+    for pair in order.tolist():
+        records = int(found.left[pair]), int(found.right[pair])
+        if records[0] not in taken[0] and records[1] not in taken[1]:
+            chosen[pair] = True
+            taken[0].add(records[0])
+            taken[1].add(records[1])
     return found.take(chosen)
 
 
@@ -138,8 +142,8 @@ def measure_set(name: str) -> dict[str, Any]:
                     "wide": None if wide is None else asdict(wide),
                 }
                 if records.right is not None:
-                    partners = sweep(best_partners(found))
-                    case["best_partners"] = asdict(best(partners, n_matches))
+                    matched = sweep(one_to_one(found))
+                    case["one_to_one"] = asdict(best(matched, n_matches))
                 cases.append(case)
                 if (text, tokens, measure) == (kind.main, "words", "jaccard"):
                     curve = [asdict(outcomes[10 * tenth - LOWEST]) for tenth in TENTHS]
