@@ -7,9 +7,10 @@ from itertools import chain
 from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
-from neardup.jobs.report.dedup_counts import count_by_values
+from neardup.jobs.report.dedup_counts import count_by_values, with_values
 from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome, ShownTexts
 from neardup.jobs.report.kept_pairs import find_kept_pairs
+from neardup.reports.dedup.agreement import agreement_of
 from neardup.reports.dedup.clusters import count_clusters
 from neardup.reports.dedup.examples import choose_examples
 from neardup.reports.dedup.exchange import exchange_of
@@ -95,9 +96,14 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
     counts = [("file", "file", summary["by_file"])]
     counted = summary.get("by")
     if by is not None and (counted is None or counted["column"] != by):
-        counted = count_by_values(outcome.values(by), documents, removed)
+        values = outcome.values(by)
+        counted = count_by_values(values, documents, removed)
+        without = [name for name in removed.column_names if name not in ("by", "kept_by")]
+        removed = with_values(values, documents, removed.select(without))
+    agreement = None
     if counted is not None:
         counts.append((counted["column"], "value", counted))
+        agreement = agreement_of(counted["column"], removed)
     data = DedupData(
         summary,
         removed,
@@ -107,6 +113,7 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         {kind: [shown.removal(place) for place in places] for kind, places in chosen.items()},
         kept_pairs,
         [shown.keeper(place).text for place in largest],
+        agreement=agreement,
         is_written=outcome.is_written,
     )
     return Report(render_dedup(data), say_title(summary))

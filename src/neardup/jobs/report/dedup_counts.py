@@ -47,6 +47,22 @@ def count_by_values(
     return {"column": values.column, **counts, **count_pairs(groups, other, gone, keepers)}
 
 
+def with_values(values: ColumnValues, documents: Documents, removed: pa.Table) -> pa.Table:
+    """Return the table of those that went with ``by`` and ``kept_by``, as the run would have."""
+    import pyarrow as pa
+
+    # None stands for documents without a value, and for those of the other collection.
+    names = pa.array([*values.names, None], pa.large_string())
+    gone = np.flatnonzero(documents.goes)
+    of_input = np.asarray(removed["kept_in"].to_numpy() == "input")
+    kept: Int64s = np.full(len(gone), -1, np.int64)
+    kept[of_input] = values.numbers[_keepers(documents, removed.filter(of_input))]
+    for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
+        places = np.where(numbers < 0, len(values.names), numbers)
+        removed = removed.append_column(name, names.take(pa.array(places)))
+    return removed
+
+
 def _keepers(documents: Documents, removed: pa.Table) -> Int64s:
     """Return the numbers of the documents for which others went, all of the input."""
     places = {name: place for place, name in enumerate(documents.names)}

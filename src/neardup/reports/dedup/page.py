@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from neardup.reports.charts.chart import shortened
 from neardup.reports.dedup import drawings
+from neardup.reports.dedup.agreement import Agreement
 from neardup.reports.dedup.clusters import Clusters
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.exchange import Exchange
@@ -93,6 +94,8 @@ class DedupData:
         Documents that stay and are nearly similar enough; or why none were looked for.
     excerpts
         Texts of those that stay in the largest clusters, as far as they are at hand.
+    agreement
+        Whether removed documents had the same value of a column of choice.
     is_written
         Whether the rows are in a folder, and not only in memory.
     """
@@ -105,6 +108,7 @@ class DedupData:
     examples: Mapping[Kind, Sequence[Pair]]
     kept_pairs: KeptPairs | str
     excerpts: Sequence[str | None] = ()
+    agreement: Agreement | None = None
     is_written: bool = True
 
 
@@ -156,7 +160,11 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         heading=title,
         leads=list(_lead(summary)),
         facts=_facts(summary),
-        answers=list(answer(data.summary, similarities, data.kept_pairs, data.is_written)),
+        answers=list(
+            answer(
+                summary, similarities, data.kept_pairs, data.agreement, is_written=data.is_written
+            )
+        ),
         flows=data.flows,
         flow_charts=[drawings.draw_flows(flows) for flows in data.flows if len(flows.rows) > 1],
         exchange_charts=[

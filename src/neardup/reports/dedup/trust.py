@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup.matching.measures import MEASURES
+from neardup.reports.dedup.agreement import Agreement
 from neardup.reports.dedup.examples import KeptPairs
 from neardup.reports.dedup.recall import Audit, curve_of
 from neardup.reports.dedup.similarities import Similarities
@@ -27,6 +28,8 @@ def answer(
     summary: Mapping[str, Any],
     similarities: Similarities,
     kept_pairs: KeptPairs | str,
+    agreement: Agreement | None,
+    *,
     is_written: bool,
 ) -> Iterator[Answer]:
     """Return the answers, as far as a run allows them.
@@ -39,11 +42,15 @@ def answer(
         Of removed documents.
     kept_pairs
         What looking among documents that stay has found, or why nobody looked.
+    agreement
+        Of a column, if there is one of choice.
     is_written
         Whether all rows are in a folder.
     """
     if summary["documents_removed"]:
         yield _of_removals(summary, similarities)
+    if agreement and agreement.n_compared:
+        yield _of_values(agreement)
     if summary["documents_in"] > 1:
         yield _of_misses(summary, kept_pairs)
     if summary["documents_removed"]:
@@ -88,6 +95,17 @@ def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answ
             "All reach the threshold, by exact arithmetic."
         ],
     )
+
+
+def _of_values(found: Agreement) -> Answer:
+    question = f"Do removed documents have the same {found.what} as the one that stays?"
+    if not found.n_different:
+        compared = counted(found.n_compared, "removed document")
+        return Answer(question, "Yes.", [f"All {compared} were compared with it."])
+    copies = f"; {found.n_copies:,} of these are exact copies" if found.n_copies else ""
+    differ = "has" if found.n_different == 1 else "have"
+    said = f"{found.n_different:,} of {found.n_compared:,} {differ} another one{copies}."
+    return Answer(question, "Not all.", [said, "The matrix below shows which went for which."])
 
 
 def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answer:

@@ -12,7 +12,7 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
-from neardup.jobs.report.dedup_counts import count_by_values
+from neardup.jobs.report.dedup_counts import count_by_values, with_values
 from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome
 from neardup.runtime.runner import Runner
 
@@ -53,6 +53,27 @@ def test_count_by_values__agrees_with_the_run(
     assert counted(ResultOutcome(result)) == expected
     result.write(tmp_path / "out")
     assert counted(FolderOutcome(open_output(tmp_path / "out"))) == expected
+
+
+def test_with_values__are_those_of_the_run(inputs: list[Path]) -> None:
+    options: dict[str, Any] = {"ngram": 1, "threshold": "0.9", "on_error": "skip"}
+    for against in (None, inputs[1:]):
+        own = inputs if against is None else inputs[:1]
+        expected = neardup.deduplicate(own, against=against, by="source", **options).removed
+        outcome = ResultOutcome(neardup.deduplicate(own, against=against, **options))
+        found = with_values(outcome.values("source"), outcome.documents(), outcome.removed)
+        for name in ("by", "kept_by"):
+            assert found[name].to_pylist() == expected[name].to_pylist()
+
+
+def test_report_of_dedup__says_where_values_differ(inputs: list[Path]) -> None:
+    result = neardup.deduplicate(inputs, ngram=1, threshold="0.9", on_error="skip")
+    with Runner(1, None) as runner:
+        page = report_of_result(result, runner, by="source").html
+        same = report_of_result(result, runner, by="text").html
+    question = "Do removed documents have the same source as the one that stays?"
+    assert question in page
+    assert "Do removed documents have the same text as the one that stays?" in same
 
 
 def test_report_of_dedup__counts_by_a_column(inputs: list[Path], tmp_path: Path) -> None:
