@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -65,7 +66,9 @@ def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
 
     Returns
     -------
-    Their places in the table. Kinds without any are left out.
+    Their places in the table. Kinds without any are left out. The first of a kind is the very least
+    or most similar one; the others differ from it by 0.01 at most, where there are as many, and are
+    from all over the table.
     """
     copies = pc.fill_null(removed["exact_copy"], False).to_numpy()
     values = removed["similarity"].to_numpy()
@@ -81,8 +84,7 @@ def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
             "middle": np.abs(values[near] - middle),
         }
         for kind, distance in distances.items():
-            order = near[np.argsort(distance, kind="stable")]
-            found = _of_different_keepers(order, keepers, taken, n)
+            found = _of_different_keepers(_spread(near, distance, n), keepers, taken, n)
             taken.update(found)
             if found:
                 chosen[kind] = found
@@ -91,8 +93,23 @@ def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
     return {kind: chosen[kind] for kind in ("least", "middle", "most", "copies") if kind in chosen}
 
 
-# Documents that are gone through for different keepers.
+# Documents that are gone through for different keepers; and how much farther than the nearest one
+# others may be, which are taken from all over the table.
 _LOOKED_AT = 1_000
+_AS_GOOD = 0.01
+
+
+def _spread(places: Int64s, distances: Floats, n: int) -> Int64s:
+    """Put the nearest one first, then some of nearly that distance from all over, then the rest."""
+    order = np.argsort(distances, kind="stable")
+    n_as_good = int(np.searchsorted(distances[order], distances[order[0]] + _AS_GOOD, "right"))
+    as_good = np.sort(order[:n_as_good])
+    spread = as_good[np.linspace(0, n_as_good - 1, min(n_as_good, 4 * n)).astype(np.int64)]
+    # Few are taken: every fourth of them first, which are from all over, too.
+    by_fours = np.argsort(np.arange(len(spread)) % 4, kind="stable")
+    first: Int64s = np.concatenate([order[:1], spread[by_fours], order])
+    _, at = np.unique(first, return_index=True)
+    return places[first[np.sort(at)]]
 
 
 def _of_different_keepers(
@@ -107,10 +124,6 @@ def _of_different_keepers(
         if kept_id not in seen:
             seen.add(kept_id)
             different.append(place)
-    rest = (place for place in first if place not in set(different[:n]))
-    return [*different[:n], *_some(rest, n - len(different[:n]))]
-
-
-def _some(places: Iterator[int], n: int) -> Iterator[int]:
-    for _, place in zip(range(n), places, strict=False):
-        yield place
+    chosen = different[:n]
+    rest = (place for place in first if place not in set(chosen))
+    return [*chosen, *islice(rest, n - len(chosen))]

@@ -26,7 +26,16 @@ def test_choose_examples__prefers_different_keepers() -> None:
     rows += [("x", "other", 0.85, False), ("y", "third", 0.95, False)]
     assert choose_examples(removed_table(rows))["least"] == [0, 50, 51]
     # Where there are not enough of them, the same one comes again.
-    assert choose_examples(removed_table(rows[:5]))["least"] == [0, 1, 2]
+    assert choose_examples(removed_table(rows[:5]))["least"] == [0, 4, 1]
+
+
+def test_choose_examples__are_from_all_over_the_table() -> None:
+    rows: list[Row] = [(str(n), f"k{n}", 0.809 - 0.008 * (n == 30), False) for n in range(100)]
+    rows += [(str(n), f"k{n}", 0.9, False) for n in range(100, 200)]
+    least = choose_examples(removed_table(rows))["least"]
+    assert least[0] == 30
+    assert max(least[1:]) - min(least[1:]) >= 30
+    assert max(least) < 100
 
 
 def test_choose_examples__of_what_nobody_knows() -> None:
