@@ -56,6 +56,14 @@ def test_gather_passages__of_one_collection(files):
         assert b.endswith("wisdom of all")
 
 
+def test_gather_passages__documents_are_in_the_order_of_the_input(files):
+    table = neardup.align(files, min_tokens=10).passages
+    turned = table.take(list(reversed(range(len(table)))))
+    assert turned["query_id"][0].as_py() != table["query_id"][0].as_py()
+    passages, _ = gather(turned, collection(files))
+    assert [document.file for document in passages.documents] == ["0.txt", "2.txt", "3.txt"]
+
+
 def test_gather_passages__of_two_collections(files):
     table = neardup.align(TEXTS[2:], files, min_tokens=10).passages
     passages, counts = gather(table, collection(TEXTS[2:]), collection(files))

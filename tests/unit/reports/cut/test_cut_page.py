@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,13 @@ def test_groups__are_by_what_stays(make_table):
     assert [group.rows.tolist() for group in groups] == [[0, 1], [2]]
     assert [group.n_documents for group in groups] == [2, 1]
     assert [group.text for group in groups] == [NOTICE, ""]
+
+
+def test_groups__are_ranked_by_copies_before_characters(make_table):
+    table = make_table()
+    longer = replace(table, stops=np.array([20, 30, 1013], np.int64))
+    assert [group.n_characters for group in longer.groups] == [43, 1000]
+    assert longer.n_groups == 2
 
 
 def test_groups__have_no_text_of_another_summary(make_table):
