@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from neardup.reports.page import percent, render_page
 from neardup.reports.pairs.examples import Chosen, FindText, choose_rows, few_of, make_groups
 from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
-from neardup.reports.pairs.partners import partners_of
+from neardup.reports.pairs.partners import Partners, partners_of
 from neardup.reports.pairs.similarities import similarity_chart
 from neardup.reports.pairs.table import PairsTable
 from neardup.reports.pairs.wording import heading, labels_sentences, sentences
@@ -88,7 +88,7 @@ def render_pairs(
         contents=[(f"section-{key}", name) for key, name in contents],
         heading=heading(pairs),
         leads=sentences(pairs, partners),
-        facts=_facts(pairs, labelled),
+        facts=_facts(pairs, partners, labelled),
         n_pairs=len(pairs),
         similarity_chart=similarity_chart(pairs) if len(pairs) else None,
         partners=partners,
@@ -99,10 +99,15 @@ def render_pairs(
     )
 
 
-def _facts(pairs: PairsTable, labelled: Labelled | None) -> list[tuple[str, ...]]:
+def _facts(
+    pairs: PairsTable, partners: Sequence[Partners], labelled: Labelled | None
+) -> list[tuple[str, ...]]:
     facts: list[tuple[str, ...]] = [(f"{len(pairs):,}", "pairs")]
     if "similar_pairs" in pairs.summary:
         facts.append((f"{pairs.summary['similar_pairs']:,}", "pairs before matching one to one"))
+    for each in partners:
+        side = f" of side {each.side}" if each.side else ""
+        facts.append((f"{each.n_documents:,}", f"documents{side} in a pair"))
     best = None if labelled is None else labelled.evaluation.best
     if labelled is None or best is None:
         return facts

@@ -45,10 +45,10 @@ def _what(pairs: PairsTable) -> str:
     if not len(pairs):
         return "No pair was found."
     if measure is None:
+        known = "" if pairs.intervals else "; Parquet files of `neardup pairs` do"
         return (
             f"Similarities lie between {pairs.similarities.min():.3f} and "
-            f"{pairs.similarities.max():.3f}; the table does not say by which measure, as Parquet "
-            "files do."
+            f"{pairs.similarities.max():.3f}; the table does not say by which measure{known}."
         )
     by = f"Similarity is {measure}"
     if summary.get("max_distance") is not None:
