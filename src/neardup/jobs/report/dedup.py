@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.dedup_counts import count_by_values, with_values
+from neardup.jobs.report.dedup_shingles import ShingleCounter
 from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome, ShownTexts
 from neardup.jobs.report.kept_pairs import find_kept_pairs
 from neardup.reports.dedup.agreement import agreement_of
 from neardup.reports.dedup.clusters import count_clusters
-from neardup.reports.dedup.examples import choose_examples
+from neardup.reports.dedup.examples import KeptPairs, choose_examples
 from neardup.reports.dedup.exchange import exchange_of
 from neardup.reports.dedup.flows import flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
@@ -93,6 +95,7 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         removed=chain(*chosen.values()),
         keepers=chain(*chosen.values(), largest),
     )
+    counter = ShingleCounter(summary)
     counts = [("file", "file", summary["by_file"])]
     counted = summary.get("by")
     if by is not None and (counted is None or counted["column"] != by):
@@ -110,10 +113,20 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         clusters,
         [flows_of(*each) for each in counts],
         [exchange_of(*each) for each in counts],
-        {kind: [shown.removal(place) for place in places] for kind, places in chosen.items()},
-        kept_pairs,
+        {
+            kind: [counter.count(shown.removal(place)) for place in places]
+            for kind, places in chosen.items()
+        },
+        _with_counts(kept_pairs, counter),
         [shown.keeper(place).text for place in largest],
         agreement=agreement,
         is_written=outcome.is_written,
     )
     return Report(render_dedup(data), say_title(summary))
+
+
+def _with_counts(found: KeptPairs | str, counter: ShingleCounter) -> KeptPairs | str:
+    if isinstance(found, str):
+        return found
+    below, missed = ([counter.count(pair) for pair in each] for each in (found.below, found.missed))
+    return replace(found, below=below, missed=missed)

@@ -27,12 +27,30 @@ class Document:
 
 
 @dataclass(frozen=True)
+class Common:
+    """Shingles that two documents have in common, and those of each."""
+
+    n_common: int
+    n_first: int
+    n_second: int
+
+    @property
+    def n_either(self) -> int:
+        """Shingles that one of the two has, or both."""
+        return self.n_first + self.n_second - self.n_common
+
+
+@dataclass(frozen=True)
 class Pair:
-    """A removed document and the one that stays for it, or two that stay."""
+    """A removed document and the one that stays for it, or two that stay.
+
+    ``common`` is None where nobody has counted it.
+    """
 
     first: Document
     second: Document
     similarity: float | None
+    common: Common | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from neardup.reports.dedup.similarities import count_similarities
 from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
     counted,
+    say_common,
     say_copies,
     say_kept,
     say_title,
@@ -189,7 +190,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         curve=curve,
         curve_chart=drawings.draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
-        kept_groups=list(_kept_groups(data.kept_pairs)),
+        kept_groups=list(_kept_groups(data.kept_pairs, summary)),
         kept_sentence=(
             data.kept_pairs
             if isinstance(data.kept_pairs, str)
@@ -231,10 +232,12 @@ def _groups(data: DedupData) -> Iterator[ExampleGroup]:
         if pairs := data.examples.get(kind):
             if kind == "copies":
                 lead = say_copies(data.summary["scheme"])
-            yield ExampleGroup(title, lead, [_example(pair, _REMOVED) for pair in pairs])
+            yield ExampleGroup(
+                title, lead, [_example(pair, _REMOVED, data.summary) for pair in pairs]
+            )
 
 
-def _kept_groups(found: KeptPairs | str) -> Iterator[ExampleGroup]:
+def _kept_groups(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iterator[ExampleGroup]:
     if isinstance(found, str):
         return
     if found.missed:
@@ -242,23 +245,23 @@ def _kept_groups(found: KeptPairs | str) -> Iterator[ExampleGroup]:
             "Missed: both stay, and reach the threshold",
             "The later one of each pair would have been removed, had the two been compared. "
             "--method exact misses none, a higher --recall fewer.",
-            [_example(pair, _KEPT) for pair in found.missed],
+            [_example(pair, _KEPT, summary) for pair in found.missed],
         )
     if found.below:
         yield ExampleGroup(
             "Both stay: just below the threshold",
             "If these are duplicates to you, choose a lower threshold.",
-            [_example(pair, _KEPT) for pair in found.below],
+            [_example(pair, _KEPT, summary) for pair in found.below],
         )
 
 
-def _example(pair: Pair, sides: _Sides) -> Example:
+def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
     first, second = pair.first, pair.second
     known = [text for text in (first.text, second.text) if text is not None]
     if len(known) == 2:
         differences = side_by_side(*known)
         n_a, n_b = differences.n_only
-        note = (
+        note = say_common(pair.common, summary) + (
             f"{counted(differences.n_common, 'word')} in both; {n_a:,} only in {sides.of_first}, "
             f"{n_b:,} only in {sides.of_second}."
         )

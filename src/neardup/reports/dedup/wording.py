@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neardup.reports.dedup.examples import Common
+
 _UNITS = {
     "words": "words",
     "whitespace": "words",
@@ -117,6 +119,18 @@ def say_copies(scheme: Mapping[str, Any] | None) -> str:
         ignored.append("accents")
     without = f" ({_listed(ignored)} do not count)" if ignored else ""
     return f"An exact copy has the same {unit} in the same order{without}."
+
+
+def say_common(common: Common | None, summary: Mapping[str, Any]) -> str:
+    """Return the counts behind a similarity, as a sentence and a space; nothing if not known."""
+    if common is None:
+        return ""
+    many = name_shingles(summary["scheme"])
+    if summary["measure"] == "jaccard":
+        return f"{common.n_common:,} of {common.n_either:,} {many} are in both. "
+    return (
+        f"{common.n_common:,} {many} are in both, of {common.n_first:,} and {common.n_second:,}. "
+    )
 
 
 def say_title(summary: Mapping[str, Any]) -> str:

@@ -84,6 +84,7 @@ def test_report_of_dedup__shows_pairs_that_stay(inputs: list[Path], tmp_path: Pa
     text = told(page_of(tmp_path / "out"))
     assert "Both stay: just below the threshold" in text
     assert f"similarity {31 / 41:.4f}" in text
+    assert "31 of 41 runs of 5 words are in both." in text
     assert "no two of them reach the threshold" in text
 
 
@@ -211,6 +212,8 @@ def test_report_of_dedup__everything_may_go_for_another_collection(
         ({"measure": "weighted-jaccard", "idf": "unary"}, "idf unary"),
         ({"fingerprint": "rabin", "seed": 3}, "fingerprint rabin"),
         ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
+        ({"measure": "cosine"}, "31 runs of 5 words are in both, of 36 and 36."),
+        ({"measure": "weighted-jaccard"}, "39 words in both; 1 only in the removed one"),
         ({"audit": 5}, "An audit of 5 documents met"),
     ],
 )
