@@ -307,9 +307,12 @@ def _excerpt(text: str | None) -> str:
 def _options(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Return what decides the result, as the options are called."""
     scheme = summary["scheme"] or {}
-    for name in ("measure", "threshold", "keep", "clusters", "method", "recall", "bands", "rows"):
+    for name in ("measure", "threshold", "keep", "clusters", "method", "bands", "rows"):
         if summary.get(name) is not None:
             yield name, str(summary[name])
+    if "recall" in summary:
+        yield "recall asked for", f"{summary['recall']:g}"
+        yield "recall promised", f"{summary['predicted_recall']:.4f}"
     for name, value in scheme.items():
         yield name.replace("_", "-"), "none" if value is None else str(value)
     for listed, what in (("inputs", "input"), ("against", "against")):
