@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from neardup.reports.charts.chart import shortened
 from neardup.reports.dedup import drawings
 from neardup.reports.dedup.agreement import Agreement
 from neardup.reports.dedup.clusters import Clusters
-from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
+from neardup.reports.dedup.examples import KeptPairs, Kind, Pair
 from neardup.reports.dedup.exchange import Exchange
 from neardup.reports.dedup.flows import Flows
 from neardup.reports.dedup.lookup import MOST_BYTES, list_removed
 from neardup.reports.dedup.recall import curve_of
+from neardup.reports.dedup.side_by_side import group_kept_pairs, group_removals
 from neardup.reports.dedup.similarities import count_similarities
 from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
-    counted,
-    say_common,
-    say_copies,
     say_kept,
     say_title,
     say_weights,
     say_why,
 )
-from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import MOST_OF_NAME, data_block, render_page
+from neardup.reports.page import data_block, render_page
 
 _CONTENTS = [
     ("trust", "Can this be trusted?"),
@@ -42,32 +38,6 @@ _CONTENTS = [
     ("lookup", "Look up a document"),
     ("options", "How it was done"),
 ]
-
-_KINDS: dict[Kind, tuple[str, str]] = {
-    "least": (
-        "Least similar of the removed",
-        "Those nearest to the threshold. If these are no duplicates to you, choose a higher one.",
-    ),
-    "middle": (
-        "Between",
-        "Those nearest to halfway between the least similar one and an exact copy.",
-    ),
-    "most": ("Most similar, but no copy", "Those that are most like the one that stays."),
-    "copies": ("An exact copy", ""),
-}
-
-
-class _Sides(NamedTuple):
-    """What two documents of an example are, as headings and within sentences."""
-
-    first: str
-    second: str
-    of_first: str
-    of_second: str
-
-
-_REMOVED = _Sides("Removed", "Stays", "the removed one", "the one that stays")
-_KEPT = _Sides("Stays", "Stays", "the first", "the second")
 
 # Characters of an excerpt of a text.
 _EXCERPT = 280
@@ -111,29 +81,6 @@ class DedupData:
     excerpts: Sequence[str | None] = ()
     agreement: Agreement | None = None
     is_written: bool = True
-
-
-@dataclass(frozen=True)
-class Example:
-    """Two texts side by side, as ``parts.html`` shows them."""
-
-    title: str
-    note: str
-    name_a: str
-    name_b: str
-    place_a: str
-    place_b: str
-    differences: SideBySide
-    both_stay: bool
-
-
-@dataclass(frozen=True)
-class ExampleGroup:
-    """Examples of one kind, and what to make of them."""
-
-    title: str
-    lead: str
-    examples: Sequence[Example]
 
 
 def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str:
@@ -180,7 +127,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         similarity_chart=(
             drawings.draw_similarities(similarities) if similarities.n_counted else None
         ),
-        groups=list(_groups(data)),
+        groups=list(group_removals(data.examples, summary)),
         clusters=clusters,
         cluster_chart=drawings.draw_clusters(clusters),
         largest=[
@@ -190,7 +137,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         curve=curve,
         curve_chart=drawings.draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
-        kept_groups=list(_kept_groups(data.kept_pairs, summary)),
+        kept_groups=list(group_kept_pairs(data.kept_pairs, summary)),
         kept_sentence=(
             data.kept_pairs
             if isinstance(data.kept_pairs, str)
@@ -223,78 +170,6 @@ def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         yield f"{n_removed - copies:,}", "removed as near-duplicates", "gone"
     if summary.get("against_documents"):
         yield f"{summary['removed_for_against']:,}", "of those for the other collection", "gone"
-
-
-def _groups(data: DedupData) -> Iterator[ExampleGroup]:
-    for kind, (title, lead) in _KINDS.items():
-        if kind == "least" and data.summary["clusters"] == "components":
-            lead = "Some are connected to the one that stays only by others between the two."
-        if pairs := data.examples.get(kind):
-            if kind == "copies":
-                lead = say_copies(data.summary["scheme"])
-            yield ExampleGroup(
-                title, lead, [_example(pair, _REMOVED, data.summary) for pair in pairs]
-            )
-
-
-def _kept_groups(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iterator[ExampleGroup]:
-    if isinstance(found, str):
-        return
-    if found.missed:
-        yield ExampleGroup(
-            "Missed: both stay, and reach the threshold",
-            "The later one of each pair would have been removed, had the two been compared. "
-            "--method exact misses none, a higher --recall fewer.",
-            [_example(pair, _KEPT, summary) for pair in found.missed],
-        )
-    if found.below:
-        yield ExampleGroup(
-            "Both stay: just below the threshold",
-            "If these are duplicates to you, choose a lower threshold.",
-            [_example(pair, _KEPT, summary) for pair in found.below],
-        )
-
-
-def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
-    first, second = pair.first, pair.second
-    known = [text for text in (first.text, second.text) if text is not None]
-    if len(known) == 2:
-        differences = side_by_side(*known)
-        n_a, n_b = differences.n_only
-        note = say_common(pair.common, summary) + (
-            f"{counted(differences.n_common, 'word')} in both; {n_a:,} only in {sides.of_first}, "
-            f"{n_b:,} only in {sides.of_second}."
-        )
-    else:
-        differences = _one_sided(first.text, second.text)
-        note = (
-            "Only one text is shown: the texts of the other collection are not in the output, and "
-            "--against names where they are."
-        )
-    known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
-    return Example(
-        f"similarity {known_or_not}",
-        note,
-        f"{sides.first}: {shortened(first.id, MOST_OF_NAME)}",
-        f"{sides.second}: {shortened(second.id, MOST_OF_NAME)}",
-        place_of(first),
-        place_of(second),
-        differences,
-        sides is _KEPT,
-    )
-
-
-def _one_sided(first: str | None, second: str | None) -> SideBySide:
-    """Show what is there, with nothing marked, as the other one is not known."""
-    a, b = (side_by_side(text, text).a if text is not None else [] for text in (first, second))
-    return SideBySide(a, b, 0, (0, 0), True)
-
-
-def place_of(document: Document) -> str:
-    """Return where a document is."""
-    if document.file is None:
-        return "in the index"
-    return f"{shortened(document.file, MOST_OF_NAME)}, row {document.row:,}"
 
 
 def _excerpt(text: str | None) -> str:
