@@ -18,7 +18,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
         "Those nearest to the threshold. If these are no duplicates to you, choose a higher one.",
     ),
     "middle": (
-        "Between",
+        "In between",
         "Those nearest to halfway between the least similar one and an exact copy.",
     ),
     "most": ("Most similar, but no copy", "Those that are most like the one that stays."),
