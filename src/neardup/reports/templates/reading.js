@@ -4,7 +4,7 @@
   const source = document.getElementById("reading-data");
   if (source === null) return;
   const data = JSON.parse(source.textContent);
-  const BLOCK = 1500, COLOURS = 12, SVG = "http://www.w3.org/2000/svg";
+  const BLOCK = 600, MOST = 4500, COLOURS = 12, SVG = "http://www.w3.org/2000/svg";
   const byId = (name) => document.getElementById(`reading-${name}`);
   const chooser = byId("pair"), follow = byId("follow"), where = byId("where");
   const sides = ["a", "b"].map((name) => ({
@@ -13,15 +13,15 @@
   const elements = new Map();
   let pair = null, current = 0, leader = null, lit = 0;
 
-  // Where blocks end: behind a line, else behind a sentence or a word, else anywhere.
+  // Where blocks end: behind a line; where lines are long behind a sentence or a word, or anywhere.
   function cuts(text) {
     const places = [0];
     for (let start = 0; text.length - start > 2 * BLOCK;) {
       let stop = text.indexOf("\n", start + BLOCK) + 1;
-      if (stop === 0 || stop > start + 3 * BLOCK) {
-        const piece = text.slice(start + BLOCK, start + 3 * BLOCK);
+      if (stop === 0 || stop > start + MOST) {
+        const piece = text.slice(start + MOST / 2, start + MOST);
         const found = /[.!?。！？]['"’”)]*\s+|[。！？]/u.exec(piece) ?? /\s+/.exec(piece);
-        stop = start + BLOCK + (found === null ? piece.length : found.index + found[0].length);
+        stop = start + MOST / 2 + (found === null ? piece.length : found.index + found[0].length);
         const code = text.charCodeAt(stop);
         if (code >= 0xdc00 && code < 0xe000) stop += 1;
       }
@@ -252,7 +252,11 @@
     waiting.add(side);
     requestAnimationFrame(() => {
       waiting.delete(side);
-      if (leader === side && follow.checked) lead(side);
+      const { pane, before = 0 } = sides[side];
+      // After a leap one text is enough to lay out at a time; the other follows at rest.
+      const leaps = Math.abs(pane.scrollTop - before) > 1.5 * pane.clientHeight;
+      sides[side].before = pane.scrollTop;
+      if (leader === side && follow.checked && !leaps) lead(side);
       look(side);
     });
   }
