@@ -9,7 +9,10 @@ import pytest
 import neardup
 from tests.docs.pages import DOCS, PAPERS, ROOT, page
 
-OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
+OTHERS = (
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md"),
+    "docs/gallery/README.md",
+)
 PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS]
 
 # Pages that may not be there yet.

@@ -1,0 +1,50 @@
+"""The gallery: what its pages say they are, and that they are made anew as they are here."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from docs.gallery.make import HERE, PAGES, made
+from tests.docs.pages import ROOT, UPDATE, page
+
+README = page("docs/gallery/README.md")
+MOST_BYTES = 900_000
+
+
+def test_gallery__pages_are_those_that_the_script_makes():
+    assert {path.stem for path in HERE.glob("*.html")} == set(PAGES)
+    listed = re.findall(r"\| \[(\w+)\]\((\w+)\.html\)", README)
+    assert [name for name, _ in listed] == [name for _, name in listed]
+    assert {name for name, _ in listed} == set(PAGES)
+    assert sum(path.stat().st_size for path in HERE.glob("*.html")) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_gallery__pages_are_closed_and_name_their_source(name):
+    html = (HERE / f"{name}.html").read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert "default-src 'none'" in html
+    assert not re.search(r'(?:src|href)="(?!#)', html)
+    [foot] = re.findall(r'(?s)<footer class="page-foot">(.*?)</footer>', html)
+    assert "Texts: " in foot
+    assert "Licence: " in foot
+    whose = README.split("Whose texts")[1]
+    assert re.search(rf"(?m)^\|[^|]*\b{name}\b[^|]*\|[^|]+\|[^|]+\|$", whose)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, each in PAGES.items() if each.needs is None])
+def test_gallery__pages_of_examples_are_made_byte_for_byte(name):
+    html, path = made(name, HERE), HERE / f"{name}.html"
+    if os.environ.get(UPDATE) == "1":
+        path.write_text(html, encoding="utf-8", newline="\n")
+    assert path.read_text(encoding="utf-8") == html, f"run the tests with {UPDATE}=1 to write this"
+
+
+def test_pictures__are_small():
+    shown = re.findall(r"\]\((docs/gallery/\w+\.png)\)", page("README.md"))
+    assert len(shown) == 2
+    assert all(5_000 < (ROOT / name).stat().st_size < 75_000 for name in shown)
