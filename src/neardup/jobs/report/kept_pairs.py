@@ -18,7 +18,7 @@ from neardup.text.tokenizers.named import named_tokenizer
 # As many documents, and bytes of text in the mean of all, are compared with each other: an exact
 # join needs some 14 bytes a byte of text, and a report has to stay below 500 MB.
 MOST_DOCUMENTS = 10_000
-MOST_BYTES = 8_000_000
+MOST_BYTES = 4_000_000
 
 # Down to this share of the threshold; and how many pairs are counted at most, and shown.
 _SHARE = Fraction(7, 8)
