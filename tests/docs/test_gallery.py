@@ -11,7 +11,7 @@ from docs.gallery.make import HERE, PAGES, made
 from tests.docs.pages import ROOT, UPDATE, page
 
 README = page("docs/gallery/README.md")
-MOST_BYTES = 900_000
+MOST_BYTES = 450_000
 
 
 def test_gallery__pages_are_those_that_the_script_makes():
