@@ -117,7 +117,7 @@ def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:
             entry["peers"] = peers_found
         return entry | {"figures": SECTIONS[name].run(settings)}
 
-    for name, entry in measure_parts(list(SECTIONS), names, path, measure, indent=2):
+    for name, entry in measure_parts(list(SECTIONS), names, path, measure):
         sys.stdout.write(f"## {name}\n\n{format_section(name, entry)}\n\n")
         sys.stdout.flush()
 

@@ -84,7 +84,7 @@ def main() -> None:
         return entry | ({"peers": figures.pop("peers")} if "peers" in figures else {})
 
     try:
-        for name, entry in measure_parts(list(PARTS), options.only, path, measure, indent=2):
+        for name, entry in measure_parts(list(PARTS), options.only, path, measure):
             sys.stdout.write(f"{lay_out({name: entry})}\n\n")
             sys.stdout.flush()
     finally:

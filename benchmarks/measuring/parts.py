@@ -39,8 +39,6 @@ def measure_parts(
     names: Sequence[str],
     path: Path,
     measure: Callable[[str], Entry],
-    *,
-    indent: int | None = None,
 ) -> Iterator[tuple[str, Entry]]:
     """Measure parts one after another; each is in the results file as soon as it is done.
 
@@ -54,8 +52,6 @@ def measure_parts(
         File to merge the entries into.
     measure
         Returns the entry of a part.
-    indent
-        Of the file.
 
     Yields
     ------
@@ -66,5 +62,5 @@ def measure_parts(
         entry = measure(name)
         merged = {**read_results(path), name: entry}
         in_order = {part: merged[part] for part in parts if part in merged}
-        write_results(path, in_order, indent=indent)
+        write_results(path, in_order)
         yield name, entry

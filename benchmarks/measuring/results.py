@@ -35,9 +35,9 @@ def read_results(path: Path) -> Results:
     return results
 
 
-def write_results(path: Path, results: Results, *, indent: int | None = None) -> None:
+def write_results(path: Path, results: Results) -> None:
     """Write a results file."""
-    text = json.dumps(results, indent=indent)
+    text = json.dumps(results)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STYLE: dict[Any, Any] = {"font.size": 8, "lines.markersize": 4}
+# One font, because a list of ten is written with every label.
+STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "font.sans-serif": ["DejaVu Sans"],
+    "lines.markersize": 4,
+}
 # The same figures give the same bytes, so nothing is written of when and with what.
 METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "png": {"Software": None}}
 
