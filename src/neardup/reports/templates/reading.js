@@ -201,7 +201,12 @@
     return bounds[low] + Math.min(Math.max(share, 0), 1) * (bounds[low + 1] - bounds[low]);
   }
 
-  function bring(side, place, offset) {
+  // Laying out a screen of text anew takes time: a leap waits until the reader rests.
+  function isLeap(pane, before, after) {
+    return Math.abs(after - before) > 1.5 * pane.clientHeight;
+  }
+
+  function bring(side, place, offset, mayLeap = true) {
     const { pane, blocks, bounds } = sides[side];
     let low = 0, high = blocks.length - 1;
     while (low < high) {
@@ -210,11 +215,12 @@
       else high = middle - 1;
     }
     const share = (place - bounds[low]) / Math.max(bounds[low + 1] - bounds[low], 1);
-    pane.scrollTop = blocks[low].offsetTop + share * blocks[low].offsetHeight - offset;
+    const top = blocks[low].offsetTop + share * blocks[low].offsetHeight - offset;
+    if (mayLeap || !isLeap(pane, pane.scrollTop, top)) pane.scrollTop = top;
   }
 
   // The other text goes along while the reader is inside a passage.
-  function lead(side) {
+  function lead(side, mayLeap) {
     const offset = sides[side].pane.clientHeight / 3, place = placeInView(side, offset);
     const inside = pair.passages.filter(({ places }) => {
       return places[side][0] <= place && place < places[side][1];
@@ -222,7 +228,7 @@
     if (inside.length === 0) return;
     const { places } = inside.find((passage) => !passage.moved) ?? inside[0];
     const [start, stop] = places[side], [first, last] = places[1 - side];
-    bring(1 - side, first + ((place - start) / (stop - start)) * (last - first), offset);
+    bring(1 - side, first + ((place - start) / (stop - start)) * (last - first), offset, mayLeap);
   }
 
   function look(side) {
@@ -237,7 +243,7 @@
   function settle(side, left = 8) {
     if (leader !== side || !follow.checked) return;
     const { pane } = sides[1 - side], before = pane.scrollTop;
-    lead(side);
+    lead(side, true);
     if (left && pane.scrollTop !== before) requestAnimationFrame(() => settle(side, left - 1));
   }
 
@@ -253,10 +259,9 @@
     requestAnimationFrame(() => {
       waiting.delete(side);
       const { pane, before = 0 } = sides[side];
-      // After a leap one text is enough to lay out at a time; the other follows at rest.
-      const leaps = Math.abs(pane.scrollTop - before) > 1.5 * pane.clientHeight;
+      const leaps = isLeap(pane, before, pane.scrollTop);
       sides[side].before = pane.scrollTop;
-      if (leader === side && follow.checked && !leaps) lead(side);
+      if (leader === side && follow.checked && !leaps) lead(side, false);
       look(side);
     });
   }
