@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from unittest.mock import patch
 
 from jinja2 import ChoiceLoader, DictLoader
@@ -13,6 +12,7 @@ from neardup.reports.charts.curves import Curve, Measured, curves
 from neardup.reports.charts.histogram import histogram
 from neardup.reports.charts.matrix import matrix
 from neardup.reports.differences import side_by_side
+from neardup.reports.example import Example
 
 HOSTILE = '<script>document.title = "ran"</script><img src=//example.invalid/ onerror=alert(1)>'
 LONG = "x" * 300
@@ -56,7 +56,7 @@ def made_up_page(texts: tuple[tuple[str, str], ...] = ()) -> str:
         matrix("m", "Matrix", "of files", NAMES, NAMES, counts, row_title="r", column_title="c"),
     ]
     examples = [
-        SimpleNamespace(
+        Example(
             title=f"Example {name}",
             note=name,
             name_a=name or "a",

@@ -7,24 +7,11 @@ from dataclasses import dataclass
 
 from neardup.reports.charts.chart import Chart
 from neardup.reports.charts.curves import Curve, Measured, curves
-from neardup.reports.differences import SideBySide
+from neardup.reports.example import Example
 from neardup.reports.page import render_page
 
 # Pairs that are marked on the curve.
 _MOST_MARKED = 8
-
-
-@dataclass(frozen=True)
-class TextPair:
-    """Two documents side by side, as ``parts.html`` shows them."""
-
-    title: str
-    note: str
-    name_a: str
-    name_b: str
-    place_a: str
-    place_b: str
-    differences: SideBySide
 
 
 @dataclass(frozen=True)
@@ -87,14 +74,14 @@ class ExplainPage:
     leads: Sequence[str]
     facts: Sequence[tuple[str, str]]
     excerpt: str | None
-    keeper: TextPair | None
-    asked: TextPair | None
+    keeper: Example | None
+    asked: Example | None
     asked_about: Sequence[str]
     gone: Sequence[tuple[object, ...]]
     n_gone: int
     closest: Sequence[tuple[object, ...]]
     closest_lead: str | None
-    close_pairs: Sequence[TextPair]
+    close_pairs: Sequence[Example]
     curve: BandCurve | None
     chain: Sequence[tuple[str, str]]
     options: Sequence[tuple[str, str]]

@@ -18,7 +18,8 @@ from neardup.jobs.explain.sentences import (
 from neardup.jobs.explain.values import Explanation, Relation
 from neardup.matching.bands import Banding
 from neardup.reports.differences import side_by_side
-from neardup.reports.explain import BandCurve, ExplainPage, SeenPair, TextPair, render_explanation
+from neardup.reports.example import Example
+from neardup.reports.explain import BandCurve, ExplainPage, SeenPair, render_explanation
 
 # Characters of a text that stands alone, points of the curve, and pairs of the most similar ones
 # that are shown side by side.
@@ -90,11 +91,11 @@ def _excerpt(text: str) -> str:
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …"
 
 
-def _pair(explained: Explanation, relation: Relation) -> TextPair | None:
+def _pair(explained: Explanation, relation: Relation) -> Example | None:
     if relation.text is None:
         return None
     document = explained.document
-    return TextPair(
+    return Example(
         title=f"{shown(document.id)} and {shown(relation.other.id)}",
         note=_rule(explained, relation),
         name_a=shown(document.id),

@@ -10,6 +10,7 @@ from neardup.reports.charts.chart import shortened
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.wording import counted, say_common, say_copies
 from neardup.reports.differences import SideBySide, side_by_side
+from neardup.reports.example import Example
 from neardup.reports.page import MOST_OF_NAME
 
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -37,20 +38,6 @@ class _Sides(NamedTuple):
 
 _REMOVED = _Sides("Removed", "Stays", "the removed one", "the one that stays")
 _KEPT = _Sides("Stays", "Stays", "the first", "the second")
-
-
-@dataclass(frozen=True)
-class Example:
-    """Two texts side by side, as ``parts.html`` shows them."""
-
-    title: str
-    note: str
-    name_a: str
-    name_b: str
-    place_a: str
-    place_b: str
-    differences: SideBySide
-    both_stay: bool
 
 
 @dataclass(frozen=True)

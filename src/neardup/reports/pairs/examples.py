@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.reports.differences import SideBySide, side_by_side
+from neardup.reports.differences import side_by_side
+from neardup.reports.example import Example
 from neardup.reports.pairs.table import PairsTable
 from neardup.tables import Int64s
 
@@ -31,19 +32,6 @@ class Chosen:
     rows: Sequence[int]
     ids: Sequence[tuple[str, str]] = ()
     n_in_all: int | None = None
-
-
-@dataclass(frozen=True)
-class Example:
-    """Two documents side by side; the names are those that templates know."""
-
-    title: str
-    note: str
-    name_a: str
-    name_b: str
-    place_a: str
-    place_b: str
-    differences: SideBySide
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.reports.differences import SideBySide, side_by_side
+from neardup.reports.differences import side_by_side
+from neardup.reports.example import Example
 from neardup.reports.passages.model import Passages
 
 # Characters of a passage that are compared.
 _MOST_CHARACTERS = 20_000
-
-
-@dataclass(frozen=True)
-class Example:
-    """Two passages beside each other, for the template."""
-
-    title: str
-    note: str
-    name_a: str
-    name_b: str
-    place_a: str
-    place_b: str
-    differences: SideBySide
 
 
 def choose_examples(passages: Passages) -> list[Example]:
