@@ -43,7 +43,7 @@ class Page:
 def licences(_: Path, __: Path) -> Any:
     """Deduplicate licence texts, with an audit."""
     texts = EXAMPLES / "licences.jsonl.gz"
-    return neardup.report(neardup.deduplicate(texts, id_column="id", audit=500))
+    return neardup.report(neardup.deduplicate(texts, threshold="0.9", id_column="id", audit=500))
 
 
 def leakage(_: Path, own: Path) -> Any:
@@ -63,7 +63,7 @@ def frankenstein(data: Path, own: Path) -> Any:
         "fMS_box_c56_chap_5": "manuscript, 5",
     }
     rows = [
-        {"id": chapters[row["doc"]], "text": row["text"][:2500]}
+        {"id": chapters[row["doc"]], "text": row["text"][:2000]}
         for row in lines(data / "chapters.jsonl.xz")
         if row["doc"] in chapters
     ]
@@ -93,7 +93,7 @@ def poems(data: Path, own: Path) -> Any:
     with lzma.open(data / "poems.tsv.xz", "rt", encoding="utf-8") as file:
         head, *rest = (line.rstrip("\n").split("\t") for line in file)
     labels = [line.split("\t")[:2] for line in (data / "pairs.tsv").read_text().splitlines()[1:]]
-    labels = [(a, b) for a, b in labels if int(a.removeprefix("A")) < 4000]
+    labels = [(a, b) for a, b in labels if int(a.removeprefix("A")) < 1500]
     named = {each for pair in labels for each in pair}
     rows = [dict(zip(head, line, strict=True)) for line in rest if line[0] in named]
     first, second = (

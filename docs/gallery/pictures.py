@@ -27,16 +27,16 @@ class Picture:
 
 
 # The manuscript beside the revised edition, from their passage on.
-_SECOND_PAIR = """(() => {
+_WITH_MANUSCRIPT = """(() => {
   const pairs = document.getElementById('reading-pair');
-  pairs.selectedIndex = 1;
+  pairs.selectedIndex = [...pairs.options].findIndex((e) => /1831.*manuscript/.test(e.text));
   pairs.dispatchEvent(new Event('change'));
   document.getElementById('reading-next').click();
 })()"""
 
 PICTURES = {
     "dedup": Picture("licences", "#similarities", 940),
-    "passages": Picture("frankenstein", "#reading", 700, _SECOND_PAIR),
+    "passages": Picture("frankenstein", "#reading", 700, _WITH_MANUSCRIPT),
 }
 WIDTH = 1000
 
