@@ -87,7 +87,7 @@ SEEN = """(() => {
 
 def after(click: str) -> str:
     """Click, and wait until the panes have come to rest."""
-    return f"(async () => {{ {click}; await new Promise((done) => setTimeout(done, 400)); }})()"
+    return f"(async () => {{ {click}; await new Promise((done) => setTimeout(done, 600)); }})()"
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -128,7 +128,7 @@ def test_reading__a_pair_of_the_list(browse, page):
 def test_reading__the_other_text_goes_along(browse, page):
     script = """(async () => {
       const a = document.getElementById('reading-a'), b = document.getElementById('reading-b');
-      const rest = () => new Promise((done) => setTimeout(done, 300));
+      const rest = () => new Promise((done) => setTimeout(done, 600));
       a.dispatchEvent(new WheelEvent('wheel'));
       const target = document.getElementById('a-3');
       a.scrollTop += target.getBoundingClientRect().top - a.getBoundingClientRect().top - 20;

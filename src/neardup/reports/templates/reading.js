@@ -252,7 +252,7 @@
   function scrolled(side) {
     if (leader === side) {
       clearTimeout(rest);
-      rest = setTimeout(() => settle(side), 100);
+      rest = setTimeout(() => settle(side), 250);
     }
     if (waiting.has(side)) return;
     waiting.add(side);
