@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from neardup.reports.page import percent
 from neardup.reports.pairs.labelled import Labelled
@@ -97,7 +98,13 @@ def _trust(pairs: PairsTable) -> list[str]:
     summary = pairs.summary
     if summary.get("method") == "exact":
         only = " of those asked for" if summary.get("top") or summary.get("one_to_one") else ""
-        return [f"All documents were compared, exactly: no pair{only} is missing."]
+        if not summary.get("blocking"):
+            return [f"All documents were compared, exactly: no pair{only} is missing."]
+        same = " and ".join(summary["blocking"])
+        return [
+            f"All documents of equal {same} were compared, exactly: no pair{only} is missing "
+            f"there. Pairs of different {same}, or of none, are not here."
+        ]
     if summary.get("method") == "minhash":
         recall = summary.get("predicted_recall")
         said = "Every pair was compared exactly"
@@ -123,12 +130,38 @@ def labels_sentences(pairs: PairsTable, labelled: Labelled) -> list[str]:
         f"{missing:,} of them ({percent(missing / n) if n else '0 %'}) are not in the table and "
         "count as missed by every threshold"
     )
-    least = pairs.summary.get("threshold")
-    if missing and least is not None:
-        relative += f"; a threshold below {least:g} may find them"
+    if missing and (reasons := _why_missing(pairs.summary)):
+        relative += f"; they are {' or '.join(reasons)}"
     wrong = (
         "Pairs without a label are left out."
         if labelled.is_partial
         else "A pair that labels do not have counts as wrong, so labels must be complete."
     )
-    return [said, relative + ".", wrong]
+    return [said, relative + ".", wrong, _chosen_by_labels(pairs, labelled)]
+
+
+def _why_missing(summary: Mapping[str, Any]) -> list[str]:
+    """Say what may keep a pair that is right out of the table."""
+    reasons = []
+    if summary.get("threshold") is not None:
+        reasons.append(f"less similar than {summary['threshold']:g}")
+    if summary.get("blocking"):
+        reasons.append(f"of different {' and '.join(summary['blocking'])}")
+    if summary.get("one_to_one"):
+        reasons.append("of documents that a more similar one has taken")
+    return reasons
+
+
+def _chosen_by_labels(pairs: PairsTable, labelled: Labelled) -> str:
+    """Say what the best threshold is good for."""
+    said = (
+        "Precision is the share of the pairs found that is right, F1 the harmonic mean of both. "
+        "The best threshold is chosen by these very labels: for other documents it may be another"
+    )
+    found = labelled.evaluation
+    least = pairs.summary.get("threshold")
+    if found.best is not None and least is not None and not pairs.by_distance:
+        best = float(found.round_threshold(found.best))
+        if best <= least:
+            said += "; it is the lowest there is in this table, and a lower one may be better"
+    return said + "."

@@ -66,8 +66,8 @@ def arcs(
     height = top + _LABELS + (_ARCS if lower else 0.0)
     some = "" if len(rows) == n_all else f" The longest {len(rows):,} of {n_all:,} are drawn."
     description = (
-        "Each line is a text, to scale; each arc joins the two places of a passage, and is as wide "
-        f"as the passage is long. One colour for each pair of texts.{some}"
+        "Each line is a text, to scale; each arc joins the two places of a passage, and is at its "
+        f"ends as wide as the passage is long. One colour for each pair of texts.{some}"
     )
     return Chart(
         name,

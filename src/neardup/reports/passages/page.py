@@ -38,7 +38,8 @@ def passage_report(passages: Passages, about: About) -> Report:
             spans.similarities,
             about,
             "Similarities of passages",
-            "How alike the two passages of each pair are: 1 is equal, word for word.",
+            "Of all words that either passage has, how much both have, each word counted once or "
+            "by its weight: 1 is the same words.",
             "passages",
         ),
         length_chart(spans.query_stops - spans.query_starts),
@@ -107,8 +108,9 @@ def _sentences(passages: Passages, about: About) -> list[str]:
     if not len(passages.spans):
         return [f"The documents {where} were compared, and no two of them share a passage."]
     first = (
-        f"A passage is a stretch of text that two documents have, word for word or nearly so. "
-        f"Among the documents {where}, {len(passages.documents):,} share one with another."
+        "A passage is a stretch of text that two documents have in common. Sentences within it may "
+        f"have been rewritten: as a whole {_rule(passages, about)} Among the documents {where}, "
+        f"{len(passages.documents):,} share one with another."
     )
     pair = passages.pair(int(passages.ranking[0]))
     shares = [
@@ -117,10 +119,25 @@ def _sentences(passages: Passages, about: About) -> list[str]:
     ]
     query, doc = passages.name(pair.query), passages.name(pair.doc)
     most = (
-        f"Most is shared by {query} and {doc}: {percent(shares[0])} of {query} is in {doc}, and "
-        f"{percent(shares[1])} of {doc} in {query}."
+        f"Most is shared by {query} and {doc}: their passages span {percent(shares[0])} of {query} "
+        f"and {percent(shares[1])} of {doc}. Within these the words that only one has are marked."
     )
     return [first, most, "That texts agree says nothing about who wrote them first."]
+
+
+def _rule(passages: Passages, about: About) -> str:
+    """Say how alike passages are at least, and how long; what is found says it, if nobody does."""
+    threshold, min_tokens = about.summary.get("threshold"), about.summary.get("min_tokens")
+    if threshold is None or min_tokens is None:
+        return f"the least alike of those found has a similarity of {_least(passages)}."
+    return (
+        f"its similarity is at least {threshold:g}. Agreements of fewer than {min_tokens:,} words, "
+        "and those less alike, are not here."
+    )
+
+
+def _least(passages: Passages) -> str:
+    return f"{float(passages.spans.similarities.min()):.4f}"
 
 
 def _facts(passages: Passages, about: About) -> list[tuple[str, ...]]:
@@ -131,7 +148,10 @@ def _facts(passages: Passages, about: About) -> list[tuple[str, ...]]:
         (f"{len(passages.spans):,}", "passages"),
         (f"{len(passages.ranking):,}", "pairs of documents"),
         (f"{len(passages.documents):,}", "documents that share one"),
-        (f"{int(np.maximum(*passages.shared).sum()):,}", "characters in both of a pair"),
+        (
+            f"{int(np.maximum(*passages.shared).sum()):,}",
+            "characters in passages, of the longer side",
+        ),
     ]
     if n_moved:
         facts.append((f"{n_moved:,}", "passages that have moved"))

@@ -37,6 +37,9 @@ def collection(rows):
     return Collection([MemorySource(pa.Table.from_pylist(rows))], ColumnNames(id="id"))
 
 
+RIGHT_WITH_KIND = [{**row, "kind": False} for row in RIGHT]
+
+
 def labels_of(pairs, **more):
     a, b = zip(*pairs, strict=True)
     return pa.table({"id_a": a, "id_b": b, **more})
@@ -159,7 +162,7 @@ def test_labels__figures_as_counted():
         assert int(cells[1]) == sum(value >= threshold for value, _ in scored)
     text = text_of(page)
     assert "1 of them (25.0 %) are not in the table and count as missed" in text
-    assert "a threshold below 0.2 may find them" in text
+    assert "they are less similar than 0.2" in text
     wrong, missing = text.index("Found, but wrong"), text.index("Right, but not in the table")
     assert wrong < missing
     assert "f4 z9 not in the table" in text[missing:]
@@ -171,6 +174,20 @@ def test_labels__that_say_which_are_wrong():
     text = text_of(page_of(found(), labels=labels))
     assert "3 labelled pairs of the table were judged, 2 of them right" in text
     assert "Pairs without a label are left out." in text
+
+
+def test_labels__what_keeps_right_pairs_out():
+    """What a lower threshold cannot bring back is named."""
+    left = [{**row, "kind": row["id"] == "f1"} for row in LEFT]
+    result = found(left, RIGHT_WITH_KIND, blocking="kind", one_to_one=True)
+    text = text_of(page_of(result, left, RIGHT_WITH_KIND, labels=labels_of(RIGHT_PAIRS)))
+    assert "All documents of equal kind were compared, exactly: no pair of those asked for" in text
+    assert "Pairs of different kind, or of none, are not here." in text
+    assert (
+        "they are less similar than 0.2 or of different kind or of documents that a more similar "
+        "one has taken." in text
+    )
+    assert "chosen by these very labels" in text
 
 
 def test_labels__of_one_collection_in_either_order():

@@ -88,6 +88,16 @@ def test_report_of_passages__without_texts(files):
     assert "best of times" in html
 
 
+def test_report_of_passages__says_the_rule(files):
+    result = neardup.align(files, min_tokens=10)
+    known = collection(files)
+    told = report_of_passages(result.passages, Runner(1), known, summary=result.summary).html
+    assert "as a whole its similarity is at least 0.5. Agreements of fewer than 10 words" in told
+    found = report_of_passages(result.passages, Runner(1), known).html
+    least = min(result.passages["similarity"].to_pylist())
+    assert f"the least alike of those found has a similarity of {least:.4f}." in found
+
+
 def test_report_of_passages__of_an_empty_table(files):
     table = neardup.align(["one", "two"]).passages
     report = report_of_passages(table, Runner(1), collection(files), summary={"min_tokens": 50})
