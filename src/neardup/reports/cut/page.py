@@ -98,7 +98,7 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
     contents = [("repeated", "Repeated most"), ("files", "By file")]
     contents += [("examples", "Before and after")] if examples else []
     contents += [("figures", "How long")] if any(charts) else []
-    contents += [("how", "How it was found")]
+    contents += [("how", "How it was found")] if options else []
     html = render_page(
         "cut.html",
         title=headline,
