@@ -291,7 +291,7 @@ class DeduplicationResult(Selection):
             self._documents, self.summary, self.removed, self.clusters, order
         )
         against = None
-        if self._other.sources and self.summary["against_documents"]:
+        if self._other.sources and self.summary.get("against_documents"):
             skip_bad = bool(self._other.skipped)
             against = AgainstDocuments(self._other.sources, self._other.columns, skip_bad=skip_bad)
         question = Question(id, other, closest)

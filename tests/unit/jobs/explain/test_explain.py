@@ -272,3 +272,10 @@ def test_rethreshold__decided_by_pairs():
     explained = again.explain(gone["id"])
     assert explained.reason == "in-pairs"
     assert explained.keeper.evidence.similarity == pytest.approx(gone["similarity"])
+
+
+def test_explain__decided_by_pairs():
+    texts = ["a b c d e f", "a b c d e f g"]
+    result = neardup.choose(neardup.find_pairs(texts, ngram=1, threshold="0.5"), texts)
+    assert "against_documents" not in result.summary
+    assert result.explain("1").keeper.other.id == "0"
