@@ -102,6 +102,8 @@ def _why_not(summary: Mapping[str, Any]) -> str:
     scheme = summary["scheme"]
     if scheme is None or summary["threshold"] is None:
         return "the table of pairs does not say how similarities were measured"
+    if summary["measure"] not in MEASURES:
+        return f"{summary['measure']} is no measure by which sets of shingles are compared"
     if summary["reading"]["input_format"] == "bytes":
         return "documents are bytes, which a page shows as text"
     if named_tokenizer(scheme["tokenizer"]) is None:

@@ -245,6 +245,16 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     assert "Removals were decided by a table of pairs" in text
 
 
+def test_report_of_dedup__decided_by_pairs_of_edit_distances(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    pairs = neardup.find_pairs(inputs, measure="edit", threshold="0.9")
+    neardup.choose(pairs, inputs).write(tmp_path / "out")
+    text = told(page_of(tmp_path / "out"))
+    assert "removed as duplicates 4" in text
+    assert "edit is no measure by which sets of shingles are compared" in text
+
+
 def test_report_of_dedup__hostile_texts_and_ids_are_text(tmp_path: Path) -> None:
     evil = '</script><script>alert(1)</script><img src=x onerror=alert(2)> "\u202e'
     path = tmp_path / "evil.jsonl"
