@@ -121,7 +121,10 @@ def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answe
         sentences.append(say_kept_pairs(kept_pairs, summary))
         if kept_pairs.n_missed:
             short = "Yes, some did."
-        elif kept_pairs.n_documents == summary["documents_kept"]:
+        elif kept_pairs.n_documents == summary["documents_kept"] and not summary.get(
+            "against_documents"
+        ):
+            # Nobody has compared them with documents of the other collection once more.
             short = "No."
     if summary["method"] == "exact":
         sentences.append("All pairs at the threshold were found: the method was exact.")

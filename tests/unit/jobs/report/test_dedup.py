@@ -161,6 +161,8 @@ def test_report_of_dedup__shows_texts_of_another_collection(
     with Runner(1, None) as runner:
         page = report_of_result(result, runner).html
     assert re.search("<del>word120</del>.*?<ins>elsewhere</ins>", page, re.DOTALL)
+    # Documents that stay were compared with each other, not with those of the other collection.
+    assert "Did documents stay that are alike? A few may have." in told(page)
 
 
 @pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
