@@ -178,13 +178,16 @@ class ShownTexts:
     ) -> None:
         """Read the texts of documents by their places in the table, each file once.
 
-        Those of keepers of the other collection are read only if it is there.
+        Those of keepers of the other collection are read only if it is there, and none where only
+        ids of the documents are known.
 
         Raises
         ------
         ReadError, InvalidInputError
             If a document is not there.
         """
+        if not outcome.summary["input_files"]:
+            return
         wanted: dict[tuple[Side, str], set[int]] = {}
         other: set[str] = set()
         for place in removed:

@@ -100,6 +100,8 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
 def _why_not(summary: Mapping[str, Any]) -> str:
     """Return why documents cannot be compared as the run did it; nothing if they can be."""
     scheme = summary["scheme"]
+    if not summary["input_files"]:
+        return "only ids of the documents are known"
     if scheme is None or summary["threshold"] is None:
         return "the table of pairs does not say how similarities were measured"
     if summary["measure"] not in MEASURES:

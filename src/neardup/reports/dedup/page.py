@@ -148,6 +148,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         lookup_data=data_block("removed-documents", lookup.columns),
         options=list(_options(summary)),
         is_written=data.is_written,
+        has_texts=bool(summary["input_files"]),
     )
 
 

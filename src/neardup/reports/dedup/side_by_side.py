@@ -26,6 +26,12 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     "copies": ("An exact copy", ""),
 }
 
+_NO_TEXT = "No text is shown: only ids of the documents are known."
+_ONE_TEXT = (
+    "Only one text is shown: the texts of the other collection are not in the output, and "
+    "--against names where they are."
+)
+
 
 class _Sides(NamedTuple):
     """What two documents of an example are, as headings and within sentences."""
@@ -93,10 +99,7 @@ def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
         )
     else:
         differences = _one_sided(first.text, second.text)
-        note = (
-            "Only one text is shown: the texts of the other collection are not in the output, and "
-            "--against names where they are."
-        )
+        note = _ONE_TEXT if known else _NO_TEXT
     known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
     return Example(
         f"similarity {known_or_not}",

@@ -63,7 +63,7 @@ def answer(
             ],
         )
     yield _of_rows(summary, is_written)
-    if notes := list(_notes(summary)):
+    if notes := list(_notes(summary, is_written=is_written)):
         yield Answer("What else happened?", "", notes)
 
 
@@ -173,17 +173,23 @@ def _of_audit(summary: Mapping[str, Any], audit: Audit | None) -> Iterator[str]:
 def _of_rows(summary: Mapping[str, Any], is_written: bool) -> Answer:
     question = "Can it be undone?"
     rows = counted(summary["documents_in"], "document")
-    if is_written:
+    folder = "kept/ and removed/ of the output folder"
+    if not summary["input_files"]:
+        where = f"{folder} list the ids" if is_written else "the result lists the ids"
+        text = f"Only ids of the {rows} are known: {where}, and no document was touched."
+    elif is_written and summary["output_format"] == "same":
+        text = f"All {rows} are unchanged in {folder}; the input was not touched."
+    elif is_written:
         text = (
-            f"All {rows} are unchanged in kept/ and removed/ of the output folder; the input was "
-            "not touched."
+            f"All {rows} are in {folder}, written as {summary['output_format']}; the input was not "
+            "touched."
         )
     else:
         text = "The input was not touched; rows are written only where the result is."
     return Answer(question, "Yes.", [text])
 
 
-def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
+def _notes(summary: Mapping[str, Any], *, is_written: bool) -> Iterator[str]:
     if n := summary.get("empty_documents"):
         yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
     if n := summary.get("short_documents"):
@@ -194,7 +200,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{they} removed only for one that has the same {tokens}."
         )
     if n := summary.get("skipped_rows"):
-        yield f"{counted(n, 'bad row')} could not be read; summary.json names them."
+        named = "summary.json" if is_written else "the summary"
+        yield f"{counted(n, 'bad row')} could not be read; {named} names them."
     if n := summary.get("removed_beyond_survivors"):
         yield (
             f"Connected components removed {counted(n, 'document')} more than the rule of "

@@ -134,8 +134,8 @@ def test_report_of_result__is_that_of_the_folder(inputs: list[Path], tmp_path: P
     written = page_of(tmp_path / "out")
     assert "<del>two</del>" in page
     different = set(page.splitlines()) ^ set(written.splitlines())
-    # Only where the rows are.
-    assert len(different) == 4, different
+    # Only where the rows and tables are, and what explains a document.
+    assert len(different) == 8, different
     assert "rows are written only where the result is" in page
 
 
@@ -245,6 +245,44 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     text = told(page_of(tmp_path / "out"))
     assert "removed as duplicates 4" in text
     assert "Removals were decided by a table of pairs" in text
+
+
+def test_report_of_dedup__of_ids_alone(tmp_path: Path) -> None:
+    rows = [{"id": name, "text": text} for name, text in (("a", "x y z v"), ("b", "x y z w"))]
+    result = neardup.choose(neardup.find_pairs(rows, ngram=1, threshold="0.5"))
+    result.write(tmp_path / "out")
+    pages = neardup.report(result).html, page_of(tmp_path / "out")
+    for page, where in zip(pages, ("the result lists", "list"), strict=True):
+        text = told(page)
+        assert "No text is shown: only ids of the documents are known." in text
+        assert "not looked for: only ids of the documents are known" in text
+        assert f"{where} the ids, and no document was touched" in text
+        assert "unchanged" not in text
+        assert "explain" not in text
+
+
+def test_report_of_dedup__converted_rows_are_not_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("text,n\na b c d,1\na b c d,2\n")
+    result = neardup.deduplicate([path])
+    result.write(tmp_path / "same")
+    result.write(tmp_path / "converted", format="jsonl")
+    assert "are unchanged in kept/" in told(page_of(tmp_path / "same"))
+    text = told(page_of(tmp_path / "converted"))
+    assert "unchanged" not in text
+    assert (
+        "All 2 documents are in kept/ and removed/ of the output folder, written as jsonl" in text
+    )
+
+
+def test_report_of_result__names_no_files_that_there_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a b"}\n{"text": "a b"}\n{}\n')
+    text = told(neardup.report(neardup.deduplicate([path], on_error="skip")).html)
+    assert "result.explain(id)" in text
+    assert "1 bad row could not be read; the summary names them." in text
+    for name in ("FOLDER", "removed.parquet", "summary.json", "output folder"):
+        assert name not in text
 
 
 def test_report_of_dedup__decided_by_pairs_of_edit_distances(
