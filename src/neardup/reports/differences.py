@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neardup.reports.words import EqualWords, equal_words, find_words
+from neardup.reports.long_texts import MOST_CHARACTERS, find_part
+from neardup.reports.words import EqualWords, count_words, equal_words, find_words
 
 MOST_WORDS = 20_000
 """Words of either text that are looked at, from where the two begin to differ."""
@@ -72,8 +73,40 @@ def side_by_side(text_a: str, text_b: str, *, context: int | None = CONTEXT) -> 
     Notes
     -----
     By a longest common subsequence of the words between the first and the last difference, in time
-    n m / 64 and n m bits for texts of n and m words, each at most ``MOST_WORDS``.
+    n m / 64 and n m bits for texts of n and m words, each at most ``MOST_WORDS``. With a context,
+    words are looked for in ``MOST_CHARACTERS`` of either text at most, from where the two begin to
+    differ in any character; how both begin and end alike is only counted.
     """
+    if context is None or max(len(text_a), len(text_b)) <= MOST_CHARACTERS:
+        return _compare(text_a, text_b, context)
+    part = find_part(text_a, text_b)
+    found = _compare(text_a[part.start : part.end_a], text_b[part.start : part.end_b], context)
+    n_before = count_words(text_a, 0, part.start)
+    n_after_a = count_words(text_a, part.end_a, len(text_a))
+    n_after_b = n_after_a if part.is_whole else count_words(text_b, part.end_b, len(text_b))
+    is_whole = part.is_whole and found.is_whole
+    return SideBySide(
+        _with_omitted(n_before, found.a, n_after_a),
+        _with_omitted(n_before, found.b, n_after_b),
+        found.n_common + n_before + (n_after_a if is_whole else 0),
+        found.n_only,
+        is_whole,
+    )
+
+
+def _with_omitted(n_before: int, runs: Sequence[Run], n_after: int) -> list[Run]:
+    """Put words that are left out on either side of some runs."""
+    every = [Run("omitted", "", n_before), *runs, Run("omitted", "", n_after)]
+    joined: list[Run] = []
+    for run in every:
+        if joined and joined[-1].kind == run.kind == "omitted":
+            joined[-1] = Run("omitted", "", joined[-1].n_words + run.n_words)
+        else:
+            joined.append(run)
+    return [run for run in joined if run.kind != "omitted" or run.n_words]
+
+
+def _compare(text_a: str, text_b: str, context: int | None) -> SideBySide:
     places_a, places_b = find_words(text_a), find_words(text_b)
     keys_a = [text_a[i:j].casefold() for i, j in places_a]
     keys_b = [text_b[i:j].casefold() for i, j in places_b]

@@ -44,6 +44,11 @@ def find_words(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _word_pattern().finditer(text)]
 
 
+def count_words(text: str, start: int, stop: int) -> int:
+    """Count the words of a part of a text."""
+    return sum(1 for _ in _word_pattern().finditer(text, start, stop))
+
+
 @cache
 def _word_pattern() -> re.Pattern[str]:
     unspaced = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_BLOCKS)

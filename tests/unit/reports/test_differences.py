@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.reports import differences
 from neardup.reports.differences import MOST_WORDS, Run, side_by_side
 
 
@@ -90,6 +92,38 @@ def test_side_by_side__long_words_are_characters():
 def test_side_by_side__leaves_long_gaps_out():
     [run] = side_by_side("a" + " " * 100_000 + "b", "a b").a
     assert len(run.text) < 300
+
+
+def test_side_by_side__long_texts_are_as_short_ones(monkeypatch):
+    words = [f"w{i}" for i in range(30_000)]
+    other = [*words]
+    other[15_000:15_002] = ["Changed"]
+    text, changed = " ".join(words), " ".join(other)
+    pairs = [(text, changed), (changed, text), (text, text), (text, text + " more"), ("x", text)]
+    pairs += [(text, "more " + text), (text, ""), (text[:90_000], text)]
+    with monkeypatch.context() as patch:
+        patch.setattr(differences, "MOST_CHARACTERS", 1 << 30)
+        expected = [side_by_side(*pair) for pair in pairs]
+    monkeypatch.setattr(differences, "MOST_CHARACTERS", 1000)
+    for pair, found in zip(pairs, expected, strict=True):
+        assert side_by_side(*pair) == found
+
+
+def test_side_by_side__words_of_long_texts_are_counted_not_held():
+    words = [f"w{i}" for i in range(400_000)]
+    text = " ".join(words)
+    other = " ".join([*words[:200_000], "changed", *words[200_001:]])
+    tracemalloc.start()
+    found = side_by_side(text, other)
+    nothing_alike = side_by_side(text, text.upper())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (found.n_common, found.n_only, found.is_whole) == (399_999, (1, 1), True)
+    assert sum(run.n_words for run in found.a) == 400_000
+    assert "changed" in shown(found.b)
+    assert not nothing_alike.is_whole
+    assert sum(run.n_words for run in nothing_alike.b) == 400_000
+    assert peak < 60_000_000
 
 
 texts = st.lists(st.sampled_from(["a", "b", "c ", " ", "d ", ", ", "中"])).map("".join)
