@@ -23,6 +23,9 @@ AGAINST = "against/"
 
 Side = Literal["kept", "removed", "against"]
 
+# The collection, input or against, and the file and row there, or the id as text.
+Place = tuple[str | int | None, ...]
+
 
 @dataclass(frozen=True)
 class Document:
@@ -45,6 +48,24 @@ class Document:
     keeper_row: int | None = None
     similarity: float | None = None
     exact_copy: bool | None = None
+
+    @property
+    def place(self) -> Place:
+        """What tells it from all others, of either collection."""
+        where = "against" if self.side == "against" else "input"
+        return _place(where, self.id, self.file, self.row)
+
+    @property
+    def keeper_place(self) -> Place | None:
+        """The place of the document that it went for, None if it stays."""
+        if self.keeper is None:
+            return None
+        return _place(self.keeper_in, self.keeper, self.keeper_file, self.keeper_row)
+
+
+def _place(where: str | None, identifier: Any, file: str | None, row: int | None) -> Place:
+    """Return a place by the row of a file; where there is none, as in an index, by the id."""
+    return (where, str(identifier)) if file is None else (where, file, row)
 
 
 @dataclass(frozen=True)

@@ -158,11 +158,12 @@ class _Explainer:
         """Put everything together."""
         documents, document = self._documents, own.describe(0)
         gone = documents.gone_for(document.id) if document.side == "kept" else np.empty(0, np.int64)
-        keeper = self._keeper(own, document)
+        found = None if document.keeper is None else self._find_keeper(document)
+        keeper = self._keeper(own, document, found)
         neighbours = closest = None
         n_tokens, size = self._sizes(own)
         if self._question.closest and self._scheme is not None:
-            neighbours = self._neighbours(own, document, gone)
+            neighbours = self._neighbours(own, document, found, gone)
             closest = self._closest(own, neighbours)
         cluster, cluster_size = documents.cluster_of(document.number)
         return ExplainResult(
@@ -178,7 +179,7 @@ class _Explainer:
             cluster_size=cluster_size,
             closest=closest,
             asked=None if other is None else self._relation(own, other),
-            chain=self._chain(own, keeper, cluster),
+            chain=self._chain(own, keeper, found, cluster),
             options=_describe(documents.summary),
             notes=tuple(self._notes),
         )
@@ -188,11 +189,10 @@ class _Explainer:
             return relate_by_tables(own.describe(0), other)
         return self._judge.relate(own, other)
 
-    def _keeper(self, own: Batch, document: Document) -> Relation | None:
+    def _keeper(self, own: Batch, document: Document, keeper: Batch | None) -> Relation | None:
         """Return what is between a document that went and the one that it went for."""
         if document.keeper is None:
             return None
-        keeper = self._find_keeper(document)
         if keeper is None:
             self._notes.append("keeper-text")
             described = Document(
@@ -218,12 +218,11 @@ class _Explainer:
         unit = WEIGHT_UNIT if self._scheme.weighted else 1
         return int(signed.n_tokens[0]), sizes_of(signed.sets).item() * unit
 
-    def _neighbours(self, own: Batch, document: Document, gone: Int64s) -> Neighbours:
+    def _neighbours(
+        self, own: Batch, document: Document, keeper: Batch | None, gone: Int64s
+    ) -> Neighbours:
         assert self._scheme is not None
-        left_out = gone
-        keeper = self._documents.find(document.keeper) if document.keeper_in == "input" else None
-        if keeper is not None:
-            left_out = np.append(gone, keeper)
+        left_out = gone if keeper is None else np.append(gone, keeper.numbers[0])
         collections: list[Documents] = [self._documents]
         if self._against is not None:
             collections.insert(0, self._against)
@@ -249,14 +248,15 @@ class _Explainer:
             [self._relation(own, each.document) for each in found.below],
         )
 
-    def _chain(self, own: Batch, keeper: Relation | None, cluster: int) -> list[Link] | None:
+    def _chain(
+        self, own: Batch, keeper: Relation | None, end: Batch | None, cluster: int
+    ) -> list[Link] | None:
         """Return the chain that leads to the keeper, where that is not similar itself."""
         scheme = self._scheme
         if not keeper or not keeper.evidence or not scheme or scheme.clusters != "components":
             return None
         if keeper.evidence.reaches or keeper.evidence.reverse_reaches:
             return None
-        end = self._find_keeper(own.describe(0))
         members = self._documents.members_of(cluster)
         numbers = members[members != own.numbers[0]]
         if end is None or len(numbers) > MOST_IN_CHAIN:

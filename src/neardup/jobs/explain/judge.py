@@ -62,8 +62,8 @@ class Judge:
     ) -> Rule:
         later, earlier = second.describe(0), first.describe(0)
         return decide_rule(
-            Fate(earlier.id, earlier.keeper, is_empty=not signed.n_tokens[1]),
-            Fate(later.id, later.keeper, is_empty=not signed.n_tokens[0]),
+            Fate(earlier.place, earlier.keeper_place, is_empty=not signed.n_tokens[1]),
+            Fate(later.place, later.keeper_place, is_empty=not signed.n_tokens[0]),
             evidence,
             self._terms,
             lambda: self._with_keeper(second, later),

@@ -11,11 +11,11 @@ from neardup.jobs.explain.values import Reason, Relation
 def relate_by_tables(own: Document, other: Batch) -> Relation:
     """Return what is known without comparing texts: for what they went."""
     described = other.describe(0)
-    fates = Fate(own.id, own.keeper), Fate(described.id, described.keeper)
+    fates = [Fate(each.place, each.keeper_place) for each in (own, described)]
     rule: Rule = "unknown"
     if fates[0].went_for(fates[1]) or fates[1].went_for(fates[0]):
         rule = "went-for-it"
-    elif own.keeper is not None and str(own.keeper) == str(described.keeper):
+    elif not fates[0].stays and fates[0].keeper == fates[1].keeper:
         rule = "same-keeper"
     comes_first = fates[0].went_for(fates[1])
     return Relation(described, rule, comes_first, None, other.text)

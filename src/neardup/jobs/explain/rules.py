@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from neardup.jobs.explain.documents import Place
 from neardup.jobs.explain.evidence import Evidence
 
 Rule = Literal[
@@ -27,10 +28,10 @@ Rule = Literal[
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a document: ``keeper`` is the id of the one that it went for, None if none."""
+    """What became of a document: ``keeper`` is the place of the one that it went for, if any."""
 
-    id: Any
-    keeper: Any = None
+    place: Place
+    keeper: Place | None = None
     is_empty: bool = False
 
     @property
@@ -40,7 +41,7 @@ class Fate:
 
     def went_for(self, other: Fate) -> bool:
         """Whether it went for another document."""
-        return self.keeper is not None and str(self.keeper) == str(other.id)
+        return self.keeper == other.place
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def decide_rule(
         return "went-for-it"
     if first.is_empty or second.is_empty:
         return "no-tokens"
-    if not first.stays and not second.stays and str(first.keeper) == str(second.keeper):
+    if not first.stays and first.keeper == second.keeper:
         return "same-keeper"
     by_components = terms.clusters == "components"
     if not evidence.reaches and not (by_components and evidence.reverse_reaches):

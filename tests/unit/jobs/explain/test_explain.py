@@ -244,6 +244,9 @@ def test_against__keeper_of_the_other_collection():
     for row in gone:
         explained = result.explain(row["id"])
         assert explained.keeper.other.side == "against"
+        assert explained.keeper.rule == "went-for-it"
+        listed = [*explained.closest.similar, *explained.closest.below]
+        assert explained.keeper.other.number not in {each.other.number for each in listed}
         assert explained.keeper.text == texts[row["kept_row"] - 1]
         assert explained.keeper.evidence.similarity == pytest.approx(row["similarity"])
         assert explained.closest.n_compared == len(texts) - 1
