@@ -126,6 +126,7 @@ def test_report__counts_by_a_column(tmp_path):
             "report out one.jsonl -o page.html",
             "inputs has no effect on a report of a folder",
         ),
+        ("report labels.csv -o page.html", "labels.csv: the pairs of this table have no column"),
         ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
         ("report out.csv --by source -o page.html", "--by has no effect on a report of pairs"),
         ("report out -o page.txt", "must end in .html, .htm"),

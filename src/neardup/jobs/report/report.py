@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -178,8 +178,16 @@ def _report_of_table(
     table: pa.Table, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
 ) -> Report:
     if kind_of_table(table.column_names, name) != "passages":
+        if "similarity" not in table.column_names:
+            message = (
+                "the pairs of this table have no column 'similarity', by which a report ranks "
+                "them; name a table that pairs or estimate has written"
+            )
+            raise InvalidInputError(message, path=name)
         given.check_only("pairs", "inputs", "against", "labels")
-        labels = None if given.labels is None else read_table(given.labels, runner)[0]
+        labels = None
+        if given.labels is not None:
+            labels, _ = read_table(given.labels, runner, are_labels=True)
         return report_of_pairs(table, summary, given.inputs, given.against, runner, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(table, runner, given.inputs, given.against, summary=summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,16 @@ from neardup.runtime.runner import Runner
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Columns that are numbers; CSV has nothing but text.
-_WHOLE = ("query_start", "query_end", "doc_start", "doc_end", "overlap", "distance")
+# Columns that no row may lack, and which of all are numbers; CSV has nothing but text.
+_IDS = ("id_a", "id_b", "query_id", "doc_id")
+_PLACES = ("query_start", "query_end", "doc_start", "doc_end")
+_WHOLE = (*_PLACES, "overlap", "distance")
 _SHARES = ("similarity", "low", "high")
 
 
-def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | None]:
+def read_table(
+    data: Any, runner: Runner, *, are_labels: bool = False
+) -> tuple[pa.Table, dict[str, Any] | None]:
     """Read a table that a job has written, all of it, and what it says of its job.
 
     Parameters
@@ -31,16 +35,19 @@ def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | No
         A file or its URL, or what speaks Arrow.
     runner
         Reads it, and reports that as the stage ``table``.
+    are_labels
+        Whether it has labels, of which no column but the ids has to be anything.
 
     Returns
     -------
-    The table, in which places are whole numbers and similarities shares, and a summary, None where
-    the table has none.
+    The table, in which places are whole numbers and similarities shares, null where they are not
+    known, and a summary, None where the table has none.
 
     Raises
     ------
     ReadError, InvalidInputError
-        If it cannot be read, is none, or has other things where numbers should be.
+        If it cannot be read, is none, lacks an id or a place in a row, or has other things where
+        numbers should be.
     """
     import pyarrow as pa
 
@@ -56,21 +63,41 @@ def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | No
         columns = sources[0].column_names() if sources else None
         table = pa.table({column: pa.nulls(0, pa.string()) for column in columns or ()})
     metadata = sources[0].schema_metadata() if len(sources) == 1 else {}
-    return _with_numbers(table, name), _summary(metadata)
+    if not are_labels:
+        table = _with_numbers(table, name)
+    _check_complete(table, _IDS if are_labels else (*_IDS, *_PLACES), name)
+    return table, _summary(metadata)
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    for columns, kind in ((_WHOLE, pa.int64()), (_SHARES, pa.float64())):
-        for column in set(columns) & set(table.column_names):
-            place = table.column_names.index(column)
-            try:
-                table = table.set_column(place, column, table[column].cast(kind))
-            except pa.ArrowException:
-                message = f"column {column!r} holds values that are no numbers"
-                raise InvalidInputError(message, path=name) from None
+    for place, column in enumerate(table.column_names):
+        if column not in (*_WHOLE, *_SHARES):
+            continue
+        values = table[column]
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            # CSV has no other sign of what is not known.
+            values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
+        try:
+            values = values.cast(pa.int64() if column in _WHOLE else pa.float64())
+        except pa.ArrowException:
+            message = f"column {column!r} holds values that are no numbers"
+            raise InvalidInputError(message, path=name) from None
+        table = table.set_column(place, column, values)
     return table
+
+
+def _check_complete(table: pa.Table, columns: Sequence[str], name: str) -> None:
+    """Raise if a row lacks a value."""
+    import pyarrow.compute as pc
+
+    for column in columns:
+        if column in table.column_names and table[column].null_count:
+            row = pc.index(pc.is_null(table[column]), True).as_py() + 1
+            message = f"row {row:,} has no {column!r}; each row needs one, name a complete table"
+            raise InvalidInputError(message, path=name)
 
 
 def _summary(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ def pairs_table(
     """
     summary = dict(summary or {})
     name_a, name_b = next(names for names in _IDS if set(names) <= set(table.column_names))
-    is_known = pc.is_valid(table["similarity"])
+    is_known = pc.invert(pc.is_null(table["similarity"].cast(pa.float64()), nan_is_null=True))
     n_unknown = len(table) - int(pc.sum(is_known).as_py() or 0)
     table = table.filter(is_known) if n_unknown else table
     ids_a, ids_b = (_as_ids(table[name]) for name in (name_a, name_b))

@@ -209,3 +209,15 @@ def test_labels__of_one_collection_in_either_order():
 def test_labels__errors(labels, error):
     with pytest.raises(InvalidInputError, match=error):
         page_of(found(), labels=labels)
+
+
+def test_similarities_that_are_no_numbers__are_not_known():
+    columns = {"id_a": ["x", "x", "y"], "id_b": ["y", "z", "z"]}
+    pages = []
+    for unknown in (None, float("nan")):
+        table = pa.table(columns | {"similarity": pa.array([0.75, unknown, 0.5], pa.float64())})
+        with Runner(1) as runner:
+            labels = labels_of([("x", "y"), ("x", "z")])
+            pages.append(report_of_pairs(table, None, None, None, runner, labels=labels).html)
+    assert pages[0] == pages[1]
+    assert "nan" not in text_of(pages[1]).split()

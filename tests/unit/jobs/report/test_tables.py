@@ -47,3 +47,36 @@ def test_read_table__what_is_no_number(tmp_path):
     (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity\nx,y,much\n")
     with pytest.raises(InvalidInputError, match="'similarity' holds values that are no numbers"):
         read_table(tmp_path / "pairs.csv", Runner(1))
+
+
+def test_read_table__what_is_not_known(tmp_path):
+    (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity,overlap\nx,y,,\nx,z,0.5,3\n")
+    table, _ = read_table(tmp_path / "pairs.csv", Runner(1))
+    assert table["similarity"].to_pylist() == [None, 0.5]
+    assert table["overlap"].to_pylist() == [None, 3]
+
+
+def test_read_table__labels_have_any_columns():
+    given = pa.table({"id_a": ["x"], "id_b": ["y"], "low": ["rather"], "similarity": ["much"]})
+    table, _ = read_table(given, Runner(1), are_labels=True)
+    assert table.to_pylist() == given.to_pylist()
+
+
+@pytest.mark.parametrize("are_labels", [False, True])
+def test_read_table__without_an_id(are_labels):
+    given = pa.table({"id_a": ["x", "y"], "id_b": ["y", None], "similarity": [0.5, 0.5]})
+    with pytest.raises(InvalidInputError, match="row 2 has no 'id_b'"):
+        read_table(given, Runner(1), are_labels=are_labels)
+
+
+def test_read_table__without_a_place(tmp_path):
+    names = "query_id,query_start,query_end,doc_id,doc_start,doc_end"
+    (tmp_path / "passages.csv").write_text(f"{names}\nx,0,9,y,,9\n")
+    with pytest.raises(InvalidInputError, match="row 1 has no 'doc_start'"):
+        read_table(tmp_path / "passages.csv", Runner(1))
+
+
+def test_read_table__the_first_column_that_is_wrong(tmp_path):
+    (tmp_path / "pairs.csv").write_text("id_a,id_b,high,low,similarity\nx,y,a,b,c\n")
+    with pytest.raises(InvalidInputError, match="'high' holds values that are no numbers"):
+        read_table(tmp_path / "pairs.csv", Runner(1))
