@@ -243,3 +243,17 @@ def test_hostile_ids_and_texts__shown_inert(run, here, write_file):
     page = (here / "x.html").read_text()
     assert page.count("<script>") == 1
     assert "\x1b" not in page
+
+
+def test_html__is_no_file_that_was_read(run, here, folder, write_file):
+    (here / folder / "kept/x.html").write_text("mine")
+    outcome = run("explain", folder, "c", "--html", f"{folder}/kept/x.html", "--overwrite")
+    assert outcome.code == 1
+    assert f"x.html is in the folder {folder}; write it somewhere else" in outcome.err
+    assert (here / folder / "kept/x.html").read_text() == "mine"
+    write_file("other.html", "<p>mine</p>")
+    outcome = run(
+        *("explain", folder, "c", "--against", "other.html", "--html", "other.html", "--overwrite")
+    )
+    assert outcome.code == 1
+    assert "other.html is an input, and would be replaced" in outcome.err

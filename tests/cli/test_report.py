@@ -129,6 +129,9 @@ def test_report__counts_by_a_column(tmp_path):
         ("report labels.csv -o page.html", "labels.csv: the pairs of this table have no column"),
         ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
         ("report out.csv --by source -o page.html", "--by has no effect on a report of pairs"),
+        ("report out -o out/kept/p.html --overwrite", "p.html is in the result out; write it"),
+        ("report file://{here}/out -o out/p.html", "p.html is in the result file://"),
+        ("report out -o file://{here}/out/p.html", "p.html is in the result out; write it"),
         ("report out -o page.txt", "must end in .html, .htm"),
         ("report out.csv -o out.csv", "must end in .html, .htm"),
         ("report out --by nothing -o page.html", "no column 'nothing'"),
@@ -143,7 +146,7 @@ def test_report__what_cannot_be(tmp_path, command, message, capsys):
     assert go("pairs one.jsonl -o out.csv --threshold 0.5") == 0
     (tmp_path / "there.html").write_text("mine")
     capsys.readouterr()
-    assert go(command) == 1
+    assert go(command.replace("{here}", str(tmp_path))) == 1
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1

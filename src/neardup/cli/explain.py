@@ -61,12 +61,15 @@ def command(
     from neardup.jobs.dedup.output import open_output
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.compare_page import check_page_file, write_page
+    from neardup.outputs.folder import check_apart, check_outside
     from neardup.runtime.runner import Runner
 
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     if html is not None:
         check_page_file(html, overwrite=overwrite)
+        check_outside(html, folder, "folder")
+        check_apart(html, [*against, *idf_from])
     output = open_output(folder)
     columns = against_text_column, against_id_column
     others = open_against(output.summary, against, *columns, tokenizer)

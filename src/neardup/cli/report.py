@@ -59,11 +59,12 @@ def command(
     from neardup.jobs.report.options import ReportOptions
     from neardup.jobs.report.report import make_report
     from neardup.outputs.compare_page import check_page_file
-    from neardup.outputs.folder import check_apart
+    from neardup.outputs.folder import check_apart, check_outside
     from neardup.runtime.runner import Runner
 
     chosen = ReportOptions(**options)
     check_page_file(output, overwrite=overwrite)
+    check_outside(output, result, "result")
     check_apart(output, [result, *inputs, *against, *([labels] if labels else [])])
     own = resolve_paths(inputs, chosen) if inputs else None
     other = None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
+from neardup.files.streams import is_url
 from neardup.outputs.targets import Target, Url
 from neardup.storage.manifest import MAGIC, MANIFEST
 from neardup.storage.scratch import recover, scratch_beside, take_place
@@ -125,18 +126,31 @@ def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
             raise OutputExistsError(message)
 
 
-def check_outside(target: Target, index: Path) -> None:
-    """Make sure that an output is no file of an index, which would be damaged by one more.
+def check_outside(target: Target, folder: str | Path, kind: str = "index") -> None:
+    """Make sure that an output is no file of a folder, which would be damaged by one more.
+
+    Parameters
+    ----------
+    target
+        The output.
+    folder
+        The folder, or the URL of one.
+    kind
+        What the folder is, for the message.
 
     Raises
     ------
     WriteError
         If it is.
     """
-    if isinstance(target, Url):
-        return
-    if Path(os.path.realpath(target)).is_relative_to(os.path.realpath(index)):
-        message = f"{target} is in the index {index}; write it somewhere else"
+    inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
+    if is_url(inner) or is_url(outer):
+        is_inside = inner.startswith(outer.rstrip("/") + "/")
+    else:
+        inner, outer = os.path.realpath(inner), os.path.realpath(outer)
+        is_inside = Path(inner).is_relative_to(outer)
+    if is_inside:
+        message = f"{target} is in the {kind} {folder}; write it somewhere else"
         raise WriteError(message)
 
 
