@@ -166,6 +166,14 @@ def test_show__options_of_reading(run, write_file):
     assert found["similarity"] is None
 
 
+def test_show__table_at_a_url(run, files, tmp_path):
+    assert run("pairs", "in.jsonl", "--threshold", "0.1", "-o", "near.parquet").code == 0
+    path = next(tmp_path.rglob("near.parquet")).absolute()
+    here = run("show", "near.parquet", "in.jsonl")
+    there = run("show", f"file://{path}", "in.jsonl")
+    assert (there.code, there.out) == (0, here.out)
+
+
 def test_show__pairs_of_two_collections(run, files):
     against = ("--against", "other.jsonl", "--against-text-column", "body")
     how = ("--max-distance", 8, "-o", "near.csv")

@@ -52,7 +52,7 @@ def find_examples(
     own = resolve_paths(inputs, options) if inputs else None
     others = _resolve(against, options) if against else None
     check_effect(options, own or (), others or ())
-    table, _ = read_table(Path(result), runner)
+    table, _ = read_table(result, runner)
     return examples_of_table(
         table,
         kind_of_table(table.column_names, result),
