@@ -98,6 +98,28 @@ def test_pairs__within_edits_of_bytes(run, here, write_file):
     ]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pairs in -o out.csv",
+        "pairs in --against known -o out.csv",
+        "dedup in --against known -o out",
+    ],
+)
+def test_report__of_bytes_is_refused_before_the_job(run, files, here, write_file, command):
+    write_file("known/x", FILES["a.exe"])
+    outcome = run(*command.split(), "--input-format", "bytes", "--report", "p.html")
+    assert outcome.code == 1
+    assert "--report shows texts, and documents are not read as such with --input-f" in outcome.err
+    assert {path.name for path in here.iterdir()} == {"in", "known"}
+
+
+def test_report__of_an_output_of_bytes(run, files, here):
+    how = ("--input-format", "bytes", "--report", "p.html")
+    assert run("dedup", files, "-o", "out", *how).code == 0
+    assert (here / "p.html").is_file()
+
+
 def test_pairs__against_texts_of_the_same_bytes(run, files, here, write_file):
     """The other collection is read as bytes too."""
     write_file("known/x", FILES["a.exe"])

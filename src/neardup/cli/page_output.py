@@ -21,16 +21,26 @@ class PageOutput:
         A file or URL that ends in .html; None: nothing is written.
     overwrite
         Whether it may be replaced.
+    of_bytes
+        Whether the documents that the page reads are bytes, of which it shows none.
 
     Raises
     ------
     InvalidParameterError, OutputExistsError, WriteError
-        As ``check_page_file``.
+        As ``check_page_file``, and if documents are bytes.
     """
 
-    def __init__(self, page: Target | None, *, overwrite: bool) -> None:
+    def __init__(self, page: Target | None, *, overwrite: bool, of_bytes: bool = False) -> None:
         self._page, self._overwrite = page, overwrite
         if page is not None:
+            if of_bytes:
+                from neardup.errors import InvalidParameterError
+
+                message = (
+                    "report shows texts, and documents are not read as such with input_format "
+                    "bytes; leave it out, and make a page of the result alone afterwards"
+                )
+                raise InvalidParameterError(message, "report", "input_format")
             from neardup.outputs.compare_page import check_page_file
 
             check_page_file(page, overwrite=overwrite)
