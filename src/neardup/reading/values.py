@@ -100,6 +100,10 @@ def read_values(
     ReadError
         If a file is not what it was.
     """
+    batches = SpilledBatches(task, workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
+    if not names:
+        # A collection that lacks all columns of the other one.
+        return Values((), np.flatnonzero(is_wanted), batches)
     count = runner.counter("columns", int(is_wanted.sum()))
 
     def blocks() -> Iterator[tuple[RowBlock, Bools]]:
@@ -119,7 +123,6 @@ def read_values(
             {name: _flat(plain_array(table.column(name))) for name in table.column_names}
         )
 
-    batches = SpilledBatches(task, workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
     n_done = sum(1 for _ in batches)
     with batches:
         for number, batch in enumerate(runner.map(read, blocks())):

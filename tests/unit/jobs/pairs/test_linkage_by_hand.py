@@ -46,6 +46,15 @@ def test_also__values_without_tokens_are_similar_to_nothing(measure):
     assert ids_of(found) == [("2", "3")]
 
 
+def test_columns__that_one_of_two_collections_has():
+    left = [{"text": "one two", "price": 3}, {"text": "three", "price": 4}]
+    found = neardup.find_pairs(left, [{"text": "one two"}], ngram=1, with_columns=["price"])
+    assert found.pairs["price_a"].to_pylist() == [3]
+    assert "price_b" not in found.pairs.column_names
+    found = neardup.find_pairs([{"text": "one two"}], left, ngram=1, with_columns=["price"])
+    assert found.pairs["price_b"].to_pylist() == [3]
+
+
 @pytest.mark.parametrize("stage", ["also", "columns"])
 def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
     """What was read, and what was found to fulfil conditions, is there once."""
