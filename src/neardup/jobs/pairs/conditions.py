@@ -103,9 +103,10 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
     Raises
     ------
     InvalidParameterError
-        If a column has two of them.
+        If a column has two of them, or its similarities the name of a column that is shown.
     """
     found: dict[str, Condition] = {}
+    shown = {f"{name}_{side}": name for name in options.shown_columns for side in "ab"}
     for text in options.conditions:
         column, name, threshold = parts_of_condition(text)
         if column in found:
@@ -117,7 +118,14 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
         else:
             measure = MEASURES[name].parse(threshold)
         shingles = options.shingles_of_columns("characters" if edits else "words")
-        found[column] = Condition(column, measure, edits, shingles)
+        found[column] = condition = Condition(column, measure, edits, shingles)
+        if condition.name in shown:
+            message = (
+                f"also names {column!r}, whose similarities would be {condition.name}, as values "
+                f"of column {shown[condition.name]!r} of with_columns are called; leave one of "
+                "them out"
+            )
+            raise InvalidParameterError(message, "also", "with_columns")
     return list(found.values())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
+from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs import conditions
 from neardup.reading import values
 from neardup.storage.work import WorkFolder
@@ -53,6 +54,17 @@ def test_columns__that_one_of_two_collections_has():
     assert "price_b" not in found.pairs.column_names
     found = neardup.find_pairs([{"text": "one two"}], left, ngram=1, with_columns=["price"])
     assert found.pairs["price_b"].to_pylist() == [3]
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_columns__that_are_called_as_similarities_of_another(name):
+    rows = [{"text": "one two", name: "x", "similarity": 1}] * 2
+    options = {"ngram": 1, "also": f"{name}:jaccard:0.5"}
+    message = rf"also names '{name}', .* similarity_{name}, as .* 'similarity' of with_columns"
+    with pytest.raises(InvalidParameterError, match=message):
+        neardup.find_pairs(rows, with_columns=["similarity"], **options)
+    found = neardup.find_pairs(rows, with_columns=[name], **options)
+    assert found.pairs.column_names[-2:] == [f"{name}_a", f"{name}_b"]
 
 
 @pytest.mark.parametrize("stage", ["also", "columns"])
