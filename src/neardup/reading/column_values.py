@@ -56,7 +56,7 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
     """Return the values of a column as text, null where there is none.
 
     Values are equal if they are as text: 7 is, as a number of any type and as a string; an empty
-    string is no value. ``use`` is the option that names the column.
+    string is no value, nor is NaN. ``use`` is the option that names the column.
 
     Raises
     ------
@@ -78,6 +78,7 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
         is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
         whole = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
         texts = pc.coalesce(whole.cast(pa.large_string()), texts)
+        texts = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.large_string()), texts)
     is_empty = pc.equal(pc.utf8_trim_whitespace(texts), "")
     return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
 

@@ -64,6 +64,7 @@ def test_values__of_all_types():
     day = datetime.date(2026, 11, 22)
     columns = {
         "float": pa.array([1.0, 2.5, None]),
+        "nan": pa.array([1.0, np.nan, np.inf]),
         "date": pa.array([day, day, None]),
         "bool": pa.array([True, False, None]),
         "dictionary": pa.array(["a", "b", None]).dictionary_encode(),
@@ -72,10 +73,16 @@ def test_values__of_all_types():
     found = {name: list(counts(neardup.deduplicate(table, by=name).summary)) for name in columns}
     assert found == {
         "float": ["1", "2.5", None],
+        "nan": ["1", "inf", None],
         "date": ["2026-11-22", None],
         "bool": ["false", "true", None],
         "dictionary": ["a", "b", None],
     }
+
+
+def test_values__that_are_no_numbers_are_equal_to_nothing():
+    table = pa.table({"text": ["one two"] * 3, "price": [np.nan, np.nan, 1.0]})
+    assert len(neardup.find_pairs(table, ngram=1, blocking="price").pairs) == 0
 
 
 def test_values__beside_bad_rows_and_other_files(tmp_path):
