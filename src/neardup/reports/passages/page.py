@@ -22,6 +22,9 @@ from neardup.reports.report import Report
 # Texts in drawings: of one line, and of bars.
 _MOST_DRAWN, _MOST_STRIPS = 12, 16
 
+# Pairs in which passages that have moved are counted.
+_MOST_LOOKED_AT = 1000
+
 
 def passage_report(passages: Passages, about: About) -> Report:
     """Make the page of passages that documents of one or two collections share."""
@@ -64,7 +67,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         scripts=["reading.js"],
         kind="shared passages",
         sentences=list(_sentences(passages, about)),
-        facts=_facts(passages, about),
+        facts=_facts(passages),
         who_lead="",
         matrix=who_with_whom(passages, "matrix"),
         pairs=pair_rows(passages, listed),
@@ -109,7 +112,7 @@ def _sentences(passages: Passages, about: About) -> list[str]:
         return [f"The documents {where} were compared, and no two of them share a passage."]
     first = (
         "A passage is a stretch of text that two documents have in common. Sentences within it may "
-        f"have been rewritten: as a whole {_rule(passages, about)} Among the documents {where}, "
+        f"have been rewritten: {_rule(passages, about)} Among the documents {where}, "
         f"{len(passages.documents):,} share one with another."
     )
     pair = passages.pair(int(passages.ranking[0]))
@@ -129,21 +132,20 @@ def _rule(passages: Passages, about: About) -> str:
     """Say how alike passages are at least, and how long; what is found says it, if nobody does."""
     threshold, min_tokens = about.summary.get("threshold"), about.summary.get("min_tokens")
     if threshold is None or min_tokens is None:
-        return f"the least alike of those found has a similarity of {_least(passages)}."
+        similarities = passages.spans.similarities
+        known = similarities[~np.isnan(similarities)]
+        if not len(known):
+            return "how alike passages are the table does not say."
+        return f"as a whole the least alike of those found has a similarity of {known.min():.4f}."
     return (
-        f"its similarity is at least {threshold:g}. Agreements of fewer than {min_tokens:,} words, "
-        "and those less alike, are not here."
+        f"as a whole its similarity is at least {threshold:g}. Agreements of fewer than "
+        f"{min_tokens:,} words, and those less alike, are not here."
     )
 
 
-def _least(passages: Passages) -> str:
-    return f"{float(passages.spans.similarities.min()):.4f}"
-
-
-def _facts(passages: Passages, about: About) -> list[tuple[str, ...]]:
-    n_moved = sum(
-        int(passages.pair(number).moved.sum()) for number in passages.ranking[:1000].tolist()
-    )
+def _facts(passages: Passages) -> list[tuple[str, ...]]:
+    looked_at = passages.ranking[:_MOST_LOOKED_AT].tolist()
+    n_moved = sum(int(passages.pair(number).moved.sum()) for number in looked_at)
     facts: list[tuple[str, ...]] = [
         (f"{len(passages.spans):,}", "passages"),
         (f"{len(passages.ranking):,}", "pairs of documents"),
@@ -154,7 +156,9 @@ def _facts(passages: Passages, about: About) -> list[tuple[str, ...]]:
         ),
     ]
     if n_moved:
-        facts.append((f"{n_moved:,}", "passages that have moved"))
+        where = f", in the {_counted(len(looked_at), 'pair')} that share most"
+        is_all = len(looked_at) == len(passages.ranking)
+        facts.append((f"{n_moved:,}", f"passages that have moved{'' if is_all else where}"))
     return facts
 
 

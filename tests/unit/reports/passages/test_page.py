@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from neardup.reports.passages import page
 from neardup.reports.passages.options import About
 from neardup.reports.passages.page import passage_report
 
@@ -69,6 +70,25 @@ def test_passage_report__has_the_texts_of_the_table(make_passages):
     html = passage_report(passages, About()).html
     assert "<del>quick" in html
     assert "<ins>slow" in html
+
+
+def test_passage_report__of_similarities_that_are_not_known(make_passages):
+    rows = [(*row[:6], float("nan")) for row in ROWS]
+    html = passage_report(make_passages(TEXTS, rows), About()).html
+    assert "how alike passages are the table does not say. Among" in html
+    assert "nan" not in html.split("<main")[-1].split("<script")[0]
+    html = passage_report(make_passages(TEXTS, [*rows[:2], ROWS[2]]), About()).html
+    assert "the least alike of those found has a similarity of 0.9000." in html
+
+
+def test_passage_report__counts_what_has_moved(make_passages, monkeypatch):
+    rows = [(0, 0, 9, 1, 70, 79, 1.0), (0, 20, 80, 1, 0, 60, 1.0), *ROWS[1:]]
+    passages = make_passages(TEXTS, rows)
+    html = passage_report(passages, About()).html
+    assert "<dt>passages that have moved</dt><dd>1</dd>" in html
+    monkeypatch.setattr(page, "_MOST_LOOKED_AT", 2)
+    html = passage_report(passages, About()).html
+    assert "<dt>passages that have moved, in the 2 pairs that share most</dt><dd>1</dd>" in html
 
 
 def test_passage_report__one_pair(make_passages):
