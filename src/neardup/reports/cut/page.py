@@ -13,7 +13,7 @@ from neardup.reports.charts.chart import Chart, shortened
 from neardup.reports.charts.matrix import matrix
 from neardup.reports.cut.model import CutTable, Group
 from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import percent, render_page
+from neardup.reports.page import MOST_OF_NAME, percent, render_page
 from neardup.reports.passages.options import About, how_it_was_made
 from neardup.reports.passages.shapes import length_chart, similarity_chart
 from neardup.reports.report import Report
@@ -187,7 +187,7 @@ def _stays(table: CutTable, row: int) -> str:
 
 
 def _named(table: CutTable, number: int) -> str:
-    return table.documents[number].id or '""'
+    return shortened(table.documents[number].id, MOST_OF_NAME) or '""'
 
 
 def _repeated(table: CutTable, group: Group) -> Repeated:
@@ -204,7 +204,7 @@ def _repeated(table: CutTable, group: Group) -> Repeated:
         similarity = float(table.similarities[row])
         rows.append(
             (
-                document.id,
+                shortened(document.id, MOST_OF_NAME),
                 document.file or "",
                 "" if document.row is None else f"{document.row:,}",
                 f"{table.starts[row]:,} to {table.stops[row]:,}",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.reports.charts.chart import shortened
 from neardup.reports.differences import side_by_side
 from neardup.reports.example import Example
+from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.pairs.table import PairsTable
 from neardup.tables import Int64s
 
@@ -111,14 +113,17 @@ def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText
             found_a, found_b = find_text("a", id_a), find_text("b", id_b)
             if found_a is None or found_b is None:
                 found_a, found_b = _columns_as_texts(pairs, row)
+            name_a, name_b = (shortened(each, MOST_OF_NAME) for each in (id_a, id_b))
             if found_a is None or found_b is None:
-                lines.append((id_a, id_b, note))
+                lines.append((name_a, name_b, note))
                 continue
             (text_a, place_a), (text_b, place_b) = found_a, found_b
             differences = side_by_side(text_a[:MOST_CHARACTERS], text_b[:MOST_CHARACTERS])
             title = note if row is None else _title(pairs, row)
             examples.append(
-                Example(title, _values_of(pairs, row), id_a, id_b, place_a, place_b, differences)
+                Example(
+                    title, _values_of(pairs, row), name_a, name_b, place_a, place_b, differences
+                )
             )
         lead = group.lead
         n_shown = len(examples) + len(lines)

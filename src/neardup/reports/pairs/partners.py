@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from neardup.reports.charts.chart import Chart
+from neardup.reports.charts.chart import Chart, shortened
 from neardup.reports.charts.histogram import histogram
+from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.pairs.table import PairsTable
 from neardup.tables import Int64s
 
@@ -65,7 +66,11 @@ def _partners(
     first_of: Int64s = np.zeros(len(counts), np.int64)
     first_of[owners[::-1]] = firsts[::-1]
     order = np.argsort(-counts, kind="stable")[:MOST_LISTED]
-    listed = [(ids[int(first_of[d])].as_py(), int(counts[d])) for d in order if counts[d] > 1]
+    listed = [
+        (shortened(ids[int(first_of[d])].as_py(), MOST_OF_NAME), int(counts[d]))
+        for d in order
+        if counts[d] > 1
+    ]
     present = counts[counts > 0]
     chart = _chart(side, present)
     greatest, n_single = int(present.max(initial=0)), int((present == 1).sum())

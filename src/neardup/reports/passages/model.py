@@ -9,7 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from neardup.passages.places import union_lengths
+from neardup.reports.charts.chart import shortened
 from neardup.reports.order import find_moved
+from neardup.reports.page import MOST_OF_NAME
 from neardup.tables import Bools, Floats, Int64s
 
 
@@ -151,13 +153,17 @@ class Passages:
         )
 
     def name(self, number: int) -> str:
-        """Return the id of a document, with its file where ids alone do not tell it apart."""
+        """Return the id of a document, with its file where ids alone do not tell it apart.
+
+        A long one without its middle.
+        """
         document = self.documents[number]
         if not document.id:
             return '""'
+        shown = shortened(document.id, MOST_OF_NAME)
         if document.file and document.id in self._ids_twice:
-            return f"{document.id} in {document.file}"
-        return document.id
+            return f"{shown} in {shortened(document.file, MOST_OF_NAME)}"
+        return shown
 
     @cached_property
     def _ids_twice(self) -> set[str]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from neardup.reports.charts.chart import shortened
+from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages.changes import changed_places
 from neardup.reports.passages.model import DocumentPair, Passages
 from neardup.tables import Int64s
@@ -79,6 +81,7 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
             units.append(_units_before(text))
             name, file = passages.documents[each].id, passages.documents[each].file
             note = file if file and file not in name else ""
+            name = shortened(name, MOST_OF_NAME)
             documents.append({"name": name, "note": note, "text": text.translate(_PICTURES)})
         chosen.append(pair)
         numbers.append(number)

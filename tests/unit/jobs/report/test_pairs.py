@@ -14,6 +14,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.pairs import report_of_pairs
+from neardup.reports.page import MOST_OF_NAME
 from neardup.runtime.runner import Runner
 from tests.oracles.evaluation import figures
 
@@ -96,6 +97,14 @@ def test_report__without_a_summary():
     with Runner(1) as runner:
         page = report_of_pairs(result.table, None, None, None, runner).html
     assert "the table does not say by which measure" in text_of(page)
+
+
+@pytest.mark.parametrize("has_texts", [False, True])
+def test_report__ids_without_end_are_shortened(has_texts):
+    sides = [[{**row, "id": "y" * 5000 + row["id"]} for row in rows] for rows in (LEFT, RIGHT)]
+    page = page_of(found(*sides), *(sides if has_texts else (None, None)))
+    assert "y…" in page
+    assert "y" * MOST_OF_NAME not in page
 
 
 @pytest.mark.parametrize(

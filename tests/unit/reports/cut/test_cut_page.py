@@ -10,6 +10,7 @@ import pytest
 
 from neardup.reports.cut.model import CutDocument, CutTable
 from neardup.reports.cut.page import cut_report, wanted_rows
+from neardup.reports.page import MOST_OF_NAME
 
 NOTICE = "All rights reserved, whatever they are."
 TEXTS = [f"One. {NOTICE}", f"{NOTICE} Two.", f"Three. {NOTICE} And on.", "Four is four is four."]
@@ -64,6 +65,14 @@ def test_groups__are_ranked_by_copies_before_characters(make_table):
 def test_groups__have_no_text_of_another_summary(make_table):
     summary = SUMMARY | {"most_repeated": [{"copies": 7, "text": "another"}]}
     assert [group.text for group in make_table(summary=summary).groups] == ["", ""]
+
+
+def test_cut_report__ids_without_end_are_shortened(make_table):
+    table = make_table()
+    named = [replace(each, id="y" * 5000 + each.id) for each in table.documents]
+    html = cut_report(replace(table, documents=named), "Name the inputs.").html
+    assert "y…" in html
+    assert "y" * MOST_OF_NAME not in html
 
 
 def test_cut_report__what_was_repeated_most(make_table):

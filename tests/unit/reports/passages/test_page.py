@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages import page
 from neardup.reports.passages.options import About
 from neardup.reports.passages.page import passage_report
@@ -119,3 +121,11 @@ def test_passage_report__many_texts_are_put_together_by_files(make_passages, n, 
     if kind == "file":
         # 40 pairs of 10 characters in one cell.
         assert "<title>a.txt, b.txt: 400</title>" in html
+
+
+def test_passage_report__ids_without_end_are_shortened(make_passages):
+    passages = make_passages(TEXTS, ROWS)
+    named = [replace(each, id="y" * 5000 + each.id) for each in passages.documents]
+    html = passage_report(replace(passages, documents=named), About()).html
+    assert "y…" in html
+    assert "y" * MOST_OF_NAME not in html
