@@ -48,10 +48,11 @@ def report_of_passages(
     against: Collection | None = None,
     *,
     summary: Mapping[str, Any] | None = None,
-    is_one: bool | None = None,
-    is_search: bool | None = None,
 ) -> Report:
     """Make the page of an alignment, or of a search.
+
+    Where no summary says which it was, it is a search if the table looks so and the other
+    collection is given, or ``inputs`` have no other documents.
 
     Parameters
     ----------
@@ -66,12 +67,6 @@ def report_of_passages(
         The other collection, if there was one, or the corpus.
     summary
         Of the job, for what was looked for; None: the page does not say.
-    is_one
-        Whether both sides are of ``inputs``; None: if there is no ``against``, or without
-        ``inputs`` if some ids are on both sides.
-    is_search
-        Whether items were looked for as wholes; None: the summary says, or the table looks so and
-        the other collection is given, or ``inputs`` have no other documents.
 
     Raises
     ------
@@ -81,19 +76,18 @@ def report_of_passages(
         If a file cannot be read.
     """
     about = summary or {}
-    if is_search is None and not about and against is not None:
+    is_search = "queries" in about
+    if not about and against is not None:
         is_search = looks_like_search(table)
-    elif is_search is None:
-        is_search = "queries" in about
     with runner.stage("report"):
         try:
-            passages, counts = _gather(table, runner, inputs, against, is_one, is_search=is_search)
+            passages, counts = _gather(table, runner, inputs, against, is_search=is_search)
         except InvalidInputError:
             # Items may be given without the corpus that they were looked for in.
             if is_search or against is not None or about or not looks_like_search(table):
                 raise
             is_search = True
-            passages, counts = _gather(table, runner, inputs, against, is_one, is_search=True)
+            passages, counts = _gather(table, runner, inputs, against, is_search=True)
         has_texts = any(passages.has_texts(row) for row in range(len(passages.spans)))
         make = leakage.leakage_report if is_search else passage_report
         return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
@@ -104,13 +98,12 @@ def _gather(
     runner: Runner,
     inputs: Collection | None,
     against: Collection | None,
-    is_one: bool | None,
     *,
     is_search: bool,
 ) -> tuple[Passages, tuple[int, ...]]:
     """Gather what a page shows; items are looked for in something else, whatever their ids are."""
     wanted = leakage.wanted_texts if is_search else _most_shared
-    is_one = False if is_search else is_one
+    is_one = False if is_search else None
     return gather_passages(table, runner, inputs, against, is_one=is_one, wanted=wanted)
 
 
@@ -143,7 +136,9 @@ def gather_passages(
 ) -> tuple[Passages, tuple[int, ...]]:
     """Take a table of passages, and find its documents; returns how many there are of each side.
 
-    Texts are read of those that are ``wanted``, in the order of how much they are.
+    Texts are read of those that are ``wanted``, in the order of how much they are. Where ``is_one``
+    is None, both sides are of ``inputs`` if there is no ``against``, and without ``inputs`` if some
+    ids are on both sides.
 
     Raises
     ------

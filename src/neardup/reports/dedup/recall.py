@@ -30,8 +30,8 @@ class Audit:
 class RecallCurve:
     """The probability with which a pair shares a band, by its Jaccard similarity.
 
-    ``at`` is the least Jaccard similarity of a pair at the threshold of the measure, ``promised``
-    the probability there, and ``asked_for`` what the user wanted it to be at least.
+    ``at`` is the least Jaccard similarity of a pair at the threshold of the measure, and
+    ``promised`` the probability there.
     """
 
     bands: int
@@ -39,7 +39,6 @@ class RecallCurve:
     points: Sequence[tuple[float, float]]
     at: float
     promised: float
-    asked_for: float
     audit: Audit | None
 
 
@@ -56,7 +55,6 @@ def curve_of(summary: Mapping[str, Any]) -> RecallCurve | None:
         [(value, banding.candidate_probability(value)) for value in similarities],
         least,
         banding.candidate_probability(least),
-        summary["recall"],
         _audit_of(summary),
     )
 

@@ -68,7 +68,6 @@ def passage_report(passages: Passages, about: About) -> Report:
         kind="shared passages",
         sentences=list(_sentences(passages, about)),
         facts=_facts(passages),
-        who_lead="",
         matrix=who_with_whom(passages, "matrix"),
         pairs=pair_rows(passages, listed),
         pairs_title=_pairs_title(len(listed), len(passages.ranking)),

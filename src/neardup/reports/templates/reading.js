@@ -328,7 +328,6 @@
     const link = event.target.closest("a[data-pair]");
     if (link === null) return;
     choose(Number(link.dataset.pair));
-    if (link.dataset.passage) go(Number(link.dataset.passage));
   });
   new ResizeObserver(() => sides.forEach((side, i) => side.blocks && look(i))).observe(byId("texts"));
   byId("section").hidden = false;

@@ -39,7 +39,7 @@ def test_draw_clusters__has_a_bar_for_each_size() -> None:
 
 def test_draw_curve__says_what_the_audit_saw() -> None:
     audit = Audit(0.98, 0.91, 0.995, 100, 50, 49, 0)
-    curve = RecallCurve(16, 6, [(0.0, 0.0), (0.8, 0.99), (1.0, 1.0)], 0.8, 0.99, 0.99, audit)
+    curve = RecallCurve(16, 6, [(0.0, 0.0), (0.8, 0.99), (1.0, 1.0)], 0.8, 0.99, audit)
     chart = draw_curve(curve, {"measure": "jaccard"})
     assert chart.description.replace("\xa0", " ") == (
         "16 bands of 6 rows: a pair at the threshold is found with probability 0.9900. The audit "
