@@ -257,3 +257,18 @@ def test_html__is_no_file_that_was_read(run, here, folder, write_file):
     )
     assert outcome.code == 1
     assert "other.html is an input, and would be replaced" in outcome.err
+
+
+def test_changed_text__said_first(run, here, write_file):
+    """Nothing is invented for a pair that is not similar any more."""
+    rows = [{"id": k, "text": text} for k, text in enumerate(["a b c d e f", "a b c d e q"])]
+    write_file("in.jsonl", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    run("dedup", "in.jsonl", "-o", "out", "--ngram", 1, "--threshold", 0.5)
+    path = here / "out/kept/in.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"a b c d e f", b"a v w x y z"))
+    outcome = run("explain", "out", 1)
+    assert outcome.out.startswith(
+        "1 went for 0, but their texts are not those that were compared: a similarity of 0.7143 "
+        "was noted, and it is 0.0909; the output was changed since"
+    )
+    assert explain(run, "out", 1)["reason"] == "texts-changed"

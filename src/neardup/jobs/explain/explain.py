@@ -169,7 +169,13 @@ class _Explainer:
         return ExplainResult(
             document=document,
             text=own.text,
-            reason=find_reason(document, keeper, neighbours, n_tokens),
+            reason=find_reason(
+                document,
+                keeper,
+                neighbours,
+                n_tokens,
+                may_be_linked=documents.summary["clusters"] == "components",
+            ),
             n_tokens=n_tokens,
             size=size,
             keeper=keeper,

@@ -26,8 +26,13 @@ def find_reason(
     keeper: Relation | None,
     neighbours: Neighbours | None,
     n_tokens: int | None,
+    *,
+    may_be_linked: bool,
 ) -> Reason:
-    """Return in a word why a document stayed or went."""
+    """Return in a word why a document stayed or went.
+
+    Only where documents ``may_be_linked`` by others does one go for one that is not similar.
+    """
     if keeper is not None:
         if document.exact_copy is None:
             return "in-pairs"
@@ -35,7 +40,9 @@ def find_reason(
             return "exact-copy"
         evidence = keeper.evidence
         is_similar = evidence is None or evidence.reaches or evidence.reverse_reaches
-        return "similar" if is_similar else "by-chain"
+        if is_similar:
+            return "similar"
+        return "by-chain" if may_be_linked else "texts-changed"
     if n_tokens == 0:
         return "no-tokens"
     if neighbours is None:

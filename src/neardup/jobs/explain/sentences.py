@@ -94,6 +94,23 @@ def _by_chain(explained: Explanation) -> str:
     )
 
 
+def _texts_changed(explained: Explanation) -> str:
+    own, keeper = _went(explained)
+    noted = explained.document.similarity
+    evidence = explained.keeper.evidence if explained.keeper else None
+    told = (
+        ""
+        if noted is None or evidence is None
+        else (
+            f": a similarity of {number(noted)} was noted, and it is {number(evidence.similarity)}"
+        )
+    )
+    return (
+        f"{own} went for {keeper}, but their texts are not those that were compared{told}; the "
+        "output was changed since, so nothing of it is certain"
+    )
+
+
 def _in_pairs(explained: Explanation) -> str:
     own, keeper = _went(explained)
     similarity = explained.document.similarity
@@ -149,6 +166,7 @@ _WHY = {
     "exact-copy": _exact_copy,
     "similar": _similar,
     "by-chain": _by_chain,
+    "texts-changed": _texts_changed,
     "in-pairs": _in_pairs,
     "no-tokens": _no_tokens,
     "nothing-similar": _nothing_similar,

@@ -14,6 +14,7 @@ Reason = Literal[
     "exact-copy",
     "similar",
     "by-chain",
+    "texts-changed",
     "in-pairs",
     "no-tokens",
     "nothing-similar",

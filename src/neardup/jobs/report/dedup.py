@@ -114,7 +114,7 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         [flows_of(*each) for each in counts],
         [exchange_of(*each) for each in counts],
         {
-            kind: [counter.count(shown.removal(place)) for place in places]
+            kind: [counter.check(shown.removal(place)) for place in places]
             for kind, places in chosen.items()
         },
         _with_counts(kept_pairs, counter),
