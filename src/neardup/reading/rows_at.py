@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 class Documents(NamedTuple):
     """Texts of some documents, and their ids as they are in a column; None where none is read.
 
-    Texts are bytes where files are read as such.
+    Texts are bytes where files are read as such. They are cut where as much text as was to be read
+    came before the last document.
     """
 
     texts: list[str | bytes]
     ids: pa.Array | None
+    are_cut: bool = False
 
 
 def read_at(
-    source: Source, columns: ColumnNames, places: Int64s, *, has_bad_rows: bool = False
+    source: Source,
+    columns: ColumnNames,
+    places: Int64s,
+    *,
+    has_bad_rows: bool = False,
+    most_bytes: int | None = None,
 ) -> Documents:
     """Read the documents at some places of a source, and nothing that comes after the last.
 
@@ -38,10 +45,12 @@ def read_at(
         How many documents come before each; ascending, none twice.
     has_bad_rows
         Whether there may be rows that are no documents; then all rows are parsed.
+    most_bytes
+        Once texts have as many, no further block is read.
 
     Returns
     -------
-    The documents; fewer than places, if the source ends before.
+    The documents; fewer than places, if the source ends before or texts have so many bytes.
 
     Raises
     ------
@@ -52,7 +61,8 @@ def read_at(
 
     texts: list[str | bytes] = []
     ids: list[pa.Array] = []
-    start = n_found = 0
+    start = n_found = n_bytes = 0
+    are_cut = False
     for block in source.blocks() if len(places) else ():
         is_good = good_rows(block, columns) if has_bad_rows else np.ones(len(block), np.bool_)
         stop = start + int(is_good.sum())
@@ -63,12 +73,14 @@ def read_at(
             select[rows] = True
             parsed = block.parse(columns, select=select)
             texts += parsed.text.to_pylist()
+            n_bytes += parsed.text.nbytes
             if parsed.id is not None:
                 ids.append(parsed.id)
         start, n_found = stop, n_found + n_here
-        if n_found == len(places):
+        are_cut = most_bytes is not None and n_bytes >= most_bytes and n_found < len(places)
+        if n_found == len(places) or are_cut:
             break
-    return Documents(texts, pa.concat_arrays(ids) if ids else None)
+    return Documents(texts, pa.concat_arrays(ids) if ids else None, are_cut)
 
 
 def good_rows(block: RowBlock, columns: ColumnNames) -> Bools:

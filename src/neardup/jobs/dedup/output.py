@@ -176,7 +176,13 @@ class DedupOutput:
         side: Side = "removed" if found.goes[at] else "kept"
         return Place(side, self.files[found.files[at]], int(found.rows[at]))
 
-    def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
+    def texts(
+        self,
+        side: Side,
+        file: str,
+        rows: Sequence[int] | Int64s,
+        most_bytes: int | None = None,
+    ) -> list[str]:
         """Return the texts of some documents of an input file, as they were compared.
 
         Those of several columns are joined as they were; bytes are shown as text.
@@ -188,6 +194,8 @@ class DedupOutput:
         file, rows
             Name of the input file, and row numbers there, in any order. The file is read up to
             the last one.
+        most_bytes
+            Once texts have as many, no more are read, and those of greater rows are left out.
 
         Raises
         ------
@@ -210,9 +218,10 @@ class DedupOutput:
             return []
         source, columns = self.source(side, file)
         has_bad_rows = side == "kept" and bool(self.summary["skipped_rows"])
-        read = read_at(source, columns, places, has_bad_rows=has_bad_rows)
-        expected = found.ids.take(pa.array(at[places])).combine_chunks()
-        if len(read.texts) < len(wanted) or (
+        read = read_at(source, columns, places, has_bad_rows=has_bad_rows, most_bytes=most_bytes)
+        n_read = len(read.texts)
+        expected = found.ids.take(pa.array(at[places[:n_read]])).combine_chunks()
+        if (n_read < len(wanted) and not read.are_cut) or (
             read.ids is not None and not as_text(read.ids).equals(expected)
         ):
             raise other_rows(source)
@@ -220,7 +229,7 @@ class DedupOutput:
             each if isinstance(each, str) else each.decode("utf-8", "backslashreplace")
             for each in read.texts
         ]
-        return [texts[place] for place in inverse.tolist()]
+        return [texts[place] for place in inverse.tolist() if place < n_read]
 
     def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
         """Return the file that has the rows of an input file, and the columns to read there.

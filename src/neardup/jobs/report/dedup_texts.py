@@ -74,8 +74,13 @@ class Outcome(Protocol):
         """Return the ids of some documents, which are given by their numbers."""
         ...
 
-    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
-        """Return the texts of documents of an input file, all on one side, in rows that ascend."""
+    def texts(
+        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
+    ) -> list[str]:
+        """Return the texts of documents of an input file, all on one side, in rows that ascend.
+
+        Once they have as many bytes as are to be read, the last ones are left out.
+        """
         ...
 
     def values(self, column: str) -> ColumnValues:
@@ -110,9 +115,14 @@ class FolderOutcome:
         """Return the ids of some documents, which are given by their numbers."""
         return list(self._output.documents.ids.take(documents).to_pylist())
 
-    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
-        """Return the texts of documents of an input file, all on one side, in rows that ascend."""
-        return self._output.texts(side, file, rows)
+    def texts(
+        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
+    ) -> list[str]:
+        """Return the texts of documents of an input file, all on one side, in rows that ascend.
+
+        Once they have as many bytes as are to be read, the last ones are left out.
+        """
+        return self._output.texts(side, file, rows, most_bytes)
 
     def values(self, column: str) -> ColumnValues:
         """Return the values of a column of all documents of the input."""
@@ -148,10 +158,22 @@ class ResultOutcome:
         """Return the ids of some documents, which are given by their numbers."""
         return [str(each) for each in self._result.clusters["id"].take(documents).to_pylist()]
 
-    def texts(self, side: Side, file: str, rows: Sequence[int]) -> list[str]:
-        """Return the texts of documents of an input file, in rows that ascend."""
+    def texts(
+        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
+    ) -> list[str]:
+        """Return the texts of documents of an input file, in rows that ascend.
+
+        Once they have as many bytes as are to be read, the last ones are left out.
+        """
         numbers = self._documents.numbers_of(file, rows)
-        return [text for batch in self._read.batches(numbers) for text in batch.all_texts()]
+        texts: list[str] = []
+        n_bytes = 0
+        for batch in self._read.batches(numbers):
+            texts += batch.all_texts()
+            n_bytes += batch.texts.nbytes
+            if most_bytes is not None and n_bytes >= most_bytes:
+                break
+        return texts
 
     def values(self, column: str) -> ColumnValues:
         """Return the values of a column of all documents of the input."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from neardup.reports.dedup.examples import Document, KeptPairs, Pair
 from neardup.tables import Int64s
 from neardup.text.tokenizers.named import named_tokenizer
 
-# As many documents, and bytes of text in the mean of all, are compared with each other: an exact
+# As many documents, until they have as many bytes of text, are compared with each other: an exact
 # join needs some 14 bytes a byte of text, and a report has to stay below 500 MB.
 MOST_DOCUMENTS = 10_000
 MOST_BYTES = 4_000_000
@@ -51,8 +51,10 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
     summary = outcome.summary
     if reason := _why_not(summary):
         return f"Pairs that stay were not looked for: {reason}."
-    numbers = _first_kept(documents, summary)
-    texts = list(_texts_of(outcome, documents, numbers))
+    numbers = np.flatnonzero(~documents.goes)[:MOST_DOCUMENTS]
+    texts = _first_texts(outcome, documents, numbers)
+    if len(texts) < min(2, len(numbers)):
+        return "Pairs that stay were not looked for: the first document that stays is too long."
     threshold = Fraction(str(summary["threshold"]))
     least = Fraction(int(threshold * _SHARE * 1000), 1000)
     options = {name: summary["scheme"][name] for name in _OPTIONS if name in summary["scheme"]}
@@ -88,7 +90,7 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
 
     return KeptPairs(
         len(texts),
-        sum(len(text.encode("utf-8", "replace")) for text in texts),
+        sum(map(_n_bytes, texts)),
         float(least),
         len(missed),
         len(found) == _MOST_PAIRS and not below,
@@ -117,15 +119,20 @@ def _why_not(summary: Mapping[str, Any]) -> str:
     return ""
 
 
-def _first_kept(documents: Documents, summary: Mapping[str, Any]) -> Int64s:
-    """Return the numbers of so many of the first documents that stay."""
-    n_bytes = summary.get("text_bytes", 0)
-    mean = max(1, n_bytes // max(1, summary["documents_in"]))
-    n = min(MOST_DOCUMENTS, max(2, MOST_BYTES // mean))
-    return np.flatnonzero(~documents.goes)[:n]
-
-
-def _texts_of(outcome: Outcome, documents: Documents, numbers: Int64s) -> Iterator[str]:
+def _first_texts(outcome: Outcome, documents: Documents, numbers: Int64s) -> list[str]:
+    """Return the texts of the first documents, of which all but the last one are within bounds."""
     files, rows = documents.files[numbers], documents.rows[numbers]
+    texts: list[str] = []
+    left = MOST_BYTES
     for file in dict.fromkeys(files.tolist()):
-        yield from outcome.texts("kept", documents.names[file], rows[files == file].tolist())
+        of_file = rows[files == file].tolist()
+        for text in outcome.texts("kept", documents.names[file], of_file, left):
+            texts.append(text)
+            left -= _n_bytes(text)
+            if left <= 0:
+                return texts
+    return texts
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -14,6 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.dedup.output import open_output
+from neardup.jobs.report import kept_pairs
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runtime.runner import Runner
 
@@ -245,6 +246,24 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     text = told(page_of(tmp_path / "out"))
     assert "removed as duplicates 4" in text
     assert "Removals were decided by a table of pairs" in text
+
+
+@pytest.mark.parametrize(("most", "n"), [(900, 3), (600, 2), (100, 0)])
+def test_report_of_dedup__compares_texts_up_to_a_number_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, n: int
+) -> None:
+    # Long texts come first; by the mean of all many more would be compared.
+    texts = [numbered(100 * k) for k in range(1, 9)] + [f"short {k}" for k in range(99)]
+    names = [write_input(tmp_path, f"{k}.jsonl", texts[k::2]) for k in range(2)]
+    result = neardup.deduplicate(names, threshold="0.7")
+    result.write(tmp_path / "out")
+    monkeypatch.setattr(kept_pairs, "MOST_BYTES", most)
+    for page in (page_of(tmp_path / "out"), neardup.report(result).html):
+        text = told(page)
+        if n:
+            assert f"the first {n} documents that stay were compared" in text
+        else:
+            assert "not looked for: the first document that stays is too long" in text
 
 
 def test_report_of_dedup__of_ids_alone(tmp_path: Path) -> None:
