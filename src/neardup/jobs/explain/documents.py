@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 # In front of an id of the other collection that the first one has, too.
 AGAINST = "against/"
 
+
+def ids_in_other(identifier: object) -> tuple[str, ...]:
+    """Return the ids that a document of the other collection may have there, by its id in a table.
+
+    The id itself is the likelier one: a collection may have ids that begin so, such as those of
+    files in a folder of this name.
+    """
+    full = str(identifier)
+    own = full.removeprefix(AGAINST)
+    return (full,) if own == full else (full, own)
+
+
 Side = Literal["kept", "removed", "against"]
 
 # The collection, input or against, and the file and row there, or the id as text.
@@ -235,8 +247,7 @@ def find_keeper(against: Documents, gone: Document) -> Batch | None:
 
     It is known by file and row, and in an index by its id.
     """
-    identifier = str(gone.keeper)
-    names = {identifier, identifier.removeprefix(AGAINST)}
+    names = ids_in_other(gone.keeper)
     for batch in against.batches():
         for row in range(len(batch.numbers)):
             found = batch.describe(row)

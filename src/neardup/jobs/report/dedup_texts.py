@@ -11,9 +11,11 @@ import numpy as np
 from neardup.jobs.dedup.explained import ResultDocuments
 from neardup.jobs.dedup.output import DedupOutput, Side
 from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.explain.documents import ids_in_other
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.dedup_values import values_in_catalogue, values_in_folder
 from neardup.reading.column_values import ColumnValues
+from neardup.reading.texts_by_id import FoundText
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
@@ -187,7 +189,7 @@ class ShownTexts:
     def __init__(self, removed: pa.Table) -> None:
         self._removed = removed
         self._texts: dict[tuple[Side, str, int], str] = {}
-        self._other: dict[str, str] = {}
+        self._other: dict[str, FoundText] = {}
 
     def read(
         self,
@@ -220,7 +222,7 @@ class ShownTexts:
             if row["kept_in"] == "input":
                 wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
             else:
-                other.add(_id_in_other(row["kept_id"]))
+                other.update(ids_in_other(row["kept_id"]))
         for (side, file), rows in wanted.items():
             ordered = sorted(rows)
             texts = outcome.texts(side, file, ordered)
@@ -228,8 +230,7 @@ class ShownTexts:
                 (side, file, row): text for row, text in zip(ordered, texts, strict=True)
             }
         if against is not None and other:
-            found = against.texts(other, runner)
-            self._other = {identifier: each.text for identifier, each in found.items()}
+            self._other = against.texts(other, runner)
 
     def removal(self, place: int) -> Pair:
         """Return a removed document with the one that stays for it."""
@@ -244,14 +245,17 @@ class ShownTexts:
         if row["kept_in"] == "input":
             text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
         else:
-            text = self._other.get(_id_in_other(row["kept_id"]))
+            text = self._text_in_other(row)
         return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)
+
+    def _text_in_other(self, row: dict[str, Any]) -> str | None:
+        """Return the text of one that stays in the other collection, None if it is not there."""
+        found = [self._other[each] for each in ids_in_other(row["kept_id"]) if each in self._other]
+        # Files may be called otherwise now; where they are not, file and row leave no doubt.
+        place = row["kept_file"], row["kept_row"]
+        found.sort(key=lambda each: (each.file, each.row) != place)
+        return found[0].text if found else None
 
     def _row(self, place: int) -> dict[str, Any]:
         row: dict[str, Any] = self._removed.slice(int(place), 1).to_pylist()[0]
         return row
-
-
-def _id_in_other(kept_id: str | int) -> str:
-    """Return the id of a document in its own collection, without what tells it from the input."""
-    return str(kept_id).removeprefix("against/")

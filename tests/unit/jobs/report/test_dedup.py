@@ -248,6 +248,23 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     assert "Removals were decided by a table of pairs" in text
 
 
+@pytest.mark.parametrize("ids", [("against/a", "a"), ("a", "against/a"), ("a", "b")])
+def test_report_of_result__ids_may_begin_as_those_of_the_other_collection(
+    tmp_path: Path, ids: tuple[str, str]
+) -> None:
+    # "a" of the other collection is against/a in the table, as the input has an "a", too.
+    other = tmp_path / "other.jsonl"
+    texts = [numbered(100, "elsewhere"), numbered(900)]
+    rows = [{"id": name, "text": text} for name, text in zip(ids, texts, strict=True)]
+    other.write_text("\n".join(map(json.dumps, rows)))
+    result = neardup.deduplicate(
+        [{"id": "a", "text": numbered(100)}], against=other, threshold="0.7"
+    )
+    assert result.removed["kept_id"].to_pylist() == ["against/a"]
+    page = neardup.report(result).html
+    assert re.search("<del>word120</del>.*?<ins>elsewhere</ins>", page, re.DOTALL)
+
+
 @pytest.mark.parametrize(("most", "n"), [(900, 3), (600, 2), (100, 0)])
 def test_report_of_dedup__compares_texts_up_to_a_number_of_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, n: int
