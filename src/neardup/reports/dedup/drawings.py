@@ -86,8 +86,8 @@ def draw_curve(curve: RecallCurve, summary: Mapping[str, Any]) -> Chart:
     )
 
 
-def draw_flows(flows: Flows) -> Chart:
-    """Draw what stayed and what went of each name."""
+def draw_flows(flows: Flows, place: int = 0) -> Chart:
+    """Draw what stayed and what went of each name; ``place`` tells charts of a page apart."""
     shown = shorten_flows(flows, _MOST_BARS)
     rows, left_out = shown.rows, ""
     if shown.n_others:
@@ -101,7 +101,7 @@ def draw_flows(flows: Flows) -> Chart:
         parts, kinds = ["stay", "near-duplicates", "exact copies"], ["kept", "gone", "other"]
         counts = [(row.n_kept, row.n_near, row.n_copies or 0) for row in rows]
     return bars(
-        _name("flow-chart", flows.what),
+        f"flow-chart-{place}",
         f"Documents by {flows.what}",
         f"How many stay, and how many went.{left_out}",
         parts,
@@ -111,13 +111,13 @@ def draw_flows(flows: Flows) -> Chart:
     )
 
 
-def draw_exchange(exchange: Exchange) -> Chart:
-    """Draw whose documents went for whose."""
+def draw_exchange(exchange: Exchange, place: int = 0) -> Chart:
+    """Draw whose documents went for whose; ``place`` tells charts of a page apart."""
     left_out = ""
     if exchange.n_left_out:
         left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
     return matrix(
-        _name("exchange-chart", exchange.what),
+        f"exchange-chart-{place}",
         f"Removed documents by their {exchange.what}, and by that of the one that stays",
         f"How many of each {exchange.what} went for one of which.{left_out}",
         exchange.removed_from,
@@ -126,8 +126,3 @@ def draw_exchange(exchange: Exchange) -> Chart:
         row_title="removed",
         column_title="stays",
     )
-
-
-def _name(kind: str, what: str) -> str:
-    """Return an id of a chart; columns may be called anything."""
-    return f"{kind}-{what.encode().hex()}"

@@ -114,9 +114,15 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
             )
         ),
         flows=data.flows,
-        flow_charts=[drawings.draw_flows(flows) for flows in data.flows if len(flows.rows) > 1],
+        flow_charts=[
+            drawings.draw_flows(flows, place)
+            for place, flows in enumerate(data.flows)
+            if len(flows.rows) > 1
+        ],
         exchange_charts=[
-            drawings.draw_exchange(each) for each in data.exchanges if each.is_picture
+            drawings.draw_exchange(each, place)
+            for place, each in enumerate(data.exchanges)
+            if each.is_picture
         ],
         exchange_sentences=[
             each.sentence

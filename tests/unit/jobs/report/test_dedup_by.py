@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,15 @@ def test_report_of_dedup__has_the_column_of_the_run(inputs: list[Path]) -> None:
     result = neardup.deduplicate(inputs, by="source", on_error="skip")
     with Runner(1, None) as runner:
         assert "<h3>By source</h3>" in report_of_result(result, runner).html
+
+
+def test_report__a_column_may_be_called_as_what_is_counted_anyway(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.jsonl" for name in ("one", "two")]
+    for path in paths:
+        rows = [{"text": f"a b c d e {n % 3}", "file": f"f{n % 2}"} for n in range(9)]
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    result = neardup.deduplicate(paths, ngram=1, threshold="0.9")
+    names = re.findall(r' id="([^"]+)"', neardup.report(result, by="file").html)
+    assert sum(name.startswith("flow-chart") for name in names) >= 2
+    assert sum(name.startswith("exchange-chart") for name in names) >= 2
+    assert len(set(names)) == len(names)
