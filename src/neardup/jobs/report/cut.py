@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.streams import InputStream, read_blocks, reading
+from neardup.jobs.explain.documents import ids_in_other
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.found_documents import check_found, find_documents
 from neardup.reports.cut.model import CutDocument, CutTable
@@ -165,21 +167,27 @@ def _put_in(
     import pyarrow as pa
 
     documents = table.documents
+    names = [documents[number].id for number in numbers]
+    # A document of the other collection may have an id of its own that begins like a changed one.
+    there = [ids_in_other(name) if where == "--against" else [name] for name in names]
+    rows = {name: row for row, name in enumerate(dict.fromkeys(chain.from_iterable(there)))}
     wanted = [
-        number - numbers.start
+        rows[name]
         for row in wanted_rows(table)
         for number in (int(table.own[row]), int(table.kept[row]))
         if number in numbers
+        for name in there[number - numbers.start]
     ]
-    ids = pa.array([_id_there(documents[each].id, where) for each in numbers], pa.large_string())
-    found = find_documents(collection, ids, runner, list(dict.fromkeys(wanted)))
-    check_found(found, ids, where)
+    ids = pa.array(list(rows), pa.large_string())
+    every = find_documents(collection, ids, runner, list(dict.fromkeys(wanted)))
+    found = every.take(
+        [
+            next((rows[name] for name in own if every.files[rows[name]] is not None), rows[own[-1]])
+            for own in there
+        ]
+    )
+    check_found(found, pa.array(names, pa.large_string()), where)
     for k, number in enumerate(numbers):
         known = documents[number]
         file = known.file or found.files[k]
         documents[number] = replace(known, file=file, text=found.texts[k])
-
-
-def _id_there(identifier: str, where: str) -> str:
-    """Return an id as the other collection has it, where both have one of that name."""
-    return identifier.removeprefix("against/") if where == "--against" else identifier

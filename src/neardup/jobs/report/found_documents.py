@@ -40,6 +40,13 @@ class FoundDocuments:
     texts: list[str | None]
     counts: dict[str, int]
 
+    def take(self, rows: Sequence[int]) -> FoundDocuments:
+        """Return some of the documents."""
+        files, texts = ([each[row] for row in rows] for each in (self.files, self.texts))
+        return FoundDocuments(
+            files, self.lengths[list(rows)], self.places[list(rows)], texts, self.counts
+        )
+
 
 def find_documents(
     collection: Collection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
