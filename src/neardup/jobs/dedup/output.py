@@ -35,14 +35,6 @@ _BLOCK_BYTES = 1 << 20
 _PARQUET = InputOptions(input_format="parquet")
 
 
-class Place(NamedTuple):
-    """Where a document of the input is: on which side, in which input file, and its row there."""
-
-    side: Side
-    file: str
-    row: int
-
-
 class OutputDocuments(NamedTuple):
     """All documents in input order: number of the file, row there, whether it went, id as text."""
 
@@ -154,27 +146,6 @@ class DedupOutput:
         """Names of the input files that have documents, in input order."""
         # Filled with the documents.
         return self._names_and_documents[0]
-
-    def ids(self, side: Side | None = None) -> pa.ChunkedArray:
-        """Return the ids of the documents of a side, or of both, as text, in input order."""
-        import pyarrow as pa
-
-        found = self.documents
-        if side is None:
-            return found.ids
-        return found.ids.filter(pa.array(found.goes == (side == "removed")))
-
-    def find(self, identifier: str | int) -> Place | None:
-        """Return where the document of an id is; None if there is none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        found = self.documents
-        at = pc.index(found.ids, pa.scalar(str(identifier), pa.large_string())).as_py()
-        if at < 0:
-            return None
-        side: Side = "removed" if found.goes[at] else "kept"
-        return Place(side, self.files[found.files[at]], int(found.rows[at]))
 
     def texts(
         self,

@@ -25,16 +25,9 @@ class Judge:
         All of them.
     scheme
         What has decided.
-    against
-        The collection that they were compared against, where it is there.
     """
 
-    def __init__(
-        self,
-        documents: DecidedDocuments,
-        scheme: DecidingScheme,
-        against: DecidedDocuments | None = None,
-    ) -> None:
+    def __init__(self, documents: DecidedDocuments, scheme: DecidingScheme) -> None:
         self._documents, self._scheme = documents, scheme
         by_pairs = documents.summary["method"] == "pairs"
         self._terms = Terms(scheme.clusters, by_pairs)

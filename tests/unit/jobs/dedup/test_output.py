@@ -71,8 +71,6 @@ def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
     found = {}
     for row in result.clusters.to_pylist():
         side = "removed" if row["is_duplicate"] else "kept"
-        place = output.find(row["id"])
-        assert place == (side, row["file"], row["row"])
         found[row["file"], row["row"]], *_ = output.texts(side, row["file"], [row["row"]])
     assert found == expected
 
@@ -94,11 +92,10 @@ def test_texts__ids_of_a_column_and_several_texts(tmp_path):
     columns = {"text_column": ["title", "body"], "ngram": 1}
     neardup.deduplicate(rows, **columns).write(tmp_path / "out")
     output = open_output(tmp_path / "out")
-    assert output.find(40) == output.find("40") == ("removed", "data.parquet", 5)
-    assert output.find(4) is None
     assert output.texts("removed", "data.parquet", [5]) == ["t 1\nwords of 1"]
-    assert output.ids("kept").to_pylist() == ["0", "10", "20"]
-    assert output.ids().to_pylist() == [str(row["id"]) for row in rows]
+    found = output.documents
+    assert found.ids.to_pylist() == [str(row["id"]) for row in rows]
+    assert found.goes.tolist() == [row["id"] > 20 for row in rows]
 
 
 @pytest.mark.parametrize("output_format", ["same", "parquet", "jsonl"])
@@ -147,7 +144,7 @@ def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at)
 def test_open_output__nothing_removed(tmp_path):
     neardup.deduplicate(["one", "two"]).write(tmp_path / "out")
     output = open_output(tmp_path / "out")
-    assert (len(output.removed), output.ids("removed").to_pylist()) == (0, [])
+    assert (len(output.removed), output.documents.goes.tolist()) == (0, [False, False])
     assert output.texts("removed", "data.parquet", []) == []
 
 
@@ -191,7 +188,7 @@ def test_output__changed_since(tmp_path, expected):
     pq.write_table(pq.read_table(copied() / "clusters.parquet")[1:], tmp_path / "c.parquet")
     (tmp_path / "c.parquet").replace(tmp_path / "copy/clusters.parquet")
     with pytest.raises(InvalidInputError, match="has been changed since"):
-        open_output(tmp_path / "copy").ids()
+        _ = open_output(tmp_path / "copy").documents
 
 
 def test_output__other_ids(tmp_path):
