@@ -323,7 +323,7 @@
     const band = event.target.closest("[data-p]");
     if (band !== null) go(Number(band.dataset.p));
   });
-  // Links elsewhere in the page that lead to a passage here.
+  // Links elsewhere in the page that lead to a pair here.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-pair]");
     if (link === null) return;
