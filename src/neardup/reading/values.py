@@ -46,7 +46,19 @@ class Values:
         for batch in self.batches:
             for field in batch.schema:
                 found[field.name].add(field.type)
-        return tuple(_common_type(found[name]) for name in self.names)
+        return tuple(self._type_of(name, found[name]) for name in self.names)
+
+    def _type_of(self, name: str, found: set[pa.DataType]) -> pa.DataType:
+        kind = _common_type(found)
+        if len(found) > 1:
+            # Types may have one in common, and values not: large whole numbers are no floats.
+            try:
+                for batch in self.batches:
+                    if name in batch.schema.names:
+                        batch.column(name).cast(kind)
+            except pa.ArrowInvalid:
+                return pa.large_string()
+        return kind
 
     def take(self, documents: Int64s) -> list[pa.Array]:
         """Return the values of some documents, in any order and more than once, by column."""

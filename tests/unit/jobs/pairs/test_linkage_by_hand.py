@@ -56,6 +56,21 @@ def test_columns__that_one_of_two_collections_has():
     assert found.pairs["price_b"].to_pylist() == [3]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "kind", "expected"),
+    [
+        ((2**53, 0.5), "double", [2.0**53, 0.5]),
+        ((2**53 + 1, 0.5), "large_string", ["9007199254740993", "0.5"]),
+    ],
+)
+def test_columns__of_numbers_that_have_no_type_in_common(tmp_path, numbers, kind, expected):
+    for file, number in zip("ab", numbers, strict=True):
+        (tmp_path / f"{file}.jsonl").write_text(f'{{"text": "one two", "price": {number}}}\n')
+    pairs = neardup.find_pairs(tmp_path, ngram=1, with_columns=["price"]).pairs
+    assert [pairs["price_a"][0].as_py(), pairs["price_b"][0].as_py()] == expected
+    assert {str(pairs.schema.field(f"price_{side}").type) for side in "ab"} == {kind}
+
+
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_columns__that_are_called_as_similarities_of_another(name):
     rows = [{"text": "one two", name: "x", "similarity": 1}] * 2
