@@ -60,6 +60,8 @@ _TEXT = "; input_format text (--input-format text) reads a file as text"
 class JsonSource(RawSource):
     """A file whose rows are JSON objects."""
 
+    has_fixed_columns = False
+
     def column_names(self) -> list[str] | None:
         """Return the keys of the first row that is an object, None if none of the first rows is."""
         source = copy(self)

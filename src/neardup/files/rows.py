@@ -175,6 +175,9 @@ class Source(ABC):
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and planning."""
 
+    has_fixed_columns: bool = True
+    """Whether all rows have the columns that the first ones have."""
+
     has_lasting_rows: bool = True
     """Whether the number of a row leads to it in later runs, too."""
 

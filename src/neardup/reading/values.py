@@ -94,6 +94,13 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
     return tuple(name for name in names if name in found)
 
 
+def where_to_have(sources: Sequence[Source]) -> str:
+    """Return what to do about a column that was looked for in the first rows, and may be below."""
+    if all(source.has_fixed_columns for source in sources):
+        return ""
+    return "; of JSON the first rows are looked at, so put one that has the column among them"
+
+
 def read_values(
     catalogue: Catalogue,
     is_wanted: Bools,

@@ -12,7 +12,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.values import Values, columns_there, read_values
+from neardup.reading.values import Values, columns_there, read_values, where_to_have
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import Workspace
 from neardup.tables import Int64s
@@ -86,7 +86,9 @@ def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInp
     sources = [source for sources in collections for source in sources]
     listed = [found for source in sources[:1] if (found := source.column_names())]
     columns = f"; columns are {', '.join(map(repr, listed[0]))}" if listed else ""
-    message = f"no column {name!r}, which with_columns (--columns) names{columns}"
+    message = (
+        f"no column {name!r}, which with_columns (--columns) names{columns}{where_to_have(sources)}"
+    )
     return InvalidInputError(message, path=sources[0].origin if sources else None)
 
 

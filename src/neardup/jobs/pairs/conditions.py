@@ -21,7 +21,7 @@ from neardup.options.kinds import exact_fraction, parts_of_condition
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import text_of
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.values import Values, columns_there
+from neardup.reading.values import Values, columns_there, where_to_have
 from neardup.runtime.runner import Runner
 from neardup.storage.spilled import SpilledBatches
 from neardup.storage.workspace import Workspace
@@ -145,7 +145,10 @@ def check_condition_columns(
         for name in names:
             if name not in there and sources:
                 columns = ", ".join(map(repr, sources[0].column_names() or ()))
-                message = f"no column {name!r}, which also (--also) names; columns are {columns}"
+                message = (
+                    f"no column {name!r}, which also (--also) names; columns are {columns}"
+                    f"{where_to_have(sources)}"
+                )
                 raise InvalidInputError(message, path=sources[0].origin)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.pairs import conditions
 from neardup.reading import values
 from neardup.storage.work import WorkFolder
@@ -54,6 +57,21 @@ def test_columns__that_one_of_two_collections_has():
     assert "price_b" not in found.pairs.column_names
     found = neardup.find_pairs([{"text": "one two"}], left, ngram=1, with_columns=["price"])
     assert found.pairs["price_b"].to_pylist() == [3]
+
+
+@pytest.mark.parametrize(
+    "options", [{"with_columns": ["price"]}, {"also": "price:jaccard:0.5"}], ids=str
+)
+def test_columns__that_json_has_in_later_rows_only(tmp_path, monkeypatch, options):
+    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 40)
+    rows = [{"text": f"one {n}"} for n in range(9)] + [{"text": "two", "price": 3}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    message = "columns are 'text'; of JSON the first rows are looked at, so put one that has"
+    with pytest.raises(InvalidInputError, match=message):
+        neardup.find_pairs(tmp_path, ngram=1, **options)
+    (tmp_path / "a.csv").write_text("id,text\n1,one\n")
+    with pytest.raises(InvalidInputError, match=r"columns are 'id', 'text'$"):
+        neardup.find_pairs(tmp_path / "a.csv", ngram=1, **options)
 
 
 @pytest.mark.parametrize(
