@@ -62,6 +62,8 @@ def group_removals(
     for kind, (title, lead) in _KINDS.items():
         if kind == "least" and summary["clusters"] == "components":
             lead = "Some are connected to the one that stays only by others between the two."
+            if summary["measure"] == "containment":
+                lead = "In some lies the one that stays; to some others between the two connect it."
         if pairs := examples.get(kind):
             if kind == "copies":
                 lead = say_copies(summary["scheme"])
@@ -75,8 +77,7 @@ def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iter
     if found.missed:
         yield ExampleGroup(
             "Missed: both stay, and reach the threshold",
-            "The later one of each pair would have been removed, had the two been compared. "
-            "--method exact misses none, a higher --recall fewer.",
+            _say_missed(summary),
             [_example(pair, _KEPT, summary) for pair in found.missed],
         )
     if found.below:
@@ -85,6 +86,19 @@ def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iter
             "If these are duplicates to you, choose a lower threshold.",
             [_example(pair, _KEPT, summary) for pair in found.below],
         )
+
+
+def _say_missed(summary: Mapping[str, Any]) -> str:
+    if summary["method"] == "pairs":
+        return (
+            "One of each pair would have been removed, had the table of pairs named it; pairs that "
+            "are found with --method exact lack none."
+        )
+    which = "The later one" if summary["keep"] == "first" else "One"
+    return (
+        f"{which} of each pair would have been removed, had the two been compared. --method exact "
+        "misses none, a higher --recall fewer."
+    )
 
 
 def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:

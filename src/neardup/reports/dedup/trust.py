@@ -78,15 +78,15 @@ def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answ
             )
         return Answer(question, "As the table of pairs says.", found)
     if similarities.n_below:
-        return Answer(
-            question,
-            "No, not all.",
-            [
-                f"{counted(similarities.n_below, 'removed document')} went for one that is less "
-                "similar than the threshold: other documents connect the two, as clusters of "
-                "connected components allow. Clusters of survivors allow it for none."
-            ],
+        said = f"{counted(similarities.n_below, 'removed document')} went for one that is less "
+        said += "similar than the threshold: "
+        if MEASURES[summary["measure"]].is_directed:
+            said += "that one lies in the removed one instead, or "
+        said += (
+            "other documents connect the two, as clusters of connected components allow. Clusters "
+            "of survivors allow it for none."
         )
+        return Answer(question, "No, not all.", [said])
     return Answer(
         question,
         "Yes.",

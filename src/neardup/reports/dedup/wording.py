@@ -50,6 +50,10 @@ def say_alike(summary: Mapping[str, Any]) -> str:
         return "the table of pairs names them"
     share = f"{100 * threshold:.10g} %"
     many = name_shingles(summary["scheme"])
+    # Either of two documents may lie in the other one where groups are made of them.
+    two = ("the removed document", "the one that stays")
+    if summary["clusters"] == "components":
+        two = ("one of the two", "the other")
     said = {
         "jaccard": f"of all {many} in either of the two, at least {share} are in both",
         "dice": f"of the {many} of the one and of the other, at least {share} are in both",
@@ -57,9 +61,7 @@ def say_alike(summary: Mapping[str, Any]) -> str:
             f"the {many} in both are at least {share} of the geometric mean of their numbers in "
             "the one and in the other"
         ),
-        "containment": (
-            f"at least {share} of the {many} of the removed document are also in the one that stays"
-        ),
+        "containment": (f"at least {share} of the {many} of {two[0]} are also in {two[1]}"),
         "max-containment": (
             f"at least {share} of the {many} of the shorter one are also in the other"
         ),

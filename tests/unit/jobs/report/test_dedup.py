@@ -98,6 +98,37 @@ def test_report_of_dedup__admits_what_was_missed(inputs: list[Path], tmp_path: P
     assert "find less than the recall asked for" in text
 
 
+def test_report_of_dedup__says_which_one_of_a_missed_pair_would_have_gone(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    missing: dict[str, Any] = {"threshold": "0.7", "bands": 1, "rows": 100}
+    pairs = neardup.find_pairs(inputs, threshold="0.7", method="minhash", bands=1, rows=100)
+    results = [
+        (neardup.deduplicate(inputs, **missing), "The later one of each pair would"),
+        (
+            neardup.deduplicate(inputs, keep="longest", **missing),
+            "threshold One of each pair would",
+        ),
+        (neardup.choose(pairs, inputs), "had the table of pairs named it; pairs"),
+    ]
+    for result, said in results:
+        assert said in told(neardup.report(result).html)
+
+
+def test_report_of_dedup__of_components_of_what_lies_in_others(tmp_path: Path) -> None:
+    # What comes first lies in the other one, which is much longer.
+    texts = [numbered(1), numbered(1) + " " + numbered(100)]
+    path = write_input(tmp_path, "in.jsonl", texts)
+    result = neardup.deduplicate(
+        [path], measure="containment", clusters="components", ngram=1, threshold="0.9"
+    )
+    assert result.summary["documents_removed"] == 1
+    text = told(neardup.report(result).html)
+    assert "words of one of the two are also in the other" in text
+    assert "that one lies in the removed one instead, or other documents connect the two" in text
+    assert "In some lies the one that stays" in text
+
+
 def test_report_of_dedup__a_short_document_may_come_first(tmp_path: Path) -> None:
     # All of the first lies in the second, which is no reason for the first to go.
     texts = [numbered(1), f"{numbered(1)} {numbered(900)}"]

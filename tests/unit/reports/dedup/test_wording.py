@@ -23,6 +23,7 @@ _SUMMARY: dict[str, Any] = {
     "threshold": 0.7,
     "scheme": _SCHEME,
     "keep": "first",
+    "clusters": "survivors",
 }
 
 
