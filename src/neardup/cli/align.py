@@ -98,7 +98,7 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, overwrite=overwrite)
+    report = PageOutput(page, output, overwrite=overwrite)
     if page is not None and summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
     reading = {option.name: options.pop(option.name) for option in ReadingOptions.known}

@@ -80,7 +80,7 @@ def command(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
-    report = PageOutput(page, overwrite=overwrite)
+    report = PageOutput(page, output, overwrite=overwrite)
     options = CutOptions(**chosen)
     options.check_named(is_named=named_in is not None, side=side, has_other=bool(against))
     if not against:

@@ -129,7 +129,7 @@ def command(
     check_output(output, overwrite=overwrite)
     # Those of the output folder are shown as text.
     of_bytes = chosen.reads_bytes and bool(against) and handle is None
-    report = PageOutput(page, overwrite=overwrite, of_bytes=of_bytes)
+    report = PageOutput(page, output, overwrite=overwrite, of_bytes=of_bytes)
     sources = resolve_paths(inputs, chosen)
     others = resolve_paths(against, chosen) if against and handle is None else []
     counted = resolve_paths(idf_from, chosen) if idf_from else None

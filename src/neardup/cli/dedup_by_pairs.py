@@ -67,7 +67,7 @@ def decide_by_pairs(
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
-    report = PageOutput(page, overwrite=overwrite)
+    report = PageOutput(page, output, overwrite=overwrite)
     table = open_pair_table(pairs)
     sources = resolve_paths(inputs, options)
     origins = [source.origin for source in [*sources, *table.sources]]

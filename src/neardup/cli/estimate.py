@@ -72,7 +72,7 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, overwrite=overwrite)
+    report = PageOutput(page, output, overwrite=overwrite)
     read = [str(path) for path in (sketches, other, pairs) if path is not None]
     target.check_apart(read)
     report.check_apart(read)

@@ -19,6 +19,8 @@ class PageOutput:
     ----------
     page
         A file or URL that ends in .html; None: nothing is written.
+    output
+        What the command writes besides.
     overwrite
         Whether it may be replaced.
     of_bytes
@@ -30,12 +32,22 @@ class PageOutput:
         As ``check_page_file``, and if documents are bytes.
     """
 
-    def __init__(self, page: Target | None, *, overwrite: bool, of_bytes: bool = False) -> None:
+    def __init__(
+        self,
+        page: Target | None,
+        output: Target,
+        *,
+        overwrite: bool,
+        of_bytes: bool = False,
+    ) -> None:
         self._page, self._overwrite = page, overwrite
         if page is not None:
-            if of_bytes:
-                from neardup.errors import InvalidParameterError
+            from neardup.errors import InvalidParameterError
 
+            if str(page) == str(output):
+                message = f"report and output are both {page}; give the page a name of its own"
+                raise InvalidParameterError(message, "report", "output")
+            if of_bytes:
                 message = (
                     "report shows texts, and documents are not read as such with input_format "
                     "bytes; leave it out, and make a page of the result alone afterwards"

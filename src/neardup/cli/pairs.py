@@ -108,7 +108,7 @@ def command(
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
     of_bytes = chosen.reads_bytes and handle is None
-    report = PageOutput(page, overwrite=overwrite, of_bytes=of_bytes)
+    report = PageOutput(page, output, overwrite=overwrite, of_bytes=of_bytes)
     left = resolve_paths(inputs, chosen)
     if handle is not None:
         from neardup.jobs.pairs.against_index import find_pairs_in_index

@@ -81,7 +81,7 @@ def command(
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, overwrite=overwrite)
+    report = PageOutput(page, output, overwrite=overwrite)
     given: dict[str, Any] = {"threshold": threshold, "recall": recall, "hits": hits}
     given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows}
     given |= {"with_text": with_text, "no_text": no_text}
