@@ -53,6 +53,8 @@ def large_page(n_removed: int = 200_000, **options: Any) -> str:
     )
     summary = {
         "documents_in": 1_000_000,
+        "input_files": 2,
+        "output_format": "same",
         "documents_kept": 1_000_000 - n_removed,
         "documents_removed": n_removed,
         "exact_copies": int(copies.sum()),
