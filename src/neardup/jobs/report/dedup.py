@@ -20,6 +20,7 @@ from neardup.reports.dedup.flows import flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.reports.dedup.wording import say_title
 from neardup.reports.report import Report
+from neardup.runtime.memory import release_memory
 from neardup.runtime.runner import Runner
 
 
@@ -82,8 +83,11 @@ def report_of_result(
 
 def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: str | None) -> Report:
     summary, removed = outcome.summary, outcome.removed
+    # What reading a table has left behind would stay beside what comes next.
+    release_memory()
     documents = outcome.documents()
     clusters = count_clusters(removed, summary["documents_kept"])
+    release_memory()
     kept_pairs = find_kept_pairs(outcome, documents, runner.workers)
     chosen = choose_examples(removed)
     largest = [each.place for each in clusters.largest]
@@ -122,6 +126,7 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         agreement=agreement,
         is_written=outcome.is_written,
     )
+    release_memory()
     return Report(render_dedup(data), say_title(summary))
 
 
