@@ -6,7 +6,11 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Iterable
+from pathlib import Path
 
+from neardup.files.input_options import InputOptions
+from neardup.files.resolve import resolve_paths
+from neardup.files.rows import ColumnNames
 from tests.files import compress
 
 Items = Iterable[tuple[str, bytes]]
@@ -39,3 +43,23 @@ def archive_of(ending: str, items: Items) -> bytes:
     if ending == ".zip":
         return zip_of(items)
     return compress("x.gz" if ending == ".tgz" else f"x{ending}", tar_of(items))
+
+
+def put(name: str, content: bytes) -> str:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return name
+
+
+def names(*paths: str, **options) -> list[str]:
+    return [source.name for source in resolve_paths(paths, InputOptions(**options))]
+
+
+def texts(*paths: str) -> list[str]:
+    return [
+        text
+        for source in resolve_paths(paths)
+        for block in source.blocks()
+        for text in block.parse(ColumnNames()).text.to_pylist()
+    ]
