@@ -125,7 +125,7 @@ def main() -> None:
     results[f"{documents} documents of {options.document_bytes:g} bytes"] = entry
     sys.stdout.write(format_rows(results) + "\n")
     if not options.quick:
-        write_results(RESULTS, results, indent=2)
+        write_results(RESULTS, results)
         replace_between(README, "reports", format_rows(results))
 
 

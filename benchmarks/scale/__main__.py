@@ -68,7 +68,7 @@ def main() -> None:
     def measure(name: str) -> Entry:
         return new_entry(machine, quick=options.quick) | {"figures": PARTS[name](bench)}
 
-    for name, entry in measure_parts(list(PARTS), options.only, path, measure, indent=2):
+    for name, entry in measure_parts(list(PARTS), options.only, path, measure):
         sys.stdout.write(f"{lay_out({name: entry})}\n\n")
         sys.stdout.flush()
 
