@@ -28,6 +28,9 @@ TEXTS = {
     "a/b c?ü": "something else altogether that nobody would look for",
 }
 
+TOKEN = "a-token-that-nobody-guesses"
+OTHER = "another-token-of-the-same-file"
+
 
 # Kernels may have to be compiled before a first answer, by all that run tests at once.
 PATIENT = Limits(seconds=300)
@@ -53,13 +56,20 @@ class Running:
 
 
 def start_service(
-    indexes: list[Served], limits: Limits | None = None, **options: Any
+    indexes: list[Served],
+    limits: Limits | None = None,
+    warm_up: Callable[[], object] = lambda: None,
+    **options: Any,
 ) -> Iterator[Running]:
     """Run a service in a thread until the generator goes on."""
     chosen = ServeOptions(port=0, **options)
     lines: list[str] = []
     service = Service(
-        indexes, limits or chosen.limits, refresh_seconds=chosen.refresh, log=Log(lines.append)
+        indexes,
+        limits or chosen.limits,
+        refresh_seconds=chosen.refresh,
+        log=Log(lines.append),
+        warm_up=warm_up,
     )
     server = make_server(service, chosen)
     with listen(chosen) as listener:
@@ -77,6 +87,14 @@ def make_fake(name: str = "docs", *, is_writable: bool = True) -> ServedDocument
     for key, text in TEXTS.items():
         index.insert(key, text)
     return ServedDocuments(name, index, is_writable=is_writable)
+
+
+@pytest.fixture
+def token_file(tmp_path):
+    path = tmp_path / "tokens.txt"
+    path.write_text(f"# who reads\n{OTHER}\n\n  {TOKEN}  \n")
+    path.chmod(0o600)
+    return path
 
 
 @pytest.fixture

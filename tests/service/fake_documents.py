@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.runtime.progress import may_go_on
 
 
 class Match(NamedTuple):
@@ -38,6 +39,8 @@ class FakeDocumentIndex:
         self.threshold = threshold
         self.rows: dict[str | int, dict[str, Any]] = {}
         self.n_commits = self.n_refreshes = 0
+        # What a commit or a refresh fails with, for as long as it is there.
+        self.failure: Exception | None = None
         # A look-up of the word "slow" waits for it.
         self.gate = threading.Event()
         self.begun = threading.Semaphore(0)
@@ -51,6 +54,9 @@ class FakeDocumentIndex:
         if "slow" in asked:
             self.begun.release()
             self.gate.wait()
+        while "endless" in asked:
+            may_go_on()
+            time.sleep(0.01)
         found = []
         for key, row in self.rows.items():
             known = words(row["text"], row["tokens"])
@@ -81,6 +87,9 @@ class FakeDocumentIndex:
         if id in self.rows:
             message = f"id {id!r} is in the index already"
             raise InvalidInputError(message)
+        if text == "long":
+            time.sleep(0.5)
+            may_go_on()
         self.rows[id] = {"text": text, "tokens": tokens, **columns}
 
     def insert_if_new(
@@ -127,10 +136,14 @@ class FakeDocumentIndex:
 
     def commit(self) -> int:
         self.n_commits += 1
+        if self.failure is not None:
+            raise self.failure
         return 1
 
     def refresh(self) -> None:
         self.n_refreshes += 1
+        if self.failure is not None:
+            raise self.failure
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import numpy as np
 import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
+from tests.document_indexes import WEIGHTED
 from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service
 from tests.service.waiting import wait_for
 
@@ -33,7 +36,8 @@ def indexes(tmp_path_factory):
     rows = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
     for index in (documents, passages):
         index.add(rows)
-    return {"docs": documents, "passages": passages}
+    weights = neardup.DocumentIndex.create(folder / "w", **WEIGHTED | {"threshold": "0.3"})
+    return {"docs": documents, "passages": passages, "weights": weights}
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,7 @@ def running(indexes):
         [
             ServedDocuments("docs", indexes["docs"], is_writable=True),
             ServedPassages("passages", indexes["passages"], is_writable=False),
+            ServedDocuments("weights", indexes["weights"], is_writable=True),
         ],
         PATIENT,
     )
@@ -214,6 +219,8 @@ def test_errors__of_a_service_for_reading(passages):
 def test_errors__of_an_index_that_is_written(running, indexes, documents):
     from neardup.storage.lock import write_lock
 
+    # Those that the service opens itself do not wait, either.
+    indexes["docs"].handle.timeout = 0
     with write_lock(indexes["docs"].folder), pytest.raises(neardup.IndexLockedError):
         documents.insert("x", "y")
 
@@ -227,6 +234,13 @@ def test_files__are_not_sent(documents, tmp_path, monkeypatch):
     for wrong in ("new.jsonl", ["a text"], {"id": "x", "text": "y"}):
         with pytest.raises(InvalidParameterError, match="a list of dictionaries"):
             documents.add(wrong)
+
+
+@pytest.mark.parametrize("text", ["1e-999999999", "1e999999999", "0.12345678912345"])
+def test_threshold__is_read_here_as_there(fake, text):
+    """Of a decimal of many places the places are not written out before it is refused."""
+    with pytest.raises(InvalidParameterError, match="threshold"):
+        neardup.connect(fake.url, index="docs").query("a", threshold=Decimal(text))
 
 
 def test_timeout(start):
@@ -254,3 +268,21 @@ def test_threads(fake):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(remote.query, texts))
     assert [matches[0].id for matches in found] == list(TEXTS) * 10
+
+
+def test_query__of_tokens_with_numbers(running, indexes):
+    """They go to the service as they are, and mean there what they mean here."""
+    remote, index = neardup.connect(running.url, index="weights", timeout=310), indexes["weights"]
+    remote.insert("x", tokens={"a": 2.0, "b": 1})
+    assert remote.insert_if_new("y", tokens={"b": Decimal("0.5"), "c": np.int64(3)}) is None
+    assert remote.query(tokens=["a", "a", "b"]) == [("x", 1.0)]
+    for half in (0.5, Decimal("0.5"), Fraction(1, 2), np.float64(0.5)):
+        tokens = {"a": 2, "b": half}
+        assert remote.query(tokens=tokens) == index.query(tokens=tokens) == [("x", 2.5 / 3.0)]
+    with pytest.raises(neardup.InvalidParameterError, match="has strings as tokens, got 1; send a"):
+        remote.query(tokens={1: 2})
+    for bad in (math.nan, math.inf, -1, 0, True, 2**30, 10**400, "2", None, [1]):
+        with pytest.raises(neardup.NeardupError) as caught:
+            remote.query(tokens={"a": bad})
+        assert "\n" not in str(caught.value)
+    assert remote.commit() == 2

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import random
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+import httpx
 import pytest
 
+from neardup.service import bodies
+from neardup.service.lanes import Deadline
+from neardup.service.problems import Problem
 from neardup.service.service import Limits
-from tests.service.conftest import make_fake
+from tests.service.conftest import TOKEN, make_fake
 from tests.service.waiting import wait_for
 
 QUERY = "/v1/indexes/docs/query"
@@ -44,9 +52,9 @@ def raw(running, *parts: bytes, seconds: float = 0.0) -> bytes:
         return received
 
 
-def head(running, length: int | str, *more: str) -> bytes:
+def head(running, length: int | str, *more: str, path: str = QUERY) -> bytes:
     lines = [
-        f"POST {QUERY} HTTP/1.1",
+        f"POST {path} HTTP/1.1",
         f"Host: {urlsplit(running.url).netloc}",
         "Content-Type: application/json",
         f"Content-Length: {length}" if length != "chunked" else "Transfer-Encoding: chunked",
@@ -98,6 +106,102 @@ def test_body__ends_early(small):
     assert small.get("/health").status_code == 200
 
 
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize("with_token", [False, True])
+def test_sign_in__takes_a_token_and_no_more(start, token_file, with_token):
+    """Anybody may send it, so it is small whatever --max-body says."""
+    running = start(token_file=token_file)
+    headers = {**FORM, "authorization": f"Bearer {TOKEN}"} if with_token else FORM
+    for length, status in ((4096, 401), (4097, 413)):
+        content = b"token=" + b"x" * (length - 6)
+        for body in (content, iter([content])):
+            answer = httpx.post(f"{running.url}/sign-in", content=body, headers=headers)
+            assert answer.status_code == status
+
+
+def test_sign_in__soon(start, token_file, monkeypatch):
+    monkeypatch.setattr("neardup.service.pages._SIGN_IN_SECONDS", 0.2)
+    running = start(token_file=token_file)
+    sent = head(running, 20, path="/sign-in").replace(b"json", b"x-www-form-urlencoded")
+    assert raw(running, sent, b"tok").startswith(b"HTTP/1.1 408 ")
+
+
+@contextlib.contextmanager
+def held(lane):
+    """Keep the only thread of a lane at work."""
+    gate = threading.Event()
+    work = lane.run(gate.wait, Deadline(60))
+    work = asyncio.run_coroutine_threadsafe(work, lane._loop)
+    try:
+        yield
+    finally:
+        gate.set()
+        work.result(30)
+
+
+TEXT = "word " * 20_000
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "is_form"),
+    [
+        (QUERY, {"text": TEXT}, False),
+        ("/", {"text": "other " * 20_000}, True),
+        ("/v1/indexes/other/insert", {"id": "new", "text": TEXT}, False),
+        ("/v1/indexes/docs/document?id=long", None, False),
+        ("/document?index=docs&id=long", None, False),
+        ("/v1/indexes/docs/documents?start=4", None, False),
+    ],
+)
+def test_large__parsed_and_written_beside_the_look_ups(start, path, sent, is_form):
+    """What takes long is done in a thread of its own, and the event loop answers others."""
+    served = [make_fake(), make_fake("other")]
+    served[0].index.insert("long", TEXT)
+    running = start(served)
+    with ThreadPoolExecutor(1) as pool:
+        with held(running.service.transfers):
+            kind = {"data" if is_form else "json": sent}
+            method = "GET" if sent is None else "POST"
+            asked = pool.submit(httpx.request, method, running.url + path, timeout=60, **kind)
+            wait_for(lambda: running.service.transfers.n_waiting)
+            assert running.post(QUERY, {"text": "the cat"}).status_code == 200
+            assert not asked.done()
+        assert asked.result().status_code == 200
+
+
+def test_form__as_browsers_send_it(monkeypatch):
+    """Escapes are those of the standard library, wherever pieces are cut."""
+    rng = random.Random(3)
+    parts = ["%41", "%c3%bc", "%C3", "%", "%%", "%4", "%zz", "+", "%2B", "a", "=", "%26", "%00"]
+    for n_bytes in (1, 2, 3, 4, 7, 1 << 20):
+        monkeypatch.setattr(bodies, "_PIECE_BYTES", n_bytes)
+        for _ in range(60):
+            pairs = ["".join(rng.choices(parts, k=rng.randrange(9))) for _ in range(3)]
+            body = "&".join(["x=1", *pairs]).encode()
+            assert bodies.read_form(body) == dict(parse_qsl(body.decode(), True))
+    assert bodies.read_form(b"a=1%0D%0A2&a=%0D") == {"a": "\r"}
+    assert bodies.read_form(b"a=1%0D%0A2") == {"a": "1\n2"}
+    for body in (b"a=\xff", b"&" * 20):
+        with pytest.raises(Problem, match="cannot be read"):
+            bodies.read_form(body)
+
+
+def test_form__nothing_but_escapes(fake):
+    """Three megabytes of them, a hundredth of a second's work."""
+    answer = httpx.post(f"{fake.url}/", content=b"text=" + b"%41" * 1_000_000, headers=FORM)
+    assert (answer.status_code, "A" * 1_000_000 in answer.text) == (200, True)
+
+
+def test_problem__is_short_whatever_was_sent(fake):
+    name = "x" * 100_000
+    answer = fake.post(QUERY, {name: 1})
+    assert (answer.status_code, len(answer.content) < 3000) == (422, True)
+    assert "unknown field `xxx" in answer.json()["detail"]
+    assert answer.json()["detail"].endswith("/openapi.json lists the fields")
+
+
 def test_head__slow(start, monkeypatch):
     monkeypatch.setattr("neardup.service.connection.HEAD_SECONDS", 0.3)
     running = start()
@@ -132,6 +236,19 @@ def test_texts__too_many(small, path, body):
     assert "--max-texts" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("0." + "9" * 1_000_000, "threshold may have 40 characters at most, got 1,000,002"),
+        ("1e-999999999", "threshold may have a denominator of 10^9 at most"),
+    ],
+)
+def test_numbers__as_texts_are_short(fake, value, message):
+    answer = fake.post("/v1/compare", {"a": "one", "b": "two", "threshold": value})
+    assert (answer.status_code, answer.json()["error"]) == (422, "InvalidParameterError")
+    assert message in answer.json()["detail"]
+
+
 def test_compare__too_long(small):
     answer = small.post("/v1/compare", {"a": "x" * 501, "b": "y"})
     assert (answer.status_code, answer.json()["error"]) == (413, "InvalidInputError")
@@ -150,6 +267,16 @@ def test_time__a_batch_ends_there(start):
     running = start(limits=Limits(seconds=0.5))
     assert running.post(SEARCH, {"queries": ["heavy"] * 900}).status_code == 504
     wait_for(lambda: running.service.heavy.n_running == 0, 2)
+
+
+def test_time__a_look_up_asks_whether_to_go_on(start):
+    running = start(limits=Limits(seconds=0.3))
+    assert running.post(QUERY, {"text": "endless"}).status_code == 504
+    wait_for(lambda: running.service.lookups.n_running == 0, 2)
+    # A change that has begun is waited for, and done as a whole.
+    new = {"id": "new", "text": "long"}
+    assert running.post("/v1/indexes/docs/insert", new).status_code == 200
+    assert running.get("/v1/indexes/docs/document", id="new").status_code == 200
 
 
 def test_queue__full(small):
@@ -249,22 +376,6 @@ def test_metrics(start):
     )
     assert 'neardup_documents{index="docs"} 4.0' in text
     assert 'neardup_waiting{lane="heavy"} 0.0' in text
-
-
-def test_refresh__from_time_to_time(start):
-    running = start(refresh=0.1)
-    index = running.service.indexes["docs"].index
-    wait_for(lambda: index.n_refreshes >= 3)
-
-
-def test_commit__what_nobody_adds_to(start, monkeypatch):
-    monkeypatch.setattr("neardup.service.service._IDLE_SECONDS", 0.2)
-    running = start(refresh=0.1)
-    index = running.service.indexes["docs"].index
-    running.post("/v1/indexes/docs/insert", {"id": "x", "text": "y"})
-    wait_for(lambda: index.n_commits == 1)
-    time.sleep(0.5)
-    assert index.n_commits == 1
 
 
 def test_defect__is_answered_and_noted_without_texts(start, monkeypatch):

@@ -11,17 +11,7 @@ import pytest
 from neardup.errors import InvalidParameterError, NeardupError, ReadError
 from neardup.service.access import allowed_hosts, check_address, is_loopback
 from neardup.service.tokens import Tokens, read_tokens
-
-TOKEN = "a-token-that-nobody-guesses"
-OTHER = "another-token-of-the-same-file"
-
-
-@pytest.fixture
-def token_file(tmp_path):
-    path = tmp_path / "tokens.txt"
-    path.write_text(f"# who reads\n{OTHER}\n\n  {TOKEN}  \n")
-    path.chmod(0o600)
-    return path
+from tests.service.conftest import OTHER, TOKEN
 
 
 @pytest.mark.parametrize(

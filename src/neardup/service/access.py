@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Mapping
-from http.cookies import CookieError, SimpleCookie
 
 from neardup.errors import InvalidParameterError
 from neardup.service.problems import Problem
@@ -12,7 +11,7 @@ from neardup.service.tokens import Tokens
 
 SESSION_COOKIE = "neardup-session"
 _SAFE_METHODS = ("GET", "HEAD")
-# Answered to anybody: they say nothing of what is served.
+# Answered to anybody: they name an index only when something is the matter with it.
 _OPEN_TO_ALL = ("/health", "/ready")
 _WITHOUT_TOKEN = (*_OPEN_TO_ALL, "/sign-in", "/page.css", "/page.js")
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -61,8 +60,13 @@ class Access:
         self.tokens = tokens
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
-    def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> None:
+    def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
         """Make sure that a request may be answered.
+
+        Returns
+        -------
+        Whether it comes from somebody with a token; where none is needed, from anybody who asks for
+        what would need one.
 
         Raises
         ------
@@ -70,7 +74,7 @@ class Access:
             421 for a host that is not ours, 403 for a page of somebody else, 401 without the token.
         """
         if path in _OPEN_TO_ALL:
-            return
+            return False
         host = headers.get(b"host", b"").decode("latin-1")
         if self._hosts is not None and _without_port(host) not in self._hosts:
             message = (
@@ -83,6 +87,7 @@ class Access:
         if self.tokens and path not in _WITHOUT_TOKEN and not self._is_known(path, headers):
             message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
             raise Problem(401, message, headers={"www-authenticate": 'Bearer realm="neardup"'})
+        return path not in _WITHOUT_TOKEN
 
     def _is_known(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
         scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
@@ -118,9 +123,6 @@ def _without_port(host: str) -> str:
 
 
 def _cookie(headers: Mapping[bytes, bytes]) -> str | None:
-    try:
-        cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
-    except CookieError:
-        return None
-    found = cookies.get(SESSION_COOKIE)
-    return None if found is None else found.value
+    # Ours has nothing in it that would have to be quoted.
+    cookies = headers.get(b"cookie", b"").decode("latin-1").split(";")
+    return dict(cookie.strip().partition("=")[::2] for cookie in cookies).get(SESSION_COOKIE)

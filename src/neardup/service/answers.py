@@ -7,23 +7,41 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.responses import Response
 
+from neardup.service.bodies import LIGHT_BYTES
 from neardup.service.problems import PROBLEM_TYPE, Problem
 from neardup.service.templates import render
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
+    from neardup.service.lanes import Deadline, Lane
+    from neardup.service.memory import Share
+
 _ENCODER = msgspec.json.Encoder()
 _JSON = "application/json"
+# A number or a name, as bytes of JSON.
+_PLAIN_BYTES = 20
+_END = object()
 
 
-def json_answer(value: Any, status: int = 200) -> Response:
-    """Write a value as JSON."""
-    return Response(_ENCODER.encode(value), status, media_type=_JSON)
+async def json_answer(value: Any, share: Share, lane: Lane, deadline: Deadline) -> Response:
+    """Write a value as JSON, a large one in a thread and where there is memory for it."""
+
+    def write() -> Response:
+        return _weighed(Response(_ENCODER.encode(value), media_type=_JSON), share)
+
+    return write() if _is_light(value) else await lane.run(write, deadline)
+
+
+async def text_answer(
+    template: str, share: Share, lane: Lane, deadline: Deadline, **values: Any
+) -> Response:
+    """Write a page with texts, in a thread and where there is memory for it."""
+    return await lane.run(lambda: _weighed(page_answer(template, **values), share), deadline)
 
 
 def page_answer(template: str, status: int = 200, **values: Any) -> Response:
-    """Write a page."""
+    """Write a page that is small whatever is asked for."""
     return Response(render(template, **values), status, media_type="text/html")
 
 
@@ -44,3 +62,28 @@ def is_for_people(scope: Scope) -> bool:
     path = scope["path"]
     accepts = dict(scope["headers"]).get(b"accept", b"")
     return not path.startswith("/v1") and b"text/html" in accepts
+
+
+def _weighed(answer: Response, share: Share) -> Response:
+    """Return an answer for which there is room until it is sent; a small one always finds it."""
+    if len(answer.body) > LIGHT_BYTES:
+        share.grow(len(answer.body))
+    return answer
+
+
+def _is_light(value: Any) -> bool:
+    """Return whether a value is soon written; only the beginning of a large one is looked at."""
+    n_bytes, inside = 0, [iter([value])]
+    while inside and n_bytes <= LIGHT_BYTES:
+        part = next(inside[-1], _END)
+        if part is _END:
+            inside.pop()
+            continue
+        n_bytes += len(part) if isinstance(part, str) else _PLAIN_BYTES
+        if isinstance(part, dict):
+            inside.append(iter(part.values()))
+        elif isinstance(part, list | tuple):
+            inside.append(iter(part))
+        elif isinstance(part, msgspec.Struct):
+            inside.append(iter([getattr(part, name) for name in part.__struct_fields__]))
+    return n_bytes <= LIGHT_BYTES

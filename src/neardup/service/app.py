@@ -62,7 +62,14 @@ def make_app(service: Service, access: Access) -> Gate:
     )
     app.router.redirect_slashes = False
     # Outside of all else, so that answers about defects go through it too.
-    return Gate(app, access=access, log=service.log, metrics=service.metrics)
+    return Gate(
+        *(app,),
+        access=access,
+        places=service.places,
+        log=service.log,
+        metrics=service.metrics,
+        seconds=service.limits.seconds,
+    )
 
 
 async def _answer_problem(request: Request, error: Exception) -> Response:

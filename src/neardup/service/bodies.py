@@ -1,61 +1,153 @@
-"""Bodies of requests, within a size and a time."""
+"""Bodies of requests: read within a size and a time, and parsed where nobody else waits."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from neardup.service.problems import Problem, too_large
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from neardup.service.lanes import Deadline, Lane
+    from neardup.service.memory import Budget, Share
 
+T = TypeVar("T")
+Body = bytes | bytearray
+
+# To parse or to write so much takes no longer than to hand it to a thread.
+LIGHT_BYTES = 64_000
 _DRAIN_SECONDS = 2.0
+# A body, and the text that is made of it, of which a character may need four bytes.
+_TIMES_IN_MEMORY = 4
+_VALUE_BYTES = 64
+_MOST_FIELDS = 20
+# Percent signs are looked for in so many bytes at a time: their places need eight times the room.
+_PIECE_BYTES = 1 << 20
+_HOW_TO_SEND = "send fewer texts at a time, or raise --max-body of `neardup serve`"
+# What the characters that are digits of base 16 are worth; 16 for all others.
+_HEX = np.full(256, 16, np.uint8)
+_HEX[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+_HEX[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
 
 
-async def read_body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """Read the body of a request.
+async def read_body(
+    request: Request,
+    most_bytes: int,
+    seconds: float,
+    budget: Budget,
+    how_to_send: str = _HOW_TO_SEND,
+) -> Body:
+    """Read the body of a request, as far as there is memory for all.
 
     Raises
     ------
     Problem
-        413 if it is larger than allowed, 408 if it does not come in time, 400 if it ends early.
+        413 if it is larger than allowed, or would be in memory; 408 if it does not come in time,
+        400 if it ends early, 503 if other bodies leave no room for it.
     """
+    share = budget.share(request.scope)
     declared = request.headers.get("content-length", "")
     body = None
     if not (declared.isdecimal() and int(declared) > most_bytes):
         try:
             async with asyncio.timeout(seconds):
-                body = await _collect(request, most_bytes)
+                body = await _collect(request, most_bytes, share)
         except TimeoutError:
             message = f"the body did not arrive within {seconds:g} s; send it faster, or less"
             raise Problem(408, message, headers={"connection": "close"}) from None
     if body is None:
         await _drain(request)
-        message = (
-            f"the body is larger than {most_bytes:,} bytes; send fewer texts at a time, or raise "
-            "--max-body of `neardup serve`"
-        )
+        message = f"the body is larger than {most_bytes:,} bytes; {how_to_send}"
         raise too_large(message)
+    if len(body) > LIGHT_BYTES:
+        # Of numbers and empty lists a body can hold far more than it has bytes.
+        n_values = sum(body.count(mark) for mark in (b",", b"[", b"{"))
+        share.grow(n_values * _VALUE_BYTES)
     return body
 
 
-async def _collect(request: Request, most_bytes: int) -> bytes | None:
+async def parse(body: Body, read: Callable[[Body], T], lane: Lane, deadline: Deadline) -> T:
+    """Return what a function makes of a body; of a large one it makes it in a thread.
+
+    Raises
+    ------
+    Problem
+        As ``Lane.run``, and whatever the function raises.
+    """
+    if len(body) <= LIGHT_BYTES:
+        return read(body)
+    return await lane.run(lambda: read(body), deadline)
+
+
+def read_form(body: Body) -> dict[str, str]:
+    """Return the fields of a form as browsers send it, the last one of each name.
+
+    Raises
+    ------
+    Problem
+        400 if it is no form, or has more fields than any of ours.
+    """
+    if not body.isascii() or body.count(b"&") >= _MOST_FIELDS:
+        raise Problem(400, "the form cannot be read")
+    pairs = [pair.partition(b"=") for pair in body.split(b"&") if pair]
+    # Browsers send every line end as two characters.
+    return {_unescaped(name): _unescaped(value).replace("\r\n", "\n") for name, _, value in pairs}
+
+
+def _unescaped(text: Body) -> str:
+    """Undo the escapes of a form; with arrays, as a text may be nothing but escapes."""
+    pieces, start = [], 0
+    while start < len(text):
+        stop = min(start + _PIECE_BYTES, len(text))
+        # An escape is not cut.
+        stop = next((at for at in (stop - 1, stop - 2) if text[at : at + 1] == b"%"), stop)
+        stop = stop if stop > start else len(text)
+        codes = np.frombuffer(text[start:stop], np.uint8).copy()
+        codes[codes == ord("+")] = ord(" ")
+        places = np.flatnonzero(codes[:-2] == ord("%"))
+        high, low = _HEX[codes[places + 1]], _HEX[codes[places + 2]]
+        are_escapes = (high < 16) & (low < 16)
+        places = places[are_escapes]
+        codes[places] = high[are_escapes] * 16 + low[are_escapes]
+        stay = np.ones(len(codes), bool)
+        stay[places + 1] = stay[places + 2] = False
+        pieces.append(codes[stay].tobytes())
+        start = stop
+    return b"".join(pieces).decode(errors="replace")
+
+
+async def _collect(request: Request, most_bytes: int, share: Share) -> Body | None:
     """Read a body to its end; return None if it is too large."""
-    parts: list[bytes] = []
-    n_bytes, is_more = 0, True
+    # Grows in place: parts that are joined at the end are there twice.
+    body, is_more = bytearray(), True
     while is_more:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise Problem(400, "the body ended before it was complete")
-        parts.append(message.get("body", b""))
-        n_bytes += len(parts[-1])
-        if n_bytes > most_bytes:
-            return None
+        part: bytes = message.get("body", b"")
         is_more = message.get("more_body", False)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        if not body and not is_more:
+            return part if len(part) <= most_bytes else None
+        n_before = max(len(body), LIGHT_BYTES)
+        body += part
+        if len(body) > most_bytes:
+            return None
+        # Small bodies always find room, so that look-ups go on whatever else is sent.
+        if len(body) > n_before:
+            try:
+                share.grow((len(body) - n_before) * _TIMES_IN_MEMORY)
+            except Problem as problem:
+                # The rest is not read.
+                problem.headers = {**problem.headers, "connection": "close"}
+                await _drain(request)
+                raise
+    return body
 
 
 async def _drain(request: Request) -> None:

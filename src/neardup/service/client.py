@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
 from neardup.options.choices import IndexKind
-from neardup.options.kinds import Seconds
+from neardup.options.kinds import Seconds, exact_fraction
 from neardup.service.transport import Transport, path_of
 
 if TYPE_CHECKING:
     from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.documents.one_text import Tokens
     from neardup.jobs.documents.result import DocumentRemovalResult, DocumentSearchResult, Match
     from neardup.jobs.passages.result import PassageResult
 
@@ -85,14 +87,14 @@ class RemoteIndex:
         self,
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         threshold: Threshold = None,
         limit: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text, the most similar first."""
         from neardup.jobs.documents.result import Match
 
-        body = _given(text=text, tokens=_listed(tokens), threshold=threshold, limit=limit)
+        body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit)
         found = self._post("query", body)["matches"]
         return [Match(match["id"], match["similarity"]) for match in found]
 
@@ -157,11 +159,11 @@ class RemoteIndex:
         id: Id,  # noqa: A002
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         **columns: Any,
     ) -> None:
         """Insert a document, which is found at once and durable after ``commit``."""
-        body = _given(id=id, text=text, tokens=_listed(tokens), columns=columns or None)
+        body = _given(id=id, text=text, tokens=_sent(tokens), columns=columns or None)
         self._post("insert", body, may_repeat=False)
 
     def insert_if_new(
@@ -169,13 +171,13 @@ class RemoteIndex:
         id: Id,  # noqa: A002
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         threshold: Threshold = None,
         **columns: Any,
     ) -> Id | None:
         """Insert a document unless a similar one is there; return the id of that one, or None."""
         body = _given(
-            id=id, text=text, tokens=_listed(tokens), threshold=threshold, columns=columns or None
+            id=id, text=text, tokens=_sent(tokens), threshold=threshold, columns=columns or None
         )
         found: Id | None = self._post("insert-if-new", body, may_repeat=False)["similar_to"]
         return found
@@ -321,7 +323,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _as_decimal(name: str, value: Decimal | Fraction) -> str:
-    fraction = Fraction(value)
+    fraction = exact_fraction(name, value)
     decimal = Decimal(fraction.numerator) / Decimal(fraction.denominator)
     if Fraction(decimal) != fraction:
         message = f"{name} must be a finite decimal to be sent, got {value}"
@@ -329,8 +331,27 @@ def _as_decimal(name: str, value: Decimal | Fraction) -> str:
     return format(decimal, "f")
 
 
-def _listed(tokens: Iterable[str | int] | None) -> list[str | int] | None:
-    return tokens if tokens is None or isinstance(tokens, str) else list(tokens)  # type: ignore[return-value]
+def _sent(tokens: Tokens | None) -> Any:
+    """Return tokens as JSON has them, in which the keys of an object are strings."""
+    if isinstance(tokens, Mapping):
+        for token in tokens:
+            if not isinstance(token, str):
+                message = (
+                    f"a mapping that is sent has strings as tokens, got {token!r}; send a list, in "
+                    "which each token stands as often as it occurs"
+                )
+                raise InvalidParameterError(message, "tokens")
+        return {token: _as_number(value) for token, value in tokens.items()}
+    return tokens if tokens is None or isinstance(tokens, str) else list(tokens)
+
+
+def _as_number(value: object) -> object:
+    """Return a number of any kind as JSON has it; anything else is refused there, as it is."""
+    is_number = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool)
+    try:
+        return float(value) if is_number else value  # type: ignore[arg-type]
+    except (OverflowError, ValueError):
+        return value
 
 
 def _rows(texts: Texts) -> list[Any]:

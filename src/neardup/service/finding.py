@@ -9,7 +9,8 @@ from neardup.errors import NeardupError
 from neardup.service import messages as m
 from neardup.service.excerpts import Shared, shared_part
 from neardup.service.lanes import Deadline
-from neardup.service.operations import compare_two
+from neardup.service.memory import Share
+from neardup.service.operations import compare_two, lane_of
 from neardup.service.problems import Problem
 from neardup.service.served import Served, ServedPassages
 from neardup.service.service import Service
@@ -43,24 +44,30 @@ class Answer:
 
 
 async def find_everything(
-    service: Service, indexes: list[Served], text: str, threshold: str, deadline: Deadline
+    service: Service,
+    indexes: list[Served],
+    text: str,
+    threshold: str,
+    deadline: Deadline,
+    share: Share,
 ) -> list[Answer]:
     """Look a text up in some indexes; what one cannot answer, the others may."""
     answers = []
     for served in indexes:
         find = _find_passages if served.kind == "passages" else _find_documents
         try:
-            answers.append(await find(service, served, text, threshold, deadline))
+            answers.append(await find(service, served, text, threshold, deadline, share))
         except NeardupError as error:
             answers.append(Answer(served.name, served.kind, [], str(error)))
     return answers
 
 
 async def _find_documents(
-    service: Service, served: Served, text: str, threshold: str, deadline: Deadline
+    service: Service, served: Served, text: str, threshold: str, deadline: Deadline, share: Share
 ) -> Answer:
     asked = m.Query(text=text, threshold=threshold or None, limit=_MOST_DOCUMENTS)
-    matches = await service.lookups.run(lambda: served.query(asked), deadline)
+    lane = lane_of(service, [text])
+    matches = await lane.run(lambda: served.query(asked), deadline)
     hits = [Hit(match.id, match.similarity) for match in matches]
     note = ""
     for hit in hits[:_MOST_COMPARED]:
@@ -82,15 +89,16 @@ async def _find_documents(
 
 
 async def _find_passages(
-    service: Service, served: Served, text: str, threshold: str, deadline: Deadline
+    service: Service, served: Served, text: str, threshold: str, deadline: Deadline, share: Share
 ) -> Answer:
     assert isinstance(served, ServedPassages)
     asked = m.Search(queries=[text], threshold=threshold or None)
-    found = await service.lookups.run(lambda: served.search(asked, deadline), deadline)
+    lane = lane_of(service, [text])
+    found = await lane.run(lambda: served.search(asked, deadline, share), deadline)
     if not found.passages:
         # As a whole it is in no document; parts of it may be.
         shared = m.Alignment(documents=[text], threshold=threshold or "0.5")
-        found = await service.heavy.run(lambda: served.align(shared, deadline), deadline)
+        found = await service.heavy.run(lambda: served.align(shared, deadline, share), deadline)
     hits: dict[str | int, Hit] = {}
     for row in found.passages:
         hit = hits.setdefault(row.doc_id, Hit(row.doc_id, None))

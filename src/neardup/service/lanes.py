@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
+from neardup.runtime.progress import asking
 from neardup.service.problems import busy, out_of_time
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ class Deadline:
 class _Job(Generic[T]):
     work: Callable[[], T]
     future: asyncio.Future[T]
+    deadline: Deadline
     # Only what changes nothing may be left to itself once it has begun.
     may_leave: bool
     has_begun: bool = False
@@ -104,22 +106,29 @@ class Lane:
         for _ in range(self.n_threads):
             self._jobs.put(None)
 
-    async def run(self, work: Callable[[], T], deadline: Deadline, *, may_leave: bool = True) -> T:
+    async def run(
+        self,
+        work: Callable[[], T],
+        deadline: Deadline,
+        *,
+        may_leave: bool = True,
+        is_own: bool = False,
+    ) -> T:
         """Have a thread do some work, and return what it returns.
 
         Work that has not begun at its deadline is dropped. Without ``may_leave``, what has begun
-        is waited for.
+        is waited for. What is the service's own is never turned away.
 
         Raises
         ------
         Problem
             503 if there is no room, 504 if the time is over.
         """
-        if self._inside >= self.n_threads + self.max_waiting:
+        if not is_own and self._inside >= self.n_threads + self.max_waiting:
             message = f"{self.max_waiting} requests of this kind are waiting already; try again"
             raise busy(message)
         assert self._loop is not None
-        job = _Job(work, self._loop.create_future(), may_leave)
+        job = _Job(work, self._loop.create_future(), deadline, may_leave)
         self._inside += 1
         timer = self._loop.call_later(deadline.left, self._expire, job, deadline.seconds)
         self._jobs.put(job)
@@ -139,7 +148,9 @@ class Lane:
             job.has_begun = True
             if not job.future.done():
                 try:
-                    job.outcome = (job.work(), None)
+                    # A change is waited for, and must not be left half done.
+                    with asking(job.deadline.check if job.may_leave else lambda: None):
+                        job.outcome = (job.work(), None)
                 except BaseException as error:
                     job.outcome = (None, error)
             self._done.append(job)
@@ -158,5 +169,8 @@ class Lane:
             value, error = job.outcome
             if error is None:
                 job.future.set_result(value)
+            elif isinstance(error, StopIteration):
+                # No future takes it, and those of all others are still to come.
+                job.future.set_exception(RuntimeError("StopIteration"))
             else:
                 job.future.set_exception(error)

@@ -12,6 +12,13 @@ Id = str | Annotated[int, Meta(ge=-LARGEST - 1, le=LARGEST)]
 Name = Annotated[str, Meta(description="Name of the index, as GET /v1 lists it.")]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
 Token = str | Annotated[int, Meta(ge=-LARGEST - 1, le=LARGEST)]
+Tokens = Annotated[
+    list[Token] | dict[str, Annotated[float, Meta(gt=0)]],
+    Meta(
+        description="Tokens in order; or, where the index counts or weighs tokens and ngram is 1, "
+        "tokens with how often they occur: {'a': 2, 'b': 1} is ['a', 'a', 'b']."
+    ),
+]
 Threshold = Annotated[
     str | float | int,
     Meta(description="Least similarity in (0, 1], taken as the exact decimal: 0.8 or '0.8'."),
@@ -29,7 +36,7 @@ class Query(Request):
     """One text, or its tokens, to look up among documents."""
 
     text: Text | None = None
-    tokens: list[Token] | None = None
+    tokens: Tokens | None = None
     threshold: Threshold | None = None
     limit: Rows | None = None
 
@@ -181,7 +188,7 @@ class NewDocument(Request):
 
     id: Id
     text: Text | None = None
-    tokens: list[Token] | None = None
+    tokens: Tokens | None = None
     columns: dict[str, Any] = {}
 
 

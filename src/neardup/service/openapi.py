@@ -19,7 +19,7 @@ _DESCRIPTION = (
 )
 # What a request of each kind can come to, beside its own problems.
 _OF_ALL = (401, 421, 500)
-_OF_WORK = (404, 422, 503, 504)
+_OF_WORK = (404, 413, 422, 503, 504)
 _OF_BODIES = (400, 403, 408, 413, 415, 422)
 _MEANINGS = {
     400: "The body is no JSON, or ended early.",
@@ -27,7 +27,7 @@ _MEANINGS = {
     403: "The index is served for reading, or a page of another site sent the request.",
     404: "There is no such index, or no such document.",
     408: "The body did not arrive in time.",
-    413: "The body or a text is too large, or there are too many.",
+    413: "The body, a text or the answer is too large, or there are too many.",
     415: "The body is not sent as JSON.",
     421: "The service does not answer under this name.",
     422: "A field or parameter is wrong.",

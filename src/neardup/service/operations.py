@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from neardup.jobs.compare.compare import CompareOptions, compare_texts
 from neardup.jobs.compare.result import CompareResult
 from neardup.runtime.runner import Runner
 from neardup.service import messages as m
-from neardup.service.lanes import Deadline
-from neardup.service.problems import Problem, too_large
+from neardup.service.lanes import Deadline, Lane
+from neardup.service.memory import Share
+from neardup.service.problems import Problem, busy, too_large
 from neardup.service.served import Served
 from neardup.service.service import Limits, Service
 from neardup.version import __version__
 
 # Beyond, the index numbers of an answer would be larger than the texts that they are of.
 _DOCUMENTS_SHARE = 4
+# What a comparison may take on top of what its process has; texts of half a million characters need
+# less, unless they repeat themselves over and over.
+_COMPARE_BYTES = 1 << 29
+# A single text up to this length is as light as a look-up; a longer one is heavy work.
+_LIGHT_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class Call:
     index: str | None
     asked: Any
     deadline: Deadline
+    # What the answer takes of memory, while it is made too.
+    share: Share
 
     @property
     def served(self) -> Served:
@@ -75,21 +84,30 @@ async def _info(call: Call) -> dict[str, Any]:
 
 async def _query(call: Call) -> m.Matches:
     served, asked = call.served, call.asked
-    return m.Matches(await call.service.lookups.run(lambda: served.query(asked), call.deadline))
+    lane = lane_of(call.service, [asked.text or ""])
+    return m.Matches(await lane.run(lambda: served.query(asked), call.deadline))
+
+
+def lane_of(service: Service, texts: Sequence[str]) -> Lane:
+    """Return the lane on which texts are looked up: a long one, or many, are heavy work."""
+    is_light = len(texts) == 1 and len(texts[0]) <= _LIGHT_CHARACTERS
+    return service.lookups if is_light else service.heavy
 
 
 async def _search(call: Call) -> m.Found:
     served, asked, service = call.served, call.asked, call.service
     _check_number(len(asked.queries), service.limits)
-    # One passage at a time is as light as a look-up.
-    lane = service.lookups if len(asked.queries) == 1 else service.heavy
-    return await lane.run(lambda: served.search(asked, call.deadline), call.deadline)
+    texts = [query if isinstance(query, str) else query.text for query in asked.queries]
+    lane = lane_of(service, texts)
+    work = lambda: served.search(asked, call.deadline, call.share)  # noqa: E731
+    return await lane.run(work, call.deadline)
 
 
 async def _align(call: Call) -> m.Found:
     served, asked, service = call.served, call.asked, call.service
     _check_number(len(asked.documents), service.limits)
-    return await service.heavy.run(lambda: served.align(asked, call.deadline), call.deadline)
+    work = lambda: served.align(asked, call.deadline, call.share)  # noqa: E731
+    return await service.heavy.run(work, call.deadline)
 
 
 async def _document(call: Call) -> dict[str, Any]:
@@ -112,7 +130,7 @@ async def _documents(call: Call) -> m.Documents:
 
 async def _compare(call: Call) -> dict[str, Any]:
     result = await compare_two(call.service, call.asked, call.deadline)
-    return result.to_dict()
+    return await call.service.transfers.run(result.to_dict, call.deadline)
 
 
 async def compare_two(
@@ -150,11 +168,17 @@ async def compare_two(
         edit_limit=service.limits.edit_characters,
     )
 
-    def compare() -> CompareResult:
-        runner = Runner(1, deadline.progress)
-        return compare_texts((asked.a, asked.b), options, names=names, runner=runner)
+    work = partial(_compare_texts, (asked.a, asked.b), options, names)
+    return await service.heavy.run(
+        lambda: service.processes.run(work, deadline, most_bytes=_COMPARE_BYTES), deadline
+    )
 
-    return await service.heavy.run(compare, deadline)
+
+def _compare_texts(
+    texts: tuple[str, str], options: CompareOptions, names: tuple[str, str]
+) -> CompareResult:
+    """Compare two texts, in a process of its own."""
+    return compare_texts(texts, options, names=names, runner=Runner(1))
 
 
 async def _insert(call: Call) -> m.Inserted:
@@ -196,7 +220,9 @@ async def _health(_: Call) -> m.Health:
 async def _ready(call: Call) -> m.Health:
     status = call.service.status
     if status != "ok":
-        raise Problem(503, f"the service is {status}", headers={"retry-after": "1"})
+        raise busy(f"the service is {status}")
+    if troubles := call.service.troubles():
+        raise busy("; ".join(troubles))
     return m.Health(status)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -13,12 +12,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
+from neardup.jobs.compare.result import CompareResult
 from neardup.jobs.compare.wording import shared_sentence
 from neardup.outputs.compare_page import mark_texts
 from neardup.service import messages as m
 from neardup.service.access import SESSION_COOKIE
-from neardup.service.answers import page_answer
-from neardup.service.bodies import read_body
+from neardup.service.answers import page_answer, text_answer
+from neardup.service.bodies import parse, read_body, read_form
 from neardup.service.finding import find_everything
 from neardup.service.gate import ROUTE
 from neardup.service.lanes import Deadline
@@ -29,8 +29,11 @@ from neardup.service.templates import script, style_sheet
 from neardup.service.tokens import Tokens
 
 _FORM = "application/x-www-form-urlencoded"
-_MOST_FIELDS = 20
 _ON_A_PAGE = 25
+# Anybody may send it, so it is no larger than a token and soon here.
+_SIGN_IN_BYTES = 4096
+_SIGN_IN_SECONDS = 5.0
+_SIGN_IN = "/sign-in"
 _STATIC = {"cache-control": "no-cache"}
 
 Fields = Mapping[str, str]
@@ -44,7 +47,7 @@ def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
         async def endpoint(request: Request) -> Response:
             request.scope[ROUTE] = path
             deadline = service.deadline()
-            fields = await _read_fields(request, service)
+            fields = await _read_fields(request, service, deadline)
             return await function(service, request, fields, deadline)
 
         return Route(path, endpoint, methods=methods or ("GET",))
@@ -54,28 +57,36 @@ def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
         view("/browse", _browse),
         view("/document", _document),
         view("/compare", _compare, "GET", "POST"),
-        view("/sign-in", partial(_sign_in, tokens), "GET", "POST"),
+        view(_SIGN_IN, partial(_sign_in, tokens), "GET", "POST"),
         view("/page.css", partial(_static, style_sheet, "text/css")),
         view("/page.js", partial(_static, script, "text/javascript")),
     ]
 
 
-async def _read_fields(request: Request, service: Service) -> Fields:
+async def _read_fields(request: Request, service: Service, deadline: Deadline) -> Fields:
     """Read the fields of a form, or the parameters of an address."""
     if request.method != "POST":
         return request.query_params
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM:
         raise Problem(415, f"the page sends forms as {_FORM}; programs use /v1")
-    # A character of a text may take three times its room in a form.
     limits = service.limits
-    body = await read_body(request, 3 * limits.body_bytes, limits.seconds)
-    try:
-        pairs = parse_qsl(body.decode("ascii"), True, max_num_fields=_MOST_FIELDS, errors="replace")
-    except ValueError:
-        raise Problem(400, "the form cannot be read") from None
-    # Browsers send every line end as two characters.
-    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+    if request.scope[ROUTE] == _SIGN_IN:
+        seconds = min(limits.seconds, _SIGN_IN_SECONDS)
+        how_to_send = "send a token and nothing else"
+        body = await read_body(request, _SIGN_IN_BYTES, seconds, service.bodies, how_to_send)
+    else:
+        # A character of a text may take three times its room in a form.
+        most_bytes = 3 * limits.body_bytes
+        body = await read_body(request, most_bytes, limits.seconds, service.bodies)
+    return await parse(body, read_form, service.transfers, deadline)
+
+
+async def _show(
+    service: Service, request: Request, deadline: Deadline, template: str, **values: Any
+) -> Response:
+    share = service.answers.share(request.scope)
+    return await text_answer(template, share, service.transfers, deadline, **values)
 
 
 async def _find(service: Service, request: Request, fields: Fields, deadline: Deadline) -> Response:
@@ -84,9 +95,10 @@ async def _find(service: Service, request: Request, fields: Fields, deadline: De
     answers = None
     if request.method == "POST" and text.strip():
         indexes = [service.find(chosen)] if chosen else list(service.indexes.values())
-        answers = await find_everything(service, indexes, text, threshold, deadline)
-    return page_answer(
-        "find.html",
+        share = service.answers.share(request.scope)
+        answers = await find_everything(service, indexes, text, threshold, deadline, share)
+    return await _show(
+        *(service, request, deadline, "find.html"),
         indexes=service.indexes.values(),
         text=text,
         chosen=chosen,
@@ -95,7 +107,9 @@ async def _find(service: Service, request: Request, fields: Fields, deadline: De
     )
 
 
-async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+async def _browse(
+    service: Service, request: Request, fields: Fields, deadline: Deadline
+) -> Response:
     served = service.find(fields.get("index", next(iter(service.indexes))))
     start = fields.get("start", "0")
     if not (start.isascii() and start.isdecimal() and len(start) < 16):
@@ -105,8 +119,8 @@ async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadli
     (documents, following), n_documents = await service.lookups.run(
         lambda: (served.documents(first, _ON_A_PAGE, most), len(served)), deadline
     )
-    return page_answer(
-        "browse.html",
+    return await _show(
+        *(service, request, deadline, "browse.html"),
         served=served,
         indexes=service.indexes.values(),
         start=first,
@@ -117,12 +131,14 @@ async def _browse(service: Service, _: Request, fields: Fields, deadline: Deadli
     )
 
 
-async def _document(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+async def _document(
+    service: Service, request: Request, fields: Fields, deadline: Deadline
+) -> Response:
     name, identifier = fields.get("index", ""), fields.get("id", "")
     document = await _get(service, name, identifier, deadline)
     others = {key: value for key, value in document.items() if key not in ("id", "text")}
-    return page_answer(
-        "document.html",
+    return await _show(
+        *(service, request, deadline, "document.html"),
         index=name,
         identifier=identifier,
         text=document.get("text"),
@@ -131,7 +147,9 @@ async def _document(service: Service, _: Request, fields: Fields, deadline: Dead
     )
 
 
-async def _compare(service: Service, _: Request, fields: Fields, deadline: Deadline) -> Response:
+async def _compare(
+    service: Service, request: Request, fields: Fields, deadline: Deadline
+) -> Response:
     texts, names = [], []
     for side in "ab":
         text, name = fields.get(f"text_{side}", ""), "pasted text"
@@ -149,17 +167,23 @@ async def _compare(service: Service, _: Request, fields: Fields, deadline: Deadl
         except NeardupError as failure:
             error = problem_of(failure).detail
         else:
-            sides = mark_texts(result.texts, result.links())
-            shown = {
-                "note": shared_sentence(result),
-                "jaccard": result["jaccard"].exact,
-                "passages": result.passages,
-                "sides": [
-                    {"side": side, "name": name, "marked": Markup(marked)}
-                    for side, name, marked in zip("ab", names, sides, strict=True)
-                ],
-            }
-    return page_answer("compare.html", texts=texts, fields=fields, shown=shown, error=error)
+            shown = await service.transfers.run(lambda: _side_by_side(result), deadline)
+    values = {"texts": texts, "fields": fields, "shown": shown, "error": error}
+    return await _show(service, request, deadline, "compare.html", **values)
+
+
+def _side_by_side(result: CompareResult) -> dict[str, Any]:
+    """Return what the page shows of two texts that were compared."""
+    sides = mark_texts(result.texts, result.links())
+    return {
+        "note": shared_sentence(result),
+        "jaccard": result["jaccard"].exact,
+        "passages": result.passages,
+        "sides": [
+            {"side": side, "name": name, "marked": Markup(marked)}
+            for side, name, marked in zip("ab", result.names, sides, strict=True)
+        ],
+    }
 
 
 async def _sign_in(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ PROBLEM_TYPE = "application/problem+json"
 _RETRY = {"retry-after": "1"}
 # They name files of the machine that serves, which are nobody else's business.
 _OF_FILES = (IndexFormatError, ReadError, WriteError)
+# What was sent may be named in it, and may be as long as a body.
+_MOST_CHARACTERS = 2000
 
 
 @dataclass
@@ -33,6 +36,11 @@ class Problem(Exception):
     detail: str
     error: str = "ServiceError"
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.detail) > _MOST_CHARACTERS:
+            half = _MOST_CHARACTERS // 2
+            self.detail = f"{self.detail[:half]} ... {self.detail[-half:]}"
 
     @property
     def title(self) -> str:
@@ -80,3 +88,10 @@ def problem_of(error: NeardupError) -> Problem:
     if isinstance(error, ValueError):
         return Problem(422, str(error), name)
     return Problem(500, str(error), name)
+
+
+def reason_of(error: BaseException) -> str:
+    """Say why something failed, for anybody: neither files nor texts are named."""
+    name, cause = type(error).__name__, error.__cause__
+    number = cause.errno if isinstance(cause, OSError) else None
+    return name if number is None else f"{name}: {os.strerror(number)}"

@@ -6,17 +6,21 @@ import asyncio
 import json
 import sys
 import time
-import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
+from neardup.service.connection import Places
 from neardup.service.lanes import Lane
+from neardup.service.memory import Budget
+from neardup.service.processes import WorkError, places_of
 from neardup.service.served import Served
 from neardup.version import __version__
 
@@ -50,11 +54,10 @@ class Log:
 
     def failure(self, event: str, error: BaseException, **values: Any) -> None:
         """Note an error that is ours: its class and where it arose, not what it says of texts."""
-        places = [
-            f"{frame.filename}:{frame.lineno}"
-            for frame in traceback.extract_tb(error.__traceback__)
-        ]
-        self.event(event, error=type(error).__name__, places=places[-6:], **values)
+        kind, places = type(error).__name__, places_of(error)
+        if isinstance(error, WorkError):
+            kind, places = error.kind, error.places
+        self.event(event, error=kind, places=places[-6:], **values)
 
     def flush(self) -> None:
         """Write what was noted."""
@@ -74,10 +77,53 @@ class Log:
             return
 
 
+class _OfIndexes(Collector):
+    """Numbers of indexes, which know them themselves."""
+
+    def __init__(self, indexes: Sequence[Served]) -> None:
+        self._indexes = indexes
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the numbers of all indexes."""
+        now = time.monotonic()
+        writable = [served for served in self._indexes if served.is_writable]
+        documents = GaugeMetricFamily(
+            "neardup_documents", "Documents that can be found.", labels=["index"]
+        )
+        uncommitted = GaugeMetricFamily(
+            "neardup_uncommitted_documents",
+            "Documents inserted, or gone for others, that are not durable yet.",
+            labels=["index"],
+        )
+        since = GaugeMetricFamily(
+            "neardup_since_last_commit_seconds",
+            "Seconds since something was made durable, or since the start.",
+            labels=["index"],
+        )
+        failed = CounterMetricFamily(
+            "neardup_failed_commits",
+            "Times that what was inserted could not be made durable.",
+            labels=["index"],
+        )
+        for served in self._indexes:
+            documents.add_metric([served.name], len(served))
+        for served in writable:
+            uncommitted.add_metric([served.name], served.n_uncommitted)
+            since.add_metric([served.name], now - served.last_commit)
+            failed.add_metric([served.name], served.n_failed_commits)
+        yield from (documents, uncommitted, since, failed)
+
+
 class Metrics:
     """Counts requests and their times; the rest is looked up when somebody asks."""
 
-    def __init__(self, lanes: Iterable[Lane], indexes: Iterable[Served]) -> None:
+    def __init__(
+        self,
+        lanes: Iterable[Lane],
+        budgets: Iterable[Budget],
+        places: Places,
+        indexes: Iterable[Served],
+    ) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -106,11 +152,25 @@ class Metrics:
         for lane in lanes:
             running.labels(lane.name).set_function(partial(getattr, lane, "n_running"))
             waiting.labels(lane.name).set_function(partial(getattr, lane, "n_waiting"))
-        documents = Gauge(
-            "neardup_documents", "Documents that can be found.", ["index"], registry=self._registry
+        held = Gauge(
+            "neardup_held_bytes", "Memory that requests hold.", ["what"], registry=self._registry
         )
-        for served in indexes:
-            documents.labels(served.name).set_function(partial(len, served))
+        for budget in budgets:
+            held.labels(budget.what).set_function(partial(getattr, budget, "n_held"))
+        connections = Gauge(
+            "neardup_connections",
+            "Connections, by whether they sent a valid token or need none.",
+            ["of"],
+            registry=self._registry,
+        )
+        connections.labels("known").set_function(lambda: places.n_known)
+        connections.labels("strangers").set_function(lambda: places.n_strangers)
+        Gauge(
+            "neardup_closed_connections",
+            "Silent connections closed since the start to make room for others.",
+            registry=self._registry,
+        ).set_function(lambda: places.n_closed)
+        self._registry.register(_OfIndexes(list(indexes)))
         self.failed_refreshes = Counter(
             "neardup_failed_refreshes",
             "Times that an index could not be looked at anew.",

@@ -8,16 +8,17 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import uvicorn
 
 from neardup.errors import NeardupError, WriteError
-from neardup.jobs.compare.compare import CompareOptions, compare_texts
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.runtime.threads import count_workers
 from neardup.service.app import make_app
-from neardup.service.connection import Connection
+from neardup.service.connection import N_PLACES, Connection
+from neardup.service.messages import Query
 from neardup.service.records import Log
 from neardup.service.served import Served
 from neardup.service.service import Service
@@ -25,8 +26,6 @@ from neardup.service.settings import ServeOptions
 
 # A thread that computes in Python gives way to those that answer others after so many seconds.
 _SWITCH_SECONDS = 0.0005
-# Connections are cheap, but not free.
-_CONNECTIONS = 1000
 _KEEP_ALIVE_SECONDS = 75
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -68,7 +67,7 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
         workers=count_workers(options.workers),
         refresh_seconds=options.refresh,
         log=log,
-        warm_up=_load_kernels,
+        warm_up=partial(_warm_up, indexes),
     )
 
 
@@ -92,7 +91,6 @@ def make_server(service: Service, options: ServeOptions) -> Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=max(round(options.stop_seconds), 1),
     )
@@ -141,6 +139,7 @@ def run(
         If what was inserted could not be made durable at the end.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
+    _allow_files()
     service = make_service(indexes, options)
     server = make_server(service, options)
     with listen(options) as listener:
@@ -155,9 +154,26 @@ def run(
     return server.signal
 
 
-def _load_kernels() -> None:
+def _allow_files() -> None:
+    """Let the process have files open beside all connections, as far as the system allows it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * N_PLACES if most == resource.RLIM_INFINITY else min(4 * N_PLACES, most)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _warm_up(indexes: Sequence[Served]) -> None:
     """Compile or load what requests call, so that the first one is as fast as the others."""
     runner = Runner()
     for job in ("document search", "document index", "search", "compare", "align", "index"):
         runner.prepare(KERNELS_OF[job])
-    compare_texts(("one two three four", "one two three five"), CompareOptions(), runner=Runner(1))
+    # All indexes have the same ones.
+    indexes[0].processes.start()
+    for served in indexes:
+        # Passages are looked for in processes of their own, which have all loaded.
+        if served.kind == "documents":
+            served.query(Query(text="one two three four five six"))

@@ -5,19 +5,24 @@ Texts that come with requests are handed on as rows in memory, never as names of
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 
 import pyarrow as pa
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, NeardupError
 from neardup.jobs.passages.align import align
-from neardup.jobs.passages.result import PassageResult
+from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.passages.handle import PassageHandle
 from neardup.runtime.runner import Runner
 from neardup.service.lanes import Deadline
+from neardup.service.memory import Share
 from neardup.service.messages import (
     Alignment,
     DocumentRow,
@@ -31,39 +36,65 @@ from neardup.service.messages import (
     Query,
     Search,
 )
+from neardup.service.problems import busy, reason_of
+from neardup.service.processes import Processes
 
-if TYPE_CHECKING:
-    from neardup.jobs.passages.passage_index import PassageIndex
-
+# What was inserted is made durable when the first of it is so old, so that others may write, too,
+# or when it is so much that a commit costs each document next to nothing.
+_COMMIT_SECONDS = 9.0
+_COMMIT_DOCUMENTS = 1000
+_COMMIT_CHARACTERS = 1 << 25
+# A commit that has failed is tried again after a pause, each twice as long as the one before.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 # Documents of a page are read so many at a time, until their texts are long enough.
 _DOCUMENTS_AT_ONCE = 16
+# Of a batch so many rows are looked for at a time, as far as that can be foreseen; as dictionaries
+# they take some times as much room as in a table.
+_ROWS_AT_ONCE = 250_000
+_TIMES_AS_ROWS = 4
+# Of the summaries of parts of a batch these are added up.
+_ADDED = (
+    *("queries", "found_queries", "empty_queries", "short_queries", "skipped_rows"),
+    *("matches", "passages", "seconds"),
+)
 # What says nothing of the index but where it lies.
 _PRIVATE = ("folder",)
 
 
 class Served(ABC):
-    """An index with a name."""
+    """An index with a name.
+
+    It knows what was inserted and is not durable yet, and what is the matter with it: ``troubles``
+    has a reason for each of ``refresh`` and ``commit`` that failed the last time.
+    """
 
     kind: ClassVar[Kind]
+    processes: Processes
+    """Those of the service, for what may take long."""
 
     def __init__(self, name: str, index: Any, *, is_writable: bool) -> None:
         self.name, self.index, self.is_writable = name, index, is_writable
+        self._n_documents = 0
         # One change at a time, whatever the number of threads.
         self.writing = threading.Lock()
-        # When something was inserted that may not be durable yet, by the clock of ``monotonic``.
-        self.last_insertion: float | None = None
+        self.troubles: dict[Literal["refresh", "commit"], str] = {}
+        self.n_failed_commits = 0
+        # Times are of the clock of ``monotonic``.
+        self.last_commit = time.monotonic()
+        self.n_uncommitted = self._n_characters = 0
+        self._commit_at, self._pause = 0.0, 0.0
 
     @abstractmethod
     def query(self, query: Query) -> list[Match]:
         """Look up one text among the documents."""
 
     @abstractmethod
-    def search(self, search: Search, deadline: Deadline) -> Found:
-        """Look up many texts."""
+    def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
+        """Look up many texts; the answer takes its share of memory while it is made."""
 
     @abstractmethod
-    def align(self, alignment: Alignment, deadline: Deadline) -> Found:
-        """Find the passages that documents share with those of the index."""
+    def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> Found:
+        """Find the passages that documents share with those of the index; as ``search``."""
 
     @abstractmethod
     def insert(self, document: NewDocument) -> None:
@@ -73,19 +104,60 @@ class Served(ABC):
     def insert_if_new(self, document: NewIfNew) -> str | int | None:
         """Add one document unless a similar one is there; return the id of that one."""
 
-    @abstractmethod
+    @property
+    def is_commit_due(self) -> bool:
+        """Whether what was inserted has waited long enough, or is enough, to be made durable."""
+        is_late = time.monotonic() >= self._commit_at
+        if "commit" in self.troubles:
+            return is_late
+        is_much = (
+            self.n_uncommitted >= _COMMIT_DOCUMENTS or self._n_characters >= _COMMIT_CHARACTERS
+        )
+        return self.n_uncommitted > 0 and (is_late or is_much)
+
     def commit(self) -> int:
-        """Make durable what was inserted; return how many documents that were."""
+        """Make durable what was inserted; return how many documents that were.
+
+        If that fails, whatever the reason, it is noted, and due again after a while.
+        """
+        try:
+            n_documents: int = self.index.commit()
+        except Exception as error:
+            self.n_failed_commits += 1
+            self.troubles["commit"] = reason_of(error)
+            self._pause = min(2 * self._pause or _FIRST_PAUSE, _LONGEST_PAUSE)
+            self._commit_at = time.monotonic() + self._pause
+            raise
+        self.troubles.pop("commit", None)
+        self.n_uncommitted = self._n_characters = 0
+        self._pause, self.last_commit = 0.0, time.monotonic()
+        return n_documents
+
+    def _note_insertion(self, document: NewDocument) -> None:
+        """Note that a document, or what it went for, is not durable yet."""
+        if not self.n_uncommitted:
+            self._commit_at = time.monotonic() + _COMMIT_SECONDS
+        self.n_uncommitted += 1
+        self._n_characters += len(document.text or "")
+
+    def _commit_before(self) -> None:
+        """Make durable what was inserted, before a change that is durable itself."""
+        if self.n_uncommitted:
+            self.commit()
 
     def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
         """Add some documents, all of them or none."""
+        self._commit_before()
         added = self.index.add(rows, id_column="id", workers=1, progress=deadline.progress)
+        self.last_commit = time.monotonic()
         n_documents: int = added.n_documents
         return n_documents
 
     def remove(self, ids: Sequence[str | int]) -> tuple[int, int, list[dict[str, Any]]]:
         """Take documents out; return how many, how many are left, and which are orphans now."""
+        self._commit_before()
         removal = self.index.remove(ids)
+        self.last_commit = time.monotonic()
         orphans = getattr(removal, "orphans", None)
         rows = orphans.to_pylist() if orphans is not None else []
         return removal.n_removed, removal.n_documents, rows
@@ -119,11 +191,19 @@ class Served(ABC):
         return {key: value for key, value in self.index.info().items() if key not in _PRIVATE}
 
     def __len__(self) -> int:
-        return len(self.index)
+        # Of an index that is damaged, as many as there were: lists of all indexes have it still.
+        with contextlib.suppress(NeardupError):
+            self._n_documents = len(self.index)
+        return self._n_documents
 
     def refresh(self) -> None:
-        """See what other processes have changed."""
-        self.index.refresh()
+        """See what other processes have changed; if that fails, what was seen before is kept."""
+        try:
+            self.index.refresh()
+        except Exception as error:
+            self.troubles["refresh"] = reason_of(error)
+            raise
+        self.troubles.pop("refresh", None)
 
     def close(self) -> None:
         """Make durable what was inserted, at the end."""
@@ -145,7 +225,7 @@ class ServedDocuments(Served):
         )
         return [Match(identifier, similarity) for identifier, similarity in found]
 
-    def search(self, search: Search, deadline: Deadline) -> Found:
+    def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up many texts."""
         for option in ("recall", "hits", "report"):
             if getattr(search, option) is not None:
@@ -154,18 +234,17 @@ class ServedDocuments(Served):
         if search.with_text:
             message = "with_text has no effect in an index of documents; leave it out"
             raise InvalidParameterError(message)
-        ids, rows = _query_rows(search.queries)
-        result = self.index.search(
-            rows, search.threshold, id_column="id", workers=1, progress=deadline.progress
-        )
-        table: pa.Table = result.table
-        found = [
-            DocumentRow(ids[int(row["query_id"])], row["doc_id"], row["similarity"])
-            for row in table.slice(0, search.limit).to_pylist()
-        ]
-        return Found(self.kind, len(table), found, [], result.summary)
 
-    def align(self, alignment: Alignment, deadline: Deadline) -> NoReturn:
+        def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+            result = self.index.search(
+                rows, search.threshold, id_column="id", workers=1, progress=deadline.progress
+            )
+            return result.table, result.summary
+
+        found = _look_up_some(search.queries, look_up, DocumentRow, search.limit, share)
+        return Found(self.kind, found.n_found, found.first, [], found.summary)
+
+    def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> NoReturn:
         """Refuse: whole documents are found."""
         message = "an index of documents has no passages; POST /v1/indexes/NAME/search instead"
         raise InvalidParameterError(message)
@@ -173,10 +252,11 @@ class ServedDocuments(Served):
     def insert(self, document: NewDocument) -> None:
         """Insert a document; it is durable after ``commit``."""
         check_text_or_tokens(document)
+        self._check_commits()
         self.index.insert(
             document.id, document.text, tokens=document.tokens, **_checked(document.columns)
         )
-        self.last_insertion = time.monotonic()
+        self._note_insertion(document)
 
     def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
         """Add some documents; a column that one lacks is null there."""
@@ -192,6 +272,7 @@ class ServedDocuments(Served):
     def insert_if_new(self, document: NewIfNew) -> str | int | None:
         """Insert a document unless a similar one is there."""
         check_text_or_tokens(document)
+        self._check_commits()
         found: str | int | None = self.index.insert_if_new(
             document.id,
             document.text,
@@ -199,14 +280,23 @@ class ServedDocuments(Served):
             threshold=document.threshold,
             **_checked(document.columns),
         )
-        self.last_insertion = time.monotonic()
+        self._note_insertion(document)
         return found
 
-    def commit(self) -> int:
-        """Make durable what was inserted."""
-        self.last_insertion = None
-        n_documents: int = self.index.commit()
-        return n_documents
+    def _check_commits(self) -> None:
+        """Take nothing more, for memory is all there is for it, while commits fail.
+
+        Raises
+        ------
+        Problem
+            With the status 503.
+        """
+        if reason := self.troubles.get("commit"):
+            message = (
+                f"what was inserted before cannot be made durable ({reason}), so nothing more is "
+                "taken; it is tried again and again: come back when /ready says ok"
+            )
+            raise busy(message)
 
 
 class ServedPassages(Served):
@@ -220,43 +310,30 @@ class ServedPassages(Served):
         message = "an index of passages finds no documents; POST /v1/indexes/NAME/search instead"
         raise InvalidParameterError(message)
 
-    def search(self, search: Search, deadline: Deadline) -> Found:
+    def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up the passages of many texts."""
-        ids, rows = _query_rows(search.queries)
-        result = self.index.search(
-            rows,
-            "0.8" if search.threshold is None else search.threshold,
-            recall=search.recall,
-            hits=search.hits,
-            report=search.report or "best",
-            with_text=search.with_text,
-            id_column="id",
-            workers=1,
-            progress=deadline.progress,
-        )
-        return self._found(result, ids, search.limit)
+        return self._apart(_search_passages, search, deadline, share)
 
-    def align(self, alignment: Alignment, deadline: Deadline) -> Found:
+    def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> Found:
         """Find the passages that documents share with those of the index."""
-        ids, rows = _query_rows(alignment.documents)
-        result = align(
-            rows,
-            self.index,
-            threshold="0.5" if alignment.threshold is None else alignment.threshold,
-            min_tokens=alignment.min_tokens,
-            with_text=alignment.with_text,
-            id_column="id",
-            workers=1,
-            progress=deadline.progress,
-        )
-        return self._found(result, ids, alignment.limit)
+        return self._apart(_align_passages, alignment, deadline, share)
 
-    def _found(self, result: PassageResult, ids: Sequence[str | int], limit: int) -> Found:
-        found = [
-            PassageRow(**row | {"query_id": ids[int(row["query_id"])]})
-            for row in result.passages.slice(0, limit).to_pylist()
-        ]
-        return Found(self.kind, len(result.passages), [], found, result.summary)
+    def _apart(
+        self,
+        find: Callable[[PassageIndex, Any], _Rows],
+        asked: Any,
+        deadline: Deadline,
+        share: Share,
+    ) -> Found:
+        """Look for passages in a process that ends at the deadline.
+
+        Every change of an index of passages is durable, so that the process sees all there is.
+        """
+        index = self.index
+        work = partial(_in_process, find, index.folder, index.handle.tokenizer, asked)
+        rows = self.processes.run(work, deadline)
+        share.grow(rows.n_bytes)
+        return Found(self.kind, rows.n_found, [], rows.first, rows.summary)
 
     def insert(self, document: NewDocument) -> None:
         """Add one document; it is durable at once."""
@@ -275,6 +352,126 @@ class ServedPassages(Served):
         return 0
 
 
+class _Every(frozenset[str]):
+    """A set that has everything."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+class _CheckedHandle(PassageHandle):
+    """An index whose files the service has read and checked already: sizes are enough here."""
+
+    unread = _Every()
+
+
+# In each process that looks for passages: indexes as they were opened, by folder and tokenizer.
+_OPEN: dict[tuple[Path, Any], PassageIndex] = {}
+
+
+def _in_process(
+    find: Callable[[PassageIndex, Any], _Rows], folder: Path, tokenizer: Any, asked: Any
+) -> _Rows:
+    """Look for passages in an index as it is now; if it is damaged, as it was seen before."""
+    index = _OPEN.get((folder, tokenizer))
+    if index is None:
+        index = PassageIndex(folder, tokenizer=tokenizer)
+        index.handle = _CheckedHandle(folder, tokenizer)
+        index.refresh()
+        _OPEN[folder, tokenizer] = index
+    else:
+        with contextlib.suppress(NeardupError):
+            index.refresh()
+    return find(index, asked)
+
+
+def _search_passages(index: PassageIndex, search: Search) -> _Rows:
+    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+        result = index.search(
+            rows,
+            "0.8" if search.threshold is None else search.threshold,
+            recall=search.recall,
+            hits=search.hits,
+            report=search.report or "best",
+            with_text=search.with_text,
+            id_column="id",
+            workers=1,
+        )
+        return result.passages, result.summary
+
+    return _look_up_some(search.queries, look_up, PassageRow, search.limit)
+
+
+def _align_passages(index: PassageIndex, alignment: Alignment) -> _Rows:
+    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+        result = align(
+            rows,
+            index,
+            threshold="0.5" if alignment.threshold is None else alignment.threshold,
+            min_tokens=alignment.min_tokens,
+            with_text=alignment.with_text,
+            id_column="id",
+            workers=1,
+        )
+        return result.passages, result.summary
+
+    # Each call goes through the whole index.
+    texts = alignment.documents
+    return _look_up_some(texts, look_up, PassageRow, alignment.limit, at_once=len(texts))
+
+
+class _Rows(NamedTuple):
+    """The first rows that were found, in about so many bytes, how many there are, a summary."""
+
+    first: list[Any]
+    n_bytes: int
+    n_found: int
+    summary: dict[str, Any]
+
+
+def _look_up_some(
+    texts: Sequence[str | NamedText],
+    look_up: Callable[[list[dict[str, Any]]], tuple[pa.Table, dict[str, Any]]],
+    kind: type[DocumentRow | PassageRow],
+    limit: int,
+    share: Share | None = None,
+    at_once: int | None = None,
+) -> _Rows:
+    """Look texts up, so many at a time as bring a certain number of rows, or ``at_once``.
+
+    All pairs of a thousand texts with their copies might be more than the memory holds. What is
+    returned takes its share of memory while it is made.
+    """
+    ids = [number if isinstance(text, str) else text.id for number, text in enumerate(texts)]
+    contents = [text if isinstance(text, str) else text.text for text in texts]
+    rows: list[Any] = []
+    n_bytes, n_found, summary = 0, 0, dict[str, Any]()
+    start, n_texts = 0, at_once or 1
+    while True:
+        queries = [
+            {"id": number, "text": text}
+            for number, text in enumerate(contents[start : start + n_texts], start)
+        ]
+        table, counts = look_up(queries)
+        wanted = table.slice(0, limit - len(rows))
+        n_more = wanted.nbytes * _TIMES_AS_ROWS
+        if share is not None:
+            share.grow(n_more)
+        rows += [
+            kind(**row | {"query_id": ids[int(row["query_id"])]}) for row in wanted.to_pylist()
+        ]
+        n_bytes, n_found = n_bytes + n_more, n_found + len(table)
+        summary = {
+            key: summary[key] + value if summary and key in _ADDED else value
+            for key, value in counts.items()
+        }
+        start += n_texts
+        if start >= len(texts):
+            return _Rows(rows, n_bytes, n_found, summary)
+        most_texts = _ROWS_AT_ONCE * n_texts // max(len(table), 1)
+        n_texts = max(min(4 * n_texts, most_texts), 1)
+
+
 def check_text_or_tokens(request: Query | NewDocument) -> None:
     """Make sure that there is a text or tokens.
 
@@ -286,15 +483,6 @@ def check_text_or_tokens(request: Query | NewDocument) -> None:
     if (request.text is None) == (request.tokens is None):
         message = "text or tokens must be given, one of them"
         raise InvalidParameterError(message)
-
-
-def _query_rows(
-    queries: Sequence[str | NamedText],
-) -> tuple[list[str | int], list[dict[str, Any]]]:
-    """Return the ids of queries, and rows in which they are numbered."""
-    ids = [number if isinstance(q, str) else q.id for number, q in enumerate(queries)]
-    texts = [q if isinstance(q, str) else q.text for q in queries]
-    return ids, [{"id": number, "text": text} for number, text in enumerate(texts)]
 
 
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:

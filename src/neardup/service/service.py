@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from neardup.errors import NeardupError
+from neardup.service.connection import Places
 from neardup.service.lanes import Deadline, Lane
+from neardup.service.memory import Budget
 from neardup.service.problems import Problem
+from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
 from neardup.service.served import Served
 
 T = TypeVar("T")
 
+_Upkeep = Literal["refresh", "commit"]
+_TROUBLES: dict[_Upkeep, str] = {
+    "refresh": "it cannot be looked at anew, and is served as it was seen before",
+    "commit": "what was inserted cannot be made durable, which is tried again",
+}
+
 # Batches and comparisons take seconds rather than milliseconds: few of them may wait.
 _HEAVY_SHARE = 8
-# After so many seconds without another insertion, those before are made durable.
-_IDLE_SECONDS = 10.0
+# A body may need four times its bytes, and a form has three times those of what is in it.
+_LARGEST_AT_ONCE = 16
+# So often it is asked whether a commit is due.
+_SECONDS_BETWEEN_LOOKS = 0.25
+# The service's own work takes as long as it takes.
+_LONG = 3600.0
 
 
 @dataclass(frozen=True)
@@ -70,14 +81,27 @@ class Service:
     ) -> None:
         self.indexes = {served.name: served for served in indexes}
         self.limits = limits
+        self.processes = Processes()
+        for served in self.indexes.values():
+            served.processes = self.processes
         self.lookups = Lane("lookups", workers, limits.waiting)
         n_heavy = max(limits.waiting // _HEAVY_SHARE, 1)
         self.heavy = Lane("heavy", max(workers // 2, 1), n_heavy)
         self.writes = Lane("writes", 1, limits.waiting)
+        # Large bodies are parsed there, and large answers written.
+        self.transfers = Lane("transfers", 1, limits.waiting)
+        # Several of the largest find room at a time, whatever is in them.
+        room = _LARGEST_AT_ONCE * limits.body_bytes
+        self.bodies = Budget("bodies of requests", room)
+        self.answers = Budget("answers to requests", room)
+        self.places = Places()
         # One thread that is never kept waiting by requests.
         self._upkeep = Lane("upkeep", 1, len(self.indexes) + 1)
         self.log = log or Log(None)
-        self.metrics = Metrics((self.lookups, self.heavy, self.writes), self.indexes.values())
+        self._lanes = (self.lookups, self.heavy, self.writes, self.transfers)
+        self.metrics = Metrics(
+            self._lanes, (self.bodies, self.answers), self.places, self.indexes.values()
+        )
         self.status: Literal["starting", "ok", "stopping"] = "starting"
         # Indexes whose last insertions could not be made durable at the end.
         self.unsaved: list[str] = []
@@ -118,17 +142,38 @@ class Service:
             )
             raise Problem(403, message)
 
+        return await self._change(served, work, deadline)
+
+    async def _change(
+        self, served: Served, work: Callable[[], T], deadline: Deadline | None = None
+    ) -> T:
+        """Change an index; without a deadline for the service itself."""
+
         def change() -> T:
             with served.writing:
                 return work()
 
-        return await self.writes.run(change, deadline, may_leave=False)
+        is_own = deadline is None
+        return await self.writes.run(
+            change, deadline or Deadline(_LONG), may_leave=False, is_own=is_own
+        )
+
+    def troubles(self) -> list[str]:
+        """Return what is the matter with which index, a sentence each."""
+        return [
+            f"index {served.name!r}: {_TROUBLES[what]} ({reason})"
+            for served in self.indexes.values()
+            for what, reason in served.troubles.copy().items()
+        ]
 
     async def start(self) -> None:
         """Start the threads, and what goes on beside the requests."""
-        for lane in (self.lookups, self.heavy, self.writes, self._upkeep):
+        for lane in (*self._lanes, self._upkeep):
             lane.start()
-        self._tasks = [asyncio.create_task(self._prepare()), asyncio.create_task(self._look_anew())]
+        # What happens to one index is nothing to the others.
+        work = [self._prepare(), *map(self._look_anew, self.indexes.values())]
+        work += [self._keep_durable(served) for served in self.indexes.values()]
+        self._tasks = [asyncio.create_task(each) for each in work]
 
     async def stop(self) -> None:
         """Make durable what was inserted, and let the threads end."""
@@ -136,45 +181,54 @@ class Service:
         for task in self._tasks:
             task.cancel()
         for served in self.indexes.values():
-            self.unsaved.append(served.name)
-            with self._noted("commit", served):
-                # However long it takes, nothing that was inserted is lost.
-                await self.writes.run(served.close, Deadline(3600), may_leave=False)
-                self.unsaved.remove(served.name)
-        for lane in (self.lookups, self.heavy, self.writes, self._upkeep):
+            # However long it takes, nothing that was inserted is lost.
+            closing = self.writes.run(served.close, Deadline(_LONG), may_leave=False, is_own=True)
+            if not await self._attempt("commit", served, closing):
+                self.unsaved.append(served.name)
+        for lane in (*self._lanes, self._upkeep):
             lane.stop()
+        self.processes.close()
         self.log.event("stopped")
         self.log.flush()
 
     async def _prepare(self) -> None:
         try:
-            await self._upkeep.run(self._warm_up, Deadline(3600))
-        except NeardupError as error:
-            self.log.failure("warm-up failed", error, detail=str(error))
+            await self._upkeep.run(self._warm_up, Deadline(_LONG), is_own=True)
+        except Exception as error:
+            self._note("warm-up failed", error)
         self.status = "ok"
         self.log.event("ready", indexes=list(self.indexes))
 
-    async def _look_anew(self) -> None:
+    async def _look_anew(self, served: Served) -> None:
         """Look from time to time whether other processes have changed an index."""
         while True:
             await asyncio.sleep(self._refresh_seconds)
-            for served in self.indexes.values():
-                with self._noted("refresh", served):
-                    await self._upkeep.run(served.refresh, Deadline(3600))
-                    await self._commit_if_idle(served)
+            looking = self._upkeep.run(served.refresh, Deadline(_LONG), is_own=True)
+            if not await self._attempt("refresh", served, looking):
+                self.metrics.failed_refreshes.labels(served.name).inc()
 
-    async def _commit_if_idle(self, served: Served) -> None:
-        """Commit what nobody has added to for a while, so that other processes may write, too."""
-        last = served.last_insertion
-        if last is not None and time.monotonic() - last > _IDLE_SECONDS:
-            await self.write(served, served.commit, Deadline(3600))
+    async def _keep_durable(self, served: Served) -> None:
+        """Commit in time what was inserted, and again what could not be committed."""
+        while served.is_writable:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if served.is_commit_due:
+                await self._attempt("commit", served, self._change(served, served.commit))
 
-    @contextlib.contextmanager
-    def _noted(self, what: str, served: Served) -> Iterator[None]:
-        """Note an error of an index instead of ending; what was seen of it before is kept."""
+    async def _attempt(self, what: _Upkeep, served: Served, work: Awaitable[object]) -> bool:
+        """Wait for what is done to an index beside the requests; whatever fails ends nothing."""
+        before = served.troubles.get(what)
         try:
-            yield
-        except NeardupError as error:
-            self.metrics.failed_refreshes.labels(served.name).inc()
-            # Of files, not of texts.
-            self.log.failure(f"{what} failed", error, index=served.name, detail=str(error))
+            await work
+        except Exception as error:
+            # The same again and again is no news.
+            if what == "commit" or served.troubles.get(what) != before:
+                self._note(f"{what} failed", error, index=served.name)
+            return False
+        if before is not None:
+            self.log.event(f"{what} works again", index=served.name)
+        return True
+
+    def _note(self, event: str, error: Exception, **values: object) -> None:
+        # Errors of the package are about files here, any other might quote a text.
+        detail = {"detail": str(error)} if isinstance(error, NeardupError) else {}
+        self.log.failure(event, error, **values, **detail)

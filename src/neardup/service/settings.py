@@ -18,9 +18,6 @@ from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits
 from neardup.service.tokens import Tokens, read_tokens
 
-# Insertions after which a commit costs each of them next to nothing.
-_COMMIT_EVERY = 1000
-
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions(CheckedOptions):
@@ -98,9 +95,10 @@ def _split(argument: str) -> tuple[str, Path]:
 
 
 def _open(name: str, folder: Path, options: ServeOptions) -> Served:
+    # Waiting would keep a thread that others need, and it is the service that refreshes.
     tokenizer, is_writable = options.tokenizer, options.writable
     if kind_of(folder) == "passages":
-        passages = PassageIndex.open(folder, tokenizer=tokenizer)
+        passages = PassageIndex.open(folder, tokenizer=tokenizer, timeout=0, refresh="manual")
         return ServedPassages(name, passages, is_writable=is_writable)
-    documents = DocumentIndex.open(folder, tokenizer=tokenizer, commit_every=_COMMIT_EVERY)
+    documents = DocumentIndex.open(folder, tokenizer=tokenizer, timeout=0, refresh="manual")
     return ServedDocuments(name, documents, is_writable=is_writable)

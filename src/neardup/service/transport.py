@@ -77,7 +77,7 @@ class Transport:
         With ``may_repeat``, it is sent again if the connection was lost meanwhile.
         """
         try:
-            content = json.dumps(body, ensure_ascii=False).encode()
+            content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError:
             message = "a text is not valid Unicode: it has half of a surrogate pair"
             raise errors.InvalidInputError(message) from None

@@ -1,0 +1,245 @@
+"""What goes on beside the requests: it lives on whatever fails, and says what does."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import neardup
+from neardup.errors import IndexFormatError, IndexLockedError, WriteError
+from neardup.service.messages import NewDocument
+from neardup.service.served import ServedDocuments
+from neardup.service.service import Limits
+from tests.service.conftest import make_fake
+from tests.service.waiting import wait_for
+
+INSERT = "/v1/indexes/docs/insert"
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Make times shorter: those in which a commit is due, and the pauses between failed ones."""
+    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 0.2)
+    monkeypatch.setattr("neardup.service.served._FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("neardup.service.served._LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("neardup.service.service._SECONDS_BETWEEN_LOOKS", 0.02)
+
+
+def disk_full() -> WriteError:
+    error = WriteError("cannot write /secret/place: No space left on device")
+    error.__cause__ = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return error
+
+
+def events(running, name: str) -> list[dict[str, object]]:
+    lines = map(json.loads, "".join(running.lines).splitlines())
+    return [line for line in lines if line["event"] == name]
+
+
+def metric(running, name: str, index: str = "docs") -> float:
+    lines = running.get("/metrics").text.splitlines()
+    (line,) = [line for line in lines if line.startswith(f'{name}{{index="{index}"}} ')]
+    return float(line.rpartition(" ")[2])
+
+
+def test_refresh__from_time_to_time(start):
+    running = start(refresh=0.1)
+    index = running.service.indexes["docs"].index
+    wait_for(lambda: index.n_refreshes >= 3)
+
+
+def test_commit__what_nobody_adds_to(start):
+    running = start()
+    index = running.service.indexes["docs"].index
+    running.post(INSERT, {"id": "x", "text": "y"})
+    wait_for(lambda: index.n_commits == 1)
+    time.sleep(0.5)
+    assert index.n_commits == 1
+
+
+def test_commit__though_somebody_goes_on_inserting(monkeypatch):
+    """The first that waits decides when, not the last."""
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 9.0)
+    served = make_fake()
+    for round_ in range(2):
+        served.insert(NewDocument(id=f"first-{round_}", text="y"))
+        now += 8
+        served.insert(NewDocument(id=f"second-{round_}", text="y"))
+        assert not served.is_commit_due
+        now += 1
+        assert served.is_commit_due
+        served.commit()
+
+
+@pytest.mark.parametrize(("name", "least"), [("_COMMIT_DOCUMENTS", 3), ("_COMMIT_CHARACTERS", 30)])
+def test_commit__when_much_waits(start, monkeypatch, name, least):
+    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 1000)
+    monkeypatch.setattr(f"neardup.service.served.{name}", least)
+    running = start()
+    index = running.service.indexes["docs"].index
+    for number in range(2):
+        running.post(INSERT, {"id": str(number), "text": "ten letter"})
+    time.sleep(0.2)
+    assert index.n_commits == 0
+    running.post("/v1/indexes/docs/insert-if-new", {"id": "2", "text": "ten letter"})
+    wait_for(lambda: index.n_commits == 1)
+
+
+def test_commit__failed_is_tried_again_and_said(start):
+    running = start()
+    served = running.service.indexes["docs"]
+    index = served.index
+    assert metric(running, "neardup_failed_commits_total") == 0
+    index.failure = disk_full()
+    running.post(INSERT, {"id": "x", "text": "y"})
+    assert metric(running, "neardup_uncommitted_documents") == 1
+    wait_for(lambda: index.n_commits >= 3)
+    ready = running.get("/ready")
+    assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
+    detail = ready.json()["detail"]
+    assert "'docs': what was inserted cannot be made durable" in detail
+    assert "WriteError: No space left on device" in detail
+    assert "secret" not in detail
+    assert metric(running, "neardup_failed_commits_total") >= 3
+    assert metric(running, "neardup_uncommitted_documents") == 1
+    # Memory is all there is for more.
+    refused = running.post(INSERT, {"id": "z", "text": "y"})
+    assert (refused.status_code, "cannot be made durable" in refused.text) == (503, True)
+    assert running.post("/v1/indexes/docs/insert-if-new", {"id": "z", "text": "y"}).status_code
+    assert "z" not in index.rows
+    # All else goes on.
+    assert running.get("/health").status_code == 200
+    assert running.post("/v1/indexes/docs/query", {"text": "y"}).json()["matches"]
+    before = served.last_commit
+    index.failure = None
+    wait_for(lambda: not served.troubles)
+    assert running.get("/ready").status_code == 200
+    assert metric(running, "neardup_uncommitted_documents") == 0
+    assert served.last_commit > before
+    assert 0 <= metric(running, "neardup_since_last_commit_seconds") < 3600
+    assert running.post(INSERT, {"id": "z", "text": "y"}).status_code == 200
+    wait_for(lambda: events(running, "commit works again"))
+    failed = events(running, "commit failed")
+    assert failed[0]["index"] == "docs"
+    assert "No space left" in failed[0]["detail"]
+
+
+def test_commit__pauses_grow(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr("neardup.service.served._FIRST_PAUSE", 1.0)
+    monkeypatch.setattr("neardup.service.served._LONGEST_PAUSE", 60.0)
+    served = make_fake()
+    served.index.failure = disk_full()
+    pauses = []
+    for _ in range(8):
+        with pytest.raises(WriteError):
+            served.commit()
+        begin = now
+        while not served.is_commit_due:
+            now += 0.5
+        pauses.append(now - begin)
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    served.index.failure = None
+    served.commit()
+    assert not served.is_commit_due
+
+
+@pytest.mark.parametrize(
+    "failure", [ZeroDivisionError("the secret text"), StopIteration(), MemoryError()]
+)
+def test_background__any_failure_of_one_index_ends_nothing(start, failure):
+    running = start([make_fake("docs"), make_fake("other")], refresh=0.1)
+    bad, good = (running.service.indexes[name].index for name in ("docs", "other"))
+    bad.failure = failure
+    for name in ("docs", "other"):
+        running.post(f"/v1/indexes/{name}/insert", {"id": "x", "text": "y"})
+    wait_for(lambda: bad.n_commits >= 2 and bad.n_refreshes >= 2)
+    n_refreshes = good.n_refreshes
+    wait_for(lambda: good.n_commits == 1 and good.n_refreshes > n_refreshes)
+    detail = running.get("/ready").json()["detail"]
+    assert "index 'docs'" in detail
+    assert "'other'" not in detail
+    bad.failure = None
+    wait_for(lambda: running.get("/ready").status_code == 200)
+    assert running.service.indexes["docs"].n_uncommitted == 0
+    wait_for(lambda: events(running, "commit works again"))
+    assert {line["index"] for line in events(running, "commit failed")} == {"docs"}
+    assert {line["index"] for line in events(running, "refresh failed")} == {"docs"}
+    assert "secret" not in "".join(running.lines)
+
+
+def test_refresh__a_damaged_index_is_named(start):
+    running = start([make_fake("docs"), make_fake("other")], refresh=0.1)
+    index = running.service.indexes["docs"].index
+    index.failure = IndexFormatError("a file is shorter than it was", path="/secret/place")
+    wait_for(lambda: index.n_refreshes >= 4)
+    ready = running.get("/ready")
+    assert ready.status_code == 503
+    assert "index 'docs': it cannot be looked at anew" in ready.json()["detail"]
+    assert "secret" not in ready.text
+    assert metric(running, "neardup_failed_refreshes_total") >= 2
+    # The same is said once.
+    wait_for(lambda: events(running, "refresh failed"))
+    assert len(events(running, "refresh failed")) == 1
+    assert running.get("/v1/indexes/docs/document", id="cat").status_code == 200
+    index.failure = None
+    wait_for(lambda: running.get("/ready").status_code == 200)
+
+
+def test_warm_up__that_fails_ends_nothing(start):
+    running = start(warm_up=lambda: 1 / 0)
+    assert running.get("/ready").status_code == 200
+    wait_for(lambda: events(running, "warm-up failed"))
+
+
+def test_commit__finds_room_though_the_queue_is_full(start, monkeypatch):
+    """What the service does itself is never turned away."""
+    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 1000)
+    running = start(limits=Limits(waiting=1))
+    served, writes = running.service.indexes["docs"], running.service.writes
+    running.post(INSERT, {"id": "x", "text": "y"})
+    with ThreadPoolExecutor(2) as pool:
+        with served.writing:
+            bodies = [{"id": number, "text": "y"} for number in range(2)]
+            waiting = [pool.submit(running.post, INSERT, body) for body in bodies]
+            wait_for(lambda: writes.n_waiting == 1)
+            assert running.post(INSERT, {"id": "z", "text": "y"}).status_code == 503
+            monkeypatch.setattr("neardup.service.served._COMMIT_DOCUMENTS", 1)
+            wait_for(lambda: writes.n_waiting == 2)
+        assert {answer.result().status_code for answer in waiting} == {200}
+    wait_for(lambda: served.index.n_commits >= 1)
+    assert not served.troubles
+
+
+@pytest.fixture
+def real(start, tmp_path):
+    """Give a service of an index on the disk, and its folder."""
+    index = neardup.DocumentIndex.create(tmp_path / "idx", threshold="0.5", ngram=1)
+    index.add([{"id": "raven", "text": "once upon a midnight dreary"}])
+    return start([ServedDocuments("docs", index, is_writable=True)]), tmp_path / "idx"
+
+
+def test_insertion__refused_behind_others(real):
+    """The lock is let go when those before have been made durable."""
+    running, folder = real
+    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 200
+    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 422
+    other = neardup.DocumentIndex.open(folder)
+
+    def may_write() -> bool:
+        try:
+            other.add([{"id": "crow", "text": "something else"}])
+        except IndexLockedError:
+            return False
+        return True
+
+    wait_for(may_write)
+    assert "dove" in other
