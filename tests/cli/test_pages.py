@@ -80,15 +80,16 @@ def test_pages__crawl(run_json, tmp_path):
     assert gzip.decompress((tmp_path / "out/kept/a.warc.gz").read_bytes()) == INFO + pages[0]
 
 
-def test_pages__bad_ones_are_skipped_and_kept(run_json, site, tmp_path):
+def test_pages__bad_ones_are_skipped(run_json, site, tmp_path):
     (site / "d.html").write_bytes(b"<p>caf\xe9")
     (site / "e.html").write_bytes(b"<div>" * 100_000)
     (site / "f.html").write_bytes(b"%PDF-1.7 no page")
     summary = run_json("dedup", site, "-o", tmp_path / "out", "--on-error", "skip")
     assert (summary["documents_in"], summary["skipped_rows"]) == (3, 3)
     for name in "def":
-        kept = tmp_path / f"out/kept/{name}.html"
-        assert kept.read_bytes() == (site / f"{name}.html").read_bytes()
+        skipped = tmp_path / f"out/skipped/{name}.html"
+        assert skipped.read_bytes() == (site / f"{name}.html").read_bytes()
+        assert not (tmp_path / f"out/kept/{name}.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from neardup.files.pages.visible_text import _tables
 from neardup.kernels.page_cost import page_cost
@@ -48,3 +51,144 @@ def test_page_cost__stops_where_it_is_enough():
     steps, elements, _ = cost("<div>" * 1000, 100)
     assert 100 <= steps < 200
     assert elements < 20
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *("<!-->", "<!--->", "<!---->", "<!--a-->", "<!--a--!>", "<!----!>", "<!--a--!-->"),
+        *(
+            "<!x '>",
+            "<?x '>",
+            "</ '>",
+            "</'>",
+            "</>",
+            "<![CDATA['>",
+            "<!doctype a '>",
+            "<>",
+            "<1 '",
+        ),
+        *("</p a='>'>", "</p '>", "</p a=b'>"),
+        *(
+            "<style>'<b \"</STYLE>",
+            "<title><!--</title >",
+            "<xmp><a '</xmp/",
+            "<textarea>'</textarea>",
+        ),
+        *(
+            "<script><!--<a '</script>",
+            "<script><!--<script></script></script>",
+            "<noscript>'<b c='",
+        ),
+        *("<svg><style>'</style></svg>", "<svg/><style><!--</style>", "<svg><![CDATA[>]]></svg>"),
+    ],
+)
+def test_page_cost__markup_ends_where_the_standard_ends_it(prefix):
+    end = "</noscript>" if prefix.startswith("<noscript>") else ""
+    end = ">" if prefix.endswith("/") else end
+    assert cost(prefix + end + "<div>" * 20)[2] >= 20
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *(
+            "<!--!>",
+            "<!---!>",
+            "<!-- --!->",
+            "<!--a- ->",
+            "<a b='",
+            "<a b=\"'",
+            "<a b = '",
+            "<a b=c '='",
+        ),
+        *(
+            "<style>",
+            "<style></styles>",
+            "<script>",
+            "<script><!--<script></script>",
+            "<title></a>",
+        ),
+        *("<plaintext></plaintext>", "<svg/><style>", "<svg></svg><xmp>", "<svg><p><iframe>"),
+        *("<svg><title>a</title></svg><style>", "<select></select><noembed>"),
+        "<svg><style>a<![CDATA[b]]></style></svg><noframes>",
+    ],
+)
+def test_page_cost__nothing_counts_in_what_is_not_ended(prefix):
+    assert cost(prefix + "<div>" * 20)[2] < 5
+
+
+@pytest.mark.parametrize(
+    ("tag", "attributes"),
+    [
+        ("<p>", 0),
+        ("<p a/b/c/>", 3),
+        ("<p\fa\tb\nc>", 3),
+        ("<p =a==b>", 1),
+        ("<p = a>", 2),
+        ("<p a = 'b c'd=e/f g>", 3),
+        ("<p 'a b'>", 2),
+        ('<p a="b"c>', 2),
+        ("<p a=>", 1),
+    ],
+)
+def test_page_cost__attributes_as_the_standard_separates_them(tag, attributes):
+    assert cost(tag)[0] == attributes**2
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "<svg><style>",
+        "<svg><desc><style></style></desc></svg><style><div>",
+        "<svg><desc><p></svg><style><i>",
+        "<svg></g><math><mi></svg><style><i>",
+        "<svg><svg></svg><style><i>",
+        "<svg><foreignObject/><xmp><i>",
+        "<math><title><i>",
+        "<select><style><input>",
+        "<select><template></select></template><xmp><input>",
+        "<template><col><style><i></template>",
+        "<svg><![CDATA[>",
+    ],
+)
+def test_page_cost__all_counts_where_a_page_has_two_readings(prefix):
+    assert cost(prefix + "<!--" + "<div x='>" * 20)[2] >= 20
+
+
+def test_page_cost__elements_of_svg_hold_others_whatever_their_names():
+    assert cost("<svg>" + "<tr>" * 20)[2] == 21
+    assert cost("<svg><p>" + "<tr>" * 20)[2] < 3
+
+
+# Underscores stand for spaces.
+PIECES = """
+<!-- --> --!> <! <!--> - ' " > /> <? </_ </ = / x _ <a_b= <style> </style> <STYLE_ </style/ <xmp>
+</xmp> <svg> </svg> <svg/> <![CDATA[ ]]> <title> </title> <script> </script> <math> </math> <desc>
+</desc> <foreignObject> </foreignObject> <mi> </mi> <p> </p> <select> </select> <option> <input>
+<textarea> </textarea> <iframe> </iframe> <noembed> </noembed> <noframes> </noframes> <noscript>
+</noscript> <template> </template> <col> <table> <tr> <td> </table> <frameset> </frameset> <font>
+<head> <body> </html> <g> </g> <br> </br> <plaintext> <annotation-xml_encoding=text/html>
+"""
+
+
+def test_page_cost__as_deep_as_the_tree_of_a_parser_whatever_is_before():
+    """Wherever a parser nests what follows, it was foreseen."""
+    rng = random.Random(1)
+    pieces = [piece.replace("_", " ") for piece in PIECES.split()]
+    nested = 50
+    trees = 0
+    for _ in range(2_000):
+        prefix = "".join(rng.choices(pieces, k=rng.randint(1, 11)))
+        page = prefix + "<div>" * nested
+        parser = LexborHTMLParser(
+            page, scripting=True, options=LexborDocumentOptions.WO_EVENTS.value
+        )
+        node = (parser.css("div") or [None])[-1]
+        depth = 0
+        while node is not None:
+            depth += node.tag == "div"
+            node = node.parent
+        trees += depth >= nested // 2
+        assert cost(page)[2] >= depth, prefix
+    assert trees > 500

@@ -119,6 +119,7 @@ def test_locate_tokens__slice_of_a_larger_block(kind, lead):
         ("words", "か\u3099a", [(0, 6), (6, 7)]),
         ("words", "a \u0301\u0301 b", [(0, 1), (7, 8)]),
         ("characters", "\u0301e\u0301e", [(2, 5), (5, 6)]),
+        ("characters", "sß\u0301\u0301e", [(0, 1), (1, 7), (1, 7), (7, 8)]),
     ],
 )
 def test_locate_tokens__characters_that_fold_to_nothing(kind, text, expected):

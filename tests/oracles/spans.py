@@ -108,13 +108,14 @@ def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int
             grows = adheres = False
         elif not folded:
             if adheres:
-                token, token_start, _ = tokens[-1]
-                tokens[-1] = (token, token_start, stop)
+                last = tokens[-1][1]
+                tokens = [(t, s, stop if s == last else e) for t, s, e in tokens]
         elif grows and not stands_alone:
             token, token_start, _ = tokens[-1]
             tokens[-1] = (token + folded, token_start, stop)
         else:
-            tokens.append((folded, start, stop))
+            parts = folded if kind == "characters" else [folded]
+            tokens += [(part, start, stop) for part in parts]
             grows, adheres = not stands_alone, True
     return [(token.encode(), start, stop) for token, start, stop in tokens]
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = {"br", "img", "input", "hr", "wbr"}
-HIDDEN = {"script", "style", "template", "head", "title", "noscript", "rp", "textarea"}
+HIDDEN = {"noscript", "template", "textarea"}
+# Hidden, unless their own style displays them.
+UNDISPLAYED = {"script", "style", "head", "title", "rp"}
 BLOCKS = {"body", "div", "ul", "li", "pre", "h1", "hr", "table", "option", "details", "summary"}
 COLLAPSIBLE = " \t\n\r"
 
@@ -62,9 +64,10 @@ def _declared(node: Node, name: str) -> str:
 
 
 def _is_rendered(node: Node) -> bool:
-    return not (
-        node.name in HIDDEN or "hidden" in node.attributes or _declared(node, "display") == "none"
-    )
+    display = _declared(node, "display")
+    if node.name in UNDISPLAYED or "hidden" in node.attributes:
+        return display not in ("", "none") and node.name not in HIDDEN
+    return node.name not in HIDDEN and display != "none"
 
 
 def _rendered_children(node: Node) -> list[Node | str]:
@@ -129,8 +132,10 @@ def visible_text(page: str, *, alternative_texts: bool = False) -> str:
             has_space, is_fresh = False, True
         elif kind == "text" and str(value) in COLLAPSIBLE:
             has_space = True
-        elif kind == "box" and value == "end":
-            has_space, is_fresh = False, False
+        elif kind == "box":
+            # One without text ends no line, and is no text.
+            written += " " if value == "start" and has_space and not is_fresh else ""
+            has_space, is_fresh = False, value == "start"
         else:
             written += "\n" * required if written else ""
             required = 0
@@ -141,8 +146,8 @@ def visible_text(page: str, *, alternative_texts: bool = False) -> str:
             if has_space and not is_fresh:
                 written += " "
             has_space = False
-            is_fresh = kind == "box" or (kind == "kept" and value == "\n")
-            written += "" if kind == "box" else str(value)
+            is_fresh = kind == "kept" and value == "\n"
+            written += str(value)
     return written
 
 

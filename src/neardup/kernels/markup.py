@@ -1,14 +1,14 @@
-"""Read tags of HTML: names as numbers, attributes, declarations of styles, raw text."""
+"""Read tags of HTML: names as numbers, attributes, raw text."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined
-from neardup.kernels.types import ConstBytes, ConstInt64s, ConstUint64s, Int
+from neardup.kernels.types import ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 SLASH, GREATER, LESS, EQUALS, QUOTE, BANG, DASH = 47, 62, 60, 61, 34, 33, 45
-COLON, SEMICOLON = 58, 59
+QUESTION = 63
 
 # Odd, with both halves of mixed bits.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -31,6 +31,34 @@ def slot_of(key: int) -> int:
     return (key * int(_OF_SLOT) & 0xFFFF_FFFF_FFFF_FFFF) >> (64 - SLOT_BITS)
 
 
+def combined(key: int, other: int) -> int:
+    """Return the number that stands for two names together, those of a property and its value."""
+    return (key * int(_FACTOR) + other) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def name_table(kinds: dict[int, int]) -> tuple[Uint64s, Int64s]:
+    """Return numbers of names and what they are as ``find_name`` looks them up."""
+    keys, values = np.zeros(1 << SLOT_BITS, np.uint64), np.zeros(1 << SLOT_BITS, np.int64)
+    for key, kind in kinds.items():
+        slot = slot_of(key)
+        while keys[slot]:
+            slot = (slot + 1) % len(keys)
+        keys[slot], values[slot] = key, kind
+    return keys, values
+
+
+@inlined
+def combined_keys(key: np.uint64, other: np.uint64) -> np.uint64:
+    """Return the number of two names together, as ``combined``."""
+    return key * _FACTOR + other
+
+
+@inlined
+def key_with(key: np.uint64, byte: np.uint8) -> np.uint64:
+    """Return the number of a name with one more byte."""
+    return (key + np.uint64(byte | _SMALL)) * _FACTOR
+
+
 @inlined
 def is_space(byte: np.uint8) -> bool:
     """Return whether a byte is white space that a browser collapses."""
@@ -42,7 +70,7 @@ def key_at(data: ConstBytes, i: Int, stop: Int) -> np.uint64:
     """Return the number of the name between two places, as ``key_of``."""
     key = np.uint64(0)
     for k in range(i, stop):
-        key = (key + np.uint64(data[np.uint64(k)] | _SMALL)) * _FACTOR
+        key = key_with(key, data[np.uint64(k)])
     return key
 
 
@@ -55,7 +83,7 @@ def name_at(data: ConstBytes, i: Int) -> tuple[np.uint64, Int]:
         byte = data[np.uint64(i)]
         if byte <= GREATER and (byte in (GREATER, SLASH) or byte == 12 or is_space(byte)):
             break
-        key = (key + np.uint64(byte | _SMALL)) * _FACTOR
+        key = key_with(key, byte)
         i += 1
     return key, i
 
@@ -187,88 +215,3 @@ def last_end_tag(data: ConstBytes, i: Int, name: Int, stop: Int) -> Int:
             if k == length:
                 return place
     return np.int64(len(data))
-
-
-GONE, INLINE, AS_BLOCK, AS_BOX, INVISIBLE, VISIBLE, PRESERVED, COLLAPSED = (
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-    64,
-    128,
-)
-"""What a style says: of ``display`` the first four, of ``visibility`` two, of ``white-space``."""
-
-_DISPLAY, _VISIBILITY, _WHITE_SPACE = (
-    np.uint64(key_of(name)) for name in ("display", "visibility", "white-space")
-)
-_NONE = np.uint64(key_of("none"))
-_BLOCK, _FLEX, _GRID, _FLOW_ROOT, _LIST_ITEM, _TABLE = (
-    np.uint64(key_of(name)) for name in ("block", "flex", "grid", "flow-root", "list-item", "table")
-)
-_INLINE, _INLINE_BLOCK, _INLINE_FLEX, _INLINE_GRID, _CONTENTS = (
-    np.uint64(key_of(name))
-    for name in ("inline", "inline-block", "inline-flex", "inline-grid", "contents")
-)
-_HIDDEN, _COLLAPSE, _VISIBLE = (
-    np.uint64(key_of(name)) for name in ("hidden", "collapse", "visible")
-)
-_PRE, _PRE_WRAP, _BREAK_SPACES = (
-    np.uint64(key_of(name)) for name in ("pre", "pre-wrap", "break-spaces")
-)
-
-
-@inlined
-def _declared(name: np.uint64, value: np.uint64, said: Int) -> Int:
-    """Return what a style says after one more declaration."""
-    if name == _DISPLAY:
-        said &= ~(GONE | INLINE | AS_BLOCK | AS_BOX)
-        if value == _NONE:
-            return said | GONE
-        if value in (_INLINE, _CONTENTS):
-            return said | INLINE
-        if value in (_INLINE_BLOCK, _INLINE_FLEX, _INLINE_GRID):
-            return said | INLINE | AS_BOX
-        is_block = value in (_BLOCK, _FLEX, _GRID)
-        if is_block or value in (_FLOW_ROOT, _LIST_ITEM, _TABLE):
-            return said | AS_BLOCK
-    elif name == _VISIBILITY:
-        said &= ~(INVISIBLE | VISIBLE)
-        if value in (_HIDDEN, _COLLAPSE):
-            return said | INVISIBLE
-        if value == _VISIBLE:
-            return said | VISIBLE
-    elif name == _WHITE_SPACE:
-        said &= ~(PRESERVED | COLLAPSED)
-        if value in (_PRE, _PRE_WRAP, _BREAK_SPACES):
-            return said | PRESERVED
-        return said | COLLAPSED
-    return said
-
-
-@helper
-def read_style(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return what the declarations of a style say of what is seen; the last of a name counts."""
-    said: Int = 0
-    while i < stop:
-        while i < stop and (is_space(data[i]) or data[i] == SEMICOLON):
-            i += 1
-        name = i
-        while i < stop and not is_space(data[i]) and data[i] != COLON and data[i] != SEMICOLON:
-            i += 1
-        name_stop = i
-        while i < stop and is_space(data[i]):
-            i += 1
-        if i < stop and data[i] == COLON:
-            i += 1
-            while i < stop and is_space(data[i]):
-                i += 1
-            value = i
-            while i < stop and not is_space(data[i]) and data[i] != SEMICOLON and data[i] != BANG:
-                i += 1
-            said = _declared(key_at(data, name, name_stop), key_at(data, value, i), said)
-        while i < stop and data[i] != SEMICOLON:
-            i += 1
-    return said

@@ -9,7 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import kernel
-from neardup.kernels.folding import CLASS_SHIFT, IGNORED, SEPARATOR, SINGLE, WORD, decode
+from neardup.kernels.folding import (
+    CLASS_SHIFT,
+    IGNORED,
+    LENGTH_SHIFT,
+    SEPARATOR,
+    SEVERAL,
+    SINGLE,
+    WORD,
+    decode,
+    first_length,
+)
+from neardup.kernels.tokens import LENGTH_AND_BYTES
 from neardup.kernels.types import ConstBytes, ConstInt64s, ConstUint64s, Int64s
 
 
@@ -90,6 +101,7 @@ def locate_characters(
 ) -> np.int64:
     """Give the place of every character that ``hash_characters`` hashes.
 
+    Those that one character has become have its place, all of them.
     ``table`` as there; ``starts`` and ``stops`` take a value for each token. Returns their number.
     """
     count = np.int64(0)
@@ -103,12 +115,28 @@ def locate_characters(
                 character, n_bytes = decode(data, i)
                 code_point, length = np.int64(character), np.int64(n_bytes)
             i += length
-            if np.int64(table[code_point] >> CLASS_SHIFT) == SINGLE:
+            entry = table[code_point]
+            kind = np.int64(entry >> CLASS_SHIFT)
+            if kind == SINGLE:
                 starts[count] = at
                 stops[count] = i - origin
                 count += 1
-            elif count > first:
-                stops[count - 1] = i - origin
+            elif kind == SEVERAL:
+                left = np.int64((entry & LENGTH_AND_BYTES) >> LENGTH_SHIFT)
+                while left > 0:
+                    starts[count] = at
+                    stops[count] = i - origin
+                    count += 1
+                    n = first_length(entry)
+                    entry >>= n << np.uint64(3)
+                    left -= np.int64(n)
+            else:
+                # What is dropped belongs to the character before it, in all that became of it.
+                k = count - 1
+                before = starts[k] if count > first else np.int64(0)
+                while k >= first and starts[k] == before:
+                    stops[k] = i - origin
+                    k -= 1
     return count
 
 

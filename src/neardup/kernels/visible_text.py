@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
+from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.markup import (
-    AS_BLOCK,
-    AS_BOX,
     BANG,
-    COLLAPSED,
     DASH,
-    GONE,
     GREATER,
-    INLINE,
-    INVISIBLE,
     LESS,
-    PRESERVED,
+    QUESTION,
     SLASH,
-    VISIBLE,
     end_of_raw,
     end_of_script,
     find_byte,
@@ -33,6 +26,17 @@ from neardup.kernels.markup import (
     last_end_tag,
     name_at,
     next_attribute,
+)
+from neardup.kernels.own_style import (
+    AS_BLOCK,
+    AS_BOX,
+    COLLAPSED,
+    GONE,
+    INLINE,
+    INVISIBLE,
+    PRESERVED,
+    SHOWN,
+    VISIBLE,
     read_style,
 )
 from neardup.kernels.page_writing import (
@@ -55,17 +59,27 @@ from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, 
 HIDDEN, VOID, BLOCK, PARAGRAPH, CELL, ROW, ROWS, PRE = 1, 2, 4, 8, 16, 32, 64, 128
 RAW, SCRIPT, PLAIN, BREAK, IMAGE, INPUT, BOX = 256, 512, 1024, 2048, 4096, 8192, 16384
 DETAILS, SUMMARY, DIALOG = 1 << 15, 1 << 16, 1 << 17
-SVG, FOREIGN, SVG_HIDDEN, SVG_BLOCK, TABLE = 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22
+SVG, FOREIGN, SVG_TEXT, SVG_PART, SVG_SPAN, SVG_NOTE, MATH, MATH_TOKEN = (
+    1 << bit for bit in range(18, 26)
+)
+ANNOTATION, SELECT, OPTION, TABLE, UNDISPLAYED, UNBROKEN, SEMANTICS = (
+    1 << bit for bit in range(27, 34)
+)
 
 # What holds within an element: where text is not seen, where white space is kept; whether a cell of
 # the row, a row of the table was before; whether all but a summary is hidden, and it was before;
-# whether white space is kept in cells, though not between them.
-_HIDDEN, _INVISIBLE, _PRE, _AFTER_CELL, _AFTER_ROW, _CLOSED, _SUMMED, _SVG, _PRE_IN_CELLS = (
-    1 << bit for bit in range(9)
+# whether white space is kept in cells, though not between them; whether the element is one of SVG,
+# or of text there, or of MathML, a token, a note or a part with notes there, or a list of options.
+_HIDDEN, _INVISIBLE, _PRE, _AFTER_CELL, _AFTER_ROW, _CLOSED, _SUMMED, _PRE_IN_CELLS = (
+    1 << bit for bit in range(8)
 )
-_UNSEEN = _HIDDEN | _INVISIBLE | _CLOSED
-_INHERITED = _HIDDEN | _INVISIBLE | _PRE | _SVG
-_STATE_BITS = 9
+_SVG, _SVG_TEXT, _MATH, _TOKEN, _NOTE, _MEANT, _SELECT = (1 << bit for bit in range(8, 15))
+_STATE_BITS = 15
+_FOREIGN = _SVG | _SVG_TEXT | _MATH
+_UNSEEN = _HIDDEN | _INVISIBLE | _CLOSED | _SVG | _MATH | _SELECT
+_INHERITED = _HIDDEN | _INVISIBLE | _PRE | _FOREIGN | _SELECT
+# What the parser's rules say of an element, rather than how it looks.
+_SYNTAX = VOID | RAW | SCRIPT | PLAIN
 
 
 _ATTRIBUTE_HIDDEN, _ATTRIBUTE_OPEN, _ATTRIBUTE_POPOVER, _ATTRIBUTE_STYLE = (
@@ -73,15 +87,17 @@ _ATTRIBUTE_HIDDEN, _ATTRIBUTE_OPEN, _ATTRIBUTE_POPOVER, _ATTRIBUTE_STYLE = (
 )
 _ATTRIBUTE_ALT, _ATTRIBUTE_TYPE = np.uint64(key_of("alt")), np.uint64(key_of("type"))
 _TYPE_IMAGE = np.uint64(key_of("image"))
+_ATTRIBUTE_ENCODING = np.uint64(key_of("encoding"))
+_TEXT_HTML, _XHTML = np.uint64(key_of("text/html")), np.uint64(key_of("application/xhtml+xml"))
 # Whether a letter is the first of an attribute that counts.
 _FIRST_LETTERS = np.array([chr(97 + i) in "hopsat" for i in range(159)])
 
 
 @inlined
 def _end_of_comment(data: ConstBytes, i: Int) -> Int:
-    """Return what follows the comment or declaration at byte i."""
+    """Return what follows the comment, declaration or processing instruction at byte i."""
     n = len(data)
-    if i + 3 < n and data[i + 2] == DASH and data[i + 3] == DASH:
+    if i + 3 < n and data[i + 1] == BANG and data[i + 2] == DASH and data[i + 3] == DASH:
         i += 4
         while i + 2 < n and not (
             data[i] == DASH and data[i + 1] == DASH and data[i + 2] == GREATER
@@ -105,9 +121,9 @@ def _raw_stop(data: ConstBytes, i: Int, element: Int, name: Int, stop: Int) -> I
 def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]:
     """Read the attributes from byte i.
 
-    Returns whether there is one that hides, whether one that opens, what the style says, where the
-    alternative text of an image is (-1: there is none, or it is no image) and its end, and where
-    the tag ends.
+    Returns which there are that hide (1: ``hidden``, 2: ``popover``), whether one that opens, what
+    the style says, where the alternative text of an image is (-1: there is none, or it is no image)
+    and its end, and where the tag ends.
     """
     hides: Int = 0
     opens: Int = 0
@@ -125,8 +141,10 @@ def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]
         key = key_at(data, start, stop)
         if key == _ATTRIBUTE_STYLE:
             said = read_style(data, value, value_stop)
-        elif key in (_ATTRIBUTE_HIDDEN, _ATTRIBUTE_POPOVER):
-            hides = 1
+        elif key == _ATTRIBUTE_HIDDEN:
+            hides |= 1
+        elif key == _ATTRIBUTE_POPOVER:
+            hides |= 2
         elif key == _ATTRIBUTE_OPEN:
             opens = 1
         elif key == _ATTRIBUTE_ALT:
@@ -134,6 +152,48 @@ def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]
         elif key == _ATTRIBUTE_TYPE:
             is_image = np.int64(key_at(data, value, value_stop) == _TYPE_IMAGE)
     return hides, opens | is_image << 1, said, alt, alt_stop, i
+
+
+@helper
+def _holds_html(data: ConstBytes, i: Int) -> bool:
+    """Return whether a note in MathML with these attributes is of HTML."""
+    while True:
+        start, stop, value, value_stop, i = next_attribute(data, i)
+        if start < 0:
+            return False
+        if key_at(data, start, stop) == _ATTRIBUTE_ENCODING:
+            return bool(key_at(data, value, value_stop) in (_TEXT_HTML, _XHTML))
+
+
+@helper
+def _foreign(data: ConstBytes, i: Int, element: Int, state: Int, within: Int) -> tuple[Int, Int]:
+    """Return what an element of SVG or MathML is, and what holds within it.
+
+    No other rule of HTML holds for it than how the serialiser writes text in it, by its name.
+    """
+    raw = element & (RAW | SCRIPT | PLAIN)
+    if state & _MATH:
+        if element & MATH_TOKEN:
+            return BLOCK, within & ~_MATH | _TOKEN
+        if element & ANNOTATION:
+            within |= _NOTE
+            return BLOCK, within & ~_MATH if _holds_html(data, i) else within
+        if element & SVG and state & _NOTE:
+            return 0, within ^ (_MATH | _SVG)
+        return raw | BLOCK | element & SEMANTICS, within
+    if element & SVG:
+        return 0, (within & ~_SVG_TEXT) | _SVG
+    if element & SVG_NOTE:
+        return 0, (within & ~_FOREIGN) | _HIDDEN
+    if state & _SVG_TEXT:
+        if element & SVG_SPAN:
+            return 0, within
+        return raw, (within & ~(_FOREIGN if element & FOREIGN else 0)) | _HIDDEN
+    if element & FOREIGN:
+        return BLOCK, within & ~_SVG
+    if element & SVG_TEXT:
+        return BLOCK, within ^ (_SVG | _SVG_TEXT)
+    return raw, within | (0 if element & SVG_PART else _HIDDEN)
 
 
 @inlined
@@ -176,8 +236,9 @@ def _lay_out(element: Int, state: Int, out: Bytes, pen: Int64s) -> Int:
         separate(out, pen, NEWLINE)
     if element & BOX:
         # White space within is apart from that outside.
-        pen[BYTES] = begin_text(out, pen)
-        pen[FRESH] = 1
+        if pen[SPACE] and not pen[FRESH]:
+            pen[BYTES] = begin_text(out, pen)
+        pen[SPACE], pen[FRESH] = 0, 1
     return state
 
 
@@ -185,7 +246,9 @@ def _lay_out(element: Int, state: Int, out: Bytes, pen: Int64s) -> Int:
 def _leave(entry: Int, state: Int, pen: Int64s) -> Int:
     """End an element; return the state around it."""
     element, around = entry >> _STATE_BITS, entry & ((1 << _STATE_BITS) - 1)
-    if not state & (_HIDDEN | _INVISIBLE):
+    if state & _INVISIBLE and not state & _HIDDEN and element & (BLOCK | PARAGRAPH):
+        end_line(pen, 0)
+    elif not state & (_HIDDEN | _INVISIBLE):
         if element & (BLOCK | PARAGRAPH):
             end_line(pen, 2 if element & PARAGRAPH else 1)
         if element & BOX:
@@ -240,7 +303,7 @@ def visible_text(
             continue
         if i + 1 >= n:
             break
-        if data[i + 1] == BANG:
+        if data[i + 1] == BANG or data[i + 1] == QUESTION:
             i = _end_of_comment(data, i)
             continue
         if data[i + 1] == SLASH:
@@ -255,29 +318,48 @@ def visible_text(
         within = state & _INHERITED
         if state & _PRE_IN_CELLS:
             within |= _PRE
+        is_html = True
+        if state & _FOREIGN:
+            is_html = False
+            element, within = _foreign(data, name_stop, element, state, within)
+        elif element & (SVG | MATH):
+            is_html = False
+            within |= _SVG if element & SVG else _MATH
         alt, alt_stop = -1, -1
         is_image = element & IMAGE
         if state & _HIDDEN:
-            element &= VOID | RAW | SCRIPT | PLAIN
+            element &= _SYNTAX
             i = find_byte(data, name_stop, GREATER) + 1
         else:
+            if element & SELECT:
+                within |= _SELECT
+            elif element & OPTION:
+                within &= ~_SELECT
+            elif state & _SELECT:
+                element &= _SYNTAX
             hides, found, said, alt, alt_stop, i = _attributes(data, name_stop)
             i += 1
-            if state & _SVG and element & (SVG_HIDDEN | SVG_BLOCK | FOREIGN):
-                within |= _HIDDEN if element & SVG_HIDDEN else 0
-                element |= BLOCK if element & SVG_BLOCK else 0
-                within &= ~_SVG if element & FOREIGN else -1
-            if element & SVG:
-                within |= _SVG
             if element & PRE:
                 within |= _PRE
+            elif element & UNBROKEN:
+                within &= ~_PRE
             if element & ROWS:
                 within |= state & _AFTER_ROW
             if element & INPUT and found & 2:
                 is_image = 1
             is_open = found & 1
-            if element & HIDDEN or hides or (element & DIALOG and not is_open):
+            if element & DIALOG:
+                hides = (hides & 1) | (0 if is_open else 1)
+            if element & HIDDEN or (
+                (element & UNDISPLAYED or (hides and is_html)) and not said & SHOWN
+            ):
                 within |= _HIDDEN
+            if state & _MEANT:
+                # A formula with notes shows its first part alone.
+                within |= _HIDDEN if state & _SUMMED else 0
+                state |= _SUMMED
+            if element & SEMANTICS and not is_html:
+                within |= _MEANT
             if state & _CLOSED:
                 if element & SUMMARY and not state & _SUMMED:
                     state |= _SUMMED
@@ -285,6 +367,8 @@ def visible_text(
                     within |= _HIDDEN
             if element & DETAILS and not is_open:
                 within |= _CLOSED
+            if state & _TOKEN:
+                element |= BLOCK
             element, within = _styled(element, within, said)
             if element & (TABLE | ROWS | ROW) and within & _PRE:
                 within ^= _PRE | _PRE_IN_CELLS
@@ -292,6 +376,9 @@ def visible_text(
                 state = _lay_out(element, state, out, pen)
                 if with_alternatives and is_image:
                     write_alternative(data, alt, alt_stop, out, pen)
+            elif element & (BLOCK | PARAGRAPH) and not within & _HIDDEN:
+                # It ends a line, though not that of the text.
+                end_line(pen, 0)
         if element & RAW:
             stop = _raw_stop(data, i, element, name, name_stop)
             if not within & _UNSEEN:

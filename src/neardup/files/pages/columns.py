@@ -49,8 +49,17 @@ class HtmlColumnSource(Source):
         need_parser(main_text=options.main_text)
         self._table, self._options = table, options
         self.name, self.origin, self.size = table.name, table.origin, table.size
+        self.has_fixed_columns, self.may_misfit = table.has_fixed_columns, table.may_misfit
         # The characters of the table are decoded before there are pages.
         self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
+
+    def label_column(self) -> str | None:
+        """Return the column of the labels of a data frame."""
+        return self._table.label_column()
+
+    def default_id_type(self) -> pa.DataType:
+        """Return the type of ids that are in no column."""
+        return self._table.default_id_type()
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the ids that rows of the table have without a column of ids."""
@@ -63,6 +72,10 @@ class HtmlColumnSource(Source):
     def cut_refusal(self) -> InvalidInputError:
         """Return an error: text is not cut out of HTML."""
         return uncuttable(_KIND, self.origin)
+
+    def arrow_schema(self) -> pa.Schema | None:
+        """Return the types of the columns of the table."""
+        return self._table.arrow_schema()
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the table."""

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.compression import suffix_below
-from neardup.files.encodings import encoding_by_mark
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.pages.encoding import page_in_utf8
+from neardup.files.pages.encoding import encoding_by_beginning, page_in_utf8
 from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visible_text
 from neardup.files.pages.xhtml import as_html
 
@@ -63,11 +62,12 @@ def page_text(
         If it is no page, or cannot be decoded or parsed.
     """
     head = data[:HEAD_BYTES]
-    if encoding_by_mark(head) is None and not _has_wide_units(options.encoding):
+    is_wide = _has_wide_units(options.encoding) or _has_wide_units(header)
+    if encoding_by_beginning(head) is None and not is_wide:
         foreign = foreign_kind(head)
         if foreign is not None:
             raise UnreadableFileError(foreign)
-    page = page_in_utf8(data, chosen=options.encoding, header=header)
+    page = page_in_utf8(data, chosen=options.encoding, header=header, is_xml=is_xml)
     return text_of_html(as_html(page) if is_xml else page, options)
 
 

@@ -29,32 +29,42 @@ _LEAST_STEPS, _STEPS_PER_BYTE = 300_000_000, 100
 
 _BLOCKS = """address article aside blockquote body center dd details dialog dir div dl dt fieldset
 figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing
-main menu nav ol optgroup option plaintext pre search section summary table ul xmp caption
-mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow ms mspace msqrt mstyle msub msubsup
-msup mtable mtd mtext mtr munder munderover"""
-_HIDDEN = """annotation annotation-xml area audio base basefont canvas datalist head iframe link
-meta meter noembed noframes noscript param progress rp script style template textarea title
-video"""
+main menu nav ol optgroup option plaintext pre search section summary table ul xmp caption"""
+# What shows no text of its own, and what is hidden unless its own style displays it.
+_HIDDEN = "audio canvas iframe meter noscript progress template textarea video"
+_UNDISPLAYED = """area base basefont datalist head link meta noembed noframes param rp script style
+title"""
 _VOID = """area base basefont bgsound br col embed frame hr img input keygen link meta param source
 track wbr"""
+_RAW = "iframe noembed noframes noscript script style xmp plaintext"
+
+
+def _combined(listed: dict[int, str]) -> dict[str, int]:
+    """Return all kinds together of each name, of lists of names by kind."""
+    found: dict[str, int] = {}
+    for kind, names in listed.items():
+        for name in names.split():
+            found[name] = found.get(name, 0) | kind
+    return found
 
 
 def _element_kinds() -> dict[str, int]:
     """Return what each element is, of those that are something special."""
     from neardup.kernels import visible_text as kinds
 
-    raw = "iframe noembed noframes noscript script style xmp plaintext"
     listed = {
         kinds.BLOCK: _BLOCKS,
         kinds.HIDDEN: _HIDDEN,
+        kinds.UNDISPLAYED: _UNDISPLAYED,
         kinds.VOID: _VOID,
-        kinds.RAW: raw,
+        kinds.RAW: _RAW,
         kinds.PARAGRAPH: "p",
         kinds.CELL: "td th",
         kinds.ROW: "tr",
         kinds.ROWS: "thead tbody tfoot",
         kinds.TABLE: "table",
         kinds.PRE: "pre listing xmp plaintext",
+        kinds.UNBROKEN: "nobr option select",
         kinds.SCRIPT: "script",
         kinds.PLAIN: "plaintext",
         kinds.BREAK: "br",
@@ -66,48 +76,56 @@ def _element_kinds() -> dict[str, int]:
         kinds.DIALOG: "dialog",
         kinds.SVG: "svg",
         kinds.FOREIGN: "foreignobject",
-        kinds.SVG_HIDDEN: "clippath defs desc lineargradient marker mask metadata pattern "
-        "radialgradient symbol",
-        kinds.SVG_BLOCK: "text",
+        kinds.SVG_TEXT: "text",
+        kinds.SVG_PART: "a g switch",
+        kinds.SVG_SPAN: "a tspan textpath",
+        kinds.SVG_NOTE: "desc title",
+        kinds.MATH: "math",
+        kinds.MATH_TOKEN: "mi mn mo ms mtext",
+        kinds.ANNOTATION: "annotation annotation-xml",
+        kinds.SEMANTICS: "semantics",
+        kinds.SELECT: "select optgroup",
+        kinds.OPTION: "option",
     }
-    found: dict[str, int] = {}
-    for kind, names in listed.items():
-        for name in names.split():
-            found[name] = found.get(name, 0) | kind
-    return found
+    return _combined(listed)
 
 
 def _parsed_kinds() -> dict[str, int]:
     """Return what each element is to a parser, of those that are something special."""
-    from neardup.kernels.page_cost import FLAT, FORMATTING
+    from neardup.kernels import page_cost as kinds
 
-    formatting = "a b big code em font i nobr s small strike strong tt u"
     # The next of its kind, or a cell or row, ends each of these.
-    ended = (
-        "body caption colgroup dd dt head html li option p rp rt rb rtc tbody td tfoot th thead tr"
+    ended = "body caption colgroup dd dt head html li option p tbody td tfoot th thead tr"
+    breaking = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
+    hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
+    ul var"""
+    return _combined(
+        {
+            kinds.FORMATTING: "a b big code em font i nobr s small strike strong tt u",
+            kinds.FLAT: f"{_VOID} {ended}",
+            kinds.RAW: _RAW + " textarea title",
+            kinds.SCRIPT: "script",
+            kinds.PLAIN: "plaintext",
+            kinds.FOREIGN: "svg math",
+            kinds.HOLDS_HTML: "foreignobject desc title mi mo mn ms mtext annotation-xml",
+            kinds.ENDS_FOREIGN: breaking,
+            kinds.MAY_END_FOREIGN: "font",
+            kinds.CHOICE: "select",
+            kinds.FRAMES: "frameset",
+            kinds.TEMPLATE: "template",
+            kinds.COLUMN: "col colgroup",
+        }
     )
-    return dict.fromkeys(formatting.split(), FORMATTING) | dict.fromkeys(
-        [*_VOID.split(), *ended.split()], FLAT
-    )
-
-
-def _table(kinds: dict[str, int]) -> tuple[Uint64s, Int64s]:
-    """Return names and their kinds as kernels look them up."""
-    from neardup.kernels.markup import SLOT_BITS, key_of, slot_of
-
-    keys, values = np.zeros(1 << SLOT_BITS, np.uint64), np.zeros(1 << SLOT_BITS, np.int64)
-    for name, kind in kinds.items():
-        key = key_of(name)
-        slot = slot_of(key)
-        while keys[slot]:
-            slot = (slot + 1) % len(keys)
-        keys[slot], values[slot] = key, kind
-    return keys, values
 
 
 @cache
-def _tables() -> tuple[tuple[Uint64s, Int64s], tuple[Uint64s, Int64s]]:
-    return _table(_element_kinds()), _table(_parsed_kinds())
+def _tables() -> tuple[tuple[Uint64s, Int64s], ...]:
+    from neardup.kernels.markup import key_of, name_table
+
+    return tuple(
+        name_table({key_of(name): kind for name, kind in kinds.items()})
+        for kinds in (_element_kinds(), _parsed_kinds())
+    )
 
 
 def need_parser(*, main_text: bool = False) -> None:

@@ -47,6 +47,16 @@ def test_extract__document_types():
     assert len(text_of(bomb)) < 5_000
 
 
+def test_extract__instructions_are_nothing():
+    """No chapter ends at one, and none begins hidden because of one in its head."""
+    around = "<?xml-model href='a.rng'?><!-- <?b --><?dp n='5' folio=\"v\"?>"
+    pages = {
+        name: body.replace("<p>", "<div hidden=''><?a x > 1?></div><p><?php a(); ?>")
+        for name, body in PAGES.items()
+    }
+    assert words(text_of(epub_of(pages, prolog=around))) == words(TEXT)
+
+
 def test_extract__alternative_texts():
     data = epub_of({"a.xhtml": '<p>a <img src="x" alt="picture"/></p>'})
     assert words(text_of(data)) == ["a"]

@@ -131,3 +131,11 @@ def test_columns__source_is_of_the_table(make_file):
     assert (source.name, source.origin) == ("x/a.jsonl", str(path))
     assert source.size == path.stat().st_size
     assert source.input_options == {"input_format", "encoding", "main_text", "alternative_texts"}
+
+
+def test_columns__json_becomes_parquet(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json_lines(ROWS))
+    result = neardup.deduplicate(path, input_format="html")
+    result.write(tmp_path / "out", format="parquet")
+    assert pq.read_table(tmp_path / "out/kept/a.parquet").to_pylist() == ROWS

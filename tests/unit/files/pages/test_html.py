@@ -76,6 +76,11 @@ def test_html__needs_the_extra(make_file, monkeypatch):
         (b"<![CDATA[a<b & c]]>", b"a&lt;b &amp; c"),
         (b"<![CDATA[a<b]]><![CDATA[c<d]]", b"a&lt;b<![CDATA[c<d]]"),
         (b"a <b / c/>", b"a <b / c/>"),
+        (b"a<?b x > y?>c<?d?><e/>", b"ac<e></e>"),
+        (b"a<?b > <i/><![CDATA[<]]>", b"a<?b > <i></i>&lt;"),
+        (b"a<!-- <?b --><i/><!--> <?c?> <![CDATA[ -->d?>", b"a<i></i>d?>"),
+        (b"<!--a<i/><?b?>", b"<!--a<i></i>"),
+        (b"<![CDATA[<!--<?a?>--><b/>]]>", b"&lt;!--&lt;?a?>-->&lt;b/>"),
     ],
 )
 def test_as_html__what_xml_writes_otherwise(page, expected):
@@ -88,8 +93,38 @@ def test_as_html__in_a_file(make_file):
     assert text_of(make_file("a.html", page)) == ""
 
 
-@pytest.mark.parametrize("piece", [b"<a ", b"<a b=", b"<![CDATA[", b"<a b='", b"/>", b"<a b='c' "])
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        '<?xml-stylesheet href="a.css"?>',
+        "<?dp n='5' folio=\"v\" ?>",
+        "<?php if (a > 1 < 2) b(); ?>",
+    ],
+)
+def test_html__instructions_of_xml_are_nothing(make_file, instruction):
+    """Wherever they are, whatever they hold, as a parser of XML has it."""
+    for place in ("{}<html><body><p hidden=''>a</p>b", "<html><body><p hidden=''>{}a</p>b{}"):
+        for end in ("</body></html>", "<table><tr>{}<td>c{}</td></tr></table></body></html>"):
+            page = '<?xml version="1.0"?>' + place + end
+            seen = text_of(make_file("a.xhtml", page.replace("{}", instruction).encode()))
+            assert seen == ("b\nc" if "table" in end else "b")
+
+
+PIECES = [
+    b"<a ",
+    b"<a b=",
+    b"<![CDATA[",
+    b"<a b='",
+    b"/>",
+    b"<a b='c' ",
+    b"<?a ",
+    b"<!--",
+    b"<?a?>",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
 def test_as_html__long_ones_take_little_time(piece):
     start = time.process_time()
-    assert len(as_html(piece * 200_000)) >= 200_000
+    as_html(piece * 200_000)
     assert time.process_time() - start < 5
