@@ -32,6 +32,7 @@ def kernel_tokens(strings, kind="words", options=PLAIN, **around):
     offsets = np.empty(n + 1, np.int64)
     hashes = np.empty(n_bytes, np.uint64)
     if kind == "characters":
+        hashes = np.empty(int(folding.MOST_TOKENS * n_bytes), np.uint64)
         tokens.hash_characters(texts.data, texts.offsets, table, hashes, offsets)
     else:
         room = folding.GROWTH * n_bytes + folding.SLACK * (n + 1)
@@ -63,6 +64,21 @@ def test_hash_tokens__all_characters(kind):
     ]
     expected = oracle_tokens(strings, kind)
     assert first_difference(kernel_tokens(strings, kind), expected) is None
+
+
+def test_hash_characters__as_many_as_folds_have():
+    """Also where two bytes fold to three characters, and a text is nothing but such."""
+    strings = ["Straße", "STRASSE", "ΐ" * 9, "xﬃy", "İ", "", "ß"]
+    found = kernel_tokens(strings, "characters", Options())
+    assert found == oracle_tokens(strings, "characters", Options())
+    assert found[0] == found[1]
+    assert list(map(len, found)) == [7, 7, 27, 5, 2, 0, 2]
+
+
+def test_hash_characters__room_for_every_fold():
+    letters = (chr(c) for c in range(0x110000) if chr(c).isalpha())
+    most = max(len(c.casefold()) / len(c.encode()) for c in letters)
+    assert most == folding.MOST_TOKENS
 
 
 @pytest.mark.parametrize("kind", ["words", "whitespace"])

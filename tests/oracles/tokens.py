@@ -80,7 +80,7 @@ def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
         text = unicodedata.normalize(options.unicode_form, text)
     if kind == "characters":
         folded = [fold(character, options) for character in text]
-        return [part.encode() for part in folded if part]
+        return [part.encode() for part in "".join(folded)]
     if kind == "lines":
         lines = [fold_all(line.rstrip(), options) for line in split_lines(text)]
         return [line.encode() for line in lines if line]

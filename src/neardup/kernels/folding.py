@@ -14,10 +14,17 @@ from neardup.kernels.eights import ascii_end
 from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 
 # An entry of the code point table: folded bytes in the low 56 bits (first byte lowest), their
-# number in bits 56 to 59, the class in bits 60 and 61.
-SEPARATOR, WORD, SINGLE, IGNORED = 0, 1, 2, 3
+# number in bits 56 to 59, the class in bits 60 to 62. SEVERAL is for what folds to more than one
+# character, each of them a token, and only in tables where all characters are tokens.
+SEPARATOR, WORD, SINGLE, IGNORED, SEVERAL = 0, 1, 2, 3, 4
 LENGTH_SHIFT, CLASS_SHIFT = np.uint64(56), np.uint64(60)
 _LOW4, _BYTE, _8 = np.uint64(15), np.uint64(255), np.uint64(8)
+# First bytes of characters of so many bytes, and of more, are these and above.
+_1, _2_BYTES, _3_BYTES, _4_BYTES = np.uint64(1), np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
+
+# Characters of two bytes fold to three at most, so that texts have so many times their bytes of
+# tokens: three for two bytes.
+MOST_TOKENS = 1.5
 
 # A text of n bytes folds to at most this many bytes: a fold may turn 2 bytes into 6, a token of one
 # character gets a separator on each side, and reading ahead needs eight more.
@@ -48,6 +55,13 @@ def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
         | ((np.int64(data[i + 2]) & 0x3F) << 6)
         | (np.int64(data[i + 3]) & 0x3F)
     ), 4
+
+
+@inlined
+def first_length(folded: np.uint64) -> np.uint64:
+    """Return the bytes of the UTF-8 character in the lowest bytes of an entry."""
+    b = folded & _BYTE
+    return _1 + np.uint64(b >= _2_BYTES) + np.uint64(b >= _3_BYTES) + np.uint64(b >= _4_BYTES)
 
 
 @inlined

@@ -6,7 +6,14 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.eights import load_eight
-from neardup.kernels.folding import CLASS_SHIFT, SINGLE, decode
+from neardup.kernels.folding import (
+    CLASS_SHIFT,
+    LENGTH_SHIFT,
+    SEVERAL,
+    SINGLE,
+    decode,
+    first_length,
+)
 from neardup.kernels.hashing import GOLDEN, mix64
 from neardup.kernels.parities import count_ones
 from neardup.kernels.types import (
@@ -154,8 +161,9 @@ def hash_characters(
 ) -> None:
     """Hash every character that the table does not drop, each as a token of its folded bytes.
 
-    ``table`` is that of ``kernels.folding``; all its entries are SINGLE or IGNORED here. ``hashes``
-    takes a value for each byte of the texts, ``token_offsets`` (n + 1) says whose they are.
+    ``table`` is that of ``kernels.folding``; all its entries are SINGLE, SEVERAL or IGNORED here.
+    ``hashes`` takes MOST_TOKENS values for each byte of the texts, ``token_offsets`` (n + 1) says
+    whose they are.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -170,10 +178,20 @@ def hash_characters(
                 code_point = np.int64(character)
                 i += length
             entry = table[code_point]
-            if np.int64(entry >> CLASS_SHIFT) == SINGLE:
+            kind = np.int64(entry >> CLASS_SHIFT)
+            if kind == SINGLE:
                 # The entry holds bytes and their number just where a token's last word has them.
                 hashes[count] = mix64(GOLDEN ^ (entry & LENGTH_AND_BYTES))
                 count += 1
+            elif kind == SEVERAL:
+                left = (entry & LENGTH_AND_BYTES) >> LENGTH_SHIFT
+                while left > _0:
+                    n = first_length(entry)
+                    below = (_1 << (n << _3)) - _1
+                    hashes[count] = mix64(GOLDEN ^ (entry & below) ^ (n << LENGTH_SHIFT))
+                    count += 1
+                    entry >>= n << _3
+                    left -= n
     token_offsets[offsets.shape[0] - 1] = count
 
 

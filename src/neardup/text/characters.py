@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.kernels.folding import CLASS_SHIFT, IGNORED, LENGTH_SHIFT, SEPARATOR, SINGLE, WORD
-from neardup.tables import Bytes, Int64s, Uint64s
+from neardup.kernels.folding import (
+    CLASS_SHIFT,
+    IGNORED,
+    LENGTH_SHIFT,
+    SEPARATOR,
+    SEVERAL,
+    SINGLE,
+    WORD,
+)
+from neardup.tables import Bools, Bytes, Int64s, Uint64s
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
@@ -69,6 +77,8 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
     # Of what folds to nothing only that which separates tokens still counts.
     dropped = code_points[(entries >> LENGTH_SHIFT) == 0]
     classes[dropped[classes[dropped] != SEPARATOR]] = IGNORED
+    if rule == "characters":
+        classes[code_points[_are_several(entries)]] = SEVERAL
     for start in range(0, _N_CODE_POINTS, _PLANE):
         plane = slice(start, start + _PLANE)
         table[plane] |= classes[plane].astype(np.uint64) << CLASS_SHIFT
@@ -137,6 +147,14 @@ def _entry(folded: bytes) -> np.uint64:
         message = f"a character folds to {len(folded)} bytes; the table has room for 7"
         raise AssertionError(message)
     return np.uint64(int.from_bytes(folded, "little")) | np.uint64(len(folded)) << LENGTH_SHIFT
+
+
+def _are_several(entries: Uint64s) -> Bools:
+    """Return which entries have more than one character, by their first bytes."""
+    folded = entries.astype("<u8").view(np.uint8).reshape(-1, 8)
+    is_there = np.arange(7) < (folded[:, 7:] & 15)
+    several: Bools = (is_there & ((folded[:, :7] & 0xC0) != 0x80)).sum(axis=1) > 1
+    return several
 
 
 def _plain_entries(start: int) -> Uint64s:

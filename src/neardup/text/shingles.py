@@ -19,8 +19,10 @@ from neardup.text.tokenizers import TokenFunction, Tokenizer, make_tokenizer
 from neardup.text.tokenizers.bytewise import ByteTokenizer
 from neardup.text.tokenizers.named import named_tokenizer
 
-# Version of all hash definitions in docs/hashing.md; raise it when any of them changes.
+# Version of all hash definitions in docs/hashing.md; raise it when any of them changes. Of single
+# characters whose case is folded it is another: each character of a fold is a token since then.
 HASH_VERSION = 1
+FOLDED_CHARACTERS_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class ShingleScheme:
         table.NGRAM.given(self.ngram)
         table.OCCURRENCES.given(self.occurrences)
 
+    @property
+    def _hash_version(self) -> int:
+        is_folded = self.tokenizer.name == "characters" and self.normalisation.casefold
+        return FOLDED_CHARACTERS_VERSION if is_folded else HASH_VERSION
+
     def describe(self) -> dict[str, object]:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
         return {
@@ -63,7 +70,7 @@ class ShingleScheme:
             "fold_digits": self.normalisation.fold_digits,
             "ngram": self.ngram,
             "occurrences": self.occurrences,
-            "hash_version": HASH_VERSION,
+            "hash_version": self._hash_version,
             "unicode_version": unicodedata.unidata_version,
             **self.fingerprints.describe(),
         }

@@ -10,6 +10,7 @@ import tokenizers
 import neardup
 from neardup.kernels.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
+from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import make_tokenizer
 from neardup.text.tokenizers.files import load_file_tokenizer
 from tests.arrays import make_texts, unragged
@@ -193,3 +194,41 @@ def test_function_tokenizer__places():
 def test_function_tokenizer__refuses_places(tokens, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
         located(lambda _: tokens, "abc d")
+
+
+FOLDED = {"tokenizer": "characters", "casefold": True}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_distance": 0},
+        {"measure": "edit", "threshold": "1"},
+        {"measure": "hamming", "max_distance": 0, "ngram": 3},
+        {"measure": "jaccard", "threshold": "1", "ngram": 3},
+        {"measure": "jaccard", "threshold": "1", "ngram": 3, "method": "minhash"},
+    ],
+    ids=str,
+)
+def test_characters__full_case_folding(options):
+    """Letters that fold to several are as many characters, as of a text that was so written."""
+    texts = ["Große Straße, ﬃ", "GROSSE STRASSE, FFI"]
+    [pair] = neardup.find_pairs(texts, **FOLDED, **options).pairs.to_pylist()
+    assert pair["similarity"] == 1
+
+
+def test_characters__places_of_folded_letters():
+    """All that a letter folds to has its place."""
+    tokenizer = make_tokenizer("characters", Normalisation(casefold=True))
+    _, spans = tokenizer.locate_tokens(make_texts(["aß\u0130b"]))
+    places = list(zip(spans.starts.tolist(), spans.stops.tolist(), strict=True))
+    assert places == [(0, 1), (1, 3), (1, 3), (3, 5), (3, 5), (5, 6)]
+
+
+def test_characters__hash_version_of_folded_ones():
+    """Equal descriptions mean equal hashes: those that have changed say so."""
+    for tokenizer in ("characters", "words", "whitespace"):
+        for casefold in (False, True):
+            scheme = make_shingle_scheme(tokenizer, casefold=casefold).describe()
+            is_other = casefold and tokenizer == "characters"
+            assert scheme["hash_version"] == (2 if is_other else 1)

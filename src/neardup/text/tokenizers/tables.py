@@ -70,11 +70,15 @@ class TableTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CharacterTokenizer(TableTokenizer):
-    """Every character is a token, also one that would end a word: kernels of their own."""
+    """Every character is a token, also one that would end a word: kernels of their own.
+
+    What folds to several characters is as many tokens, all in its place.
+    """
 
     def _hash(self, texts: Texts) -> TokenLists:
         _, table = token_tables(self.name, self.normalisation)
-        hashes: Uint64s = np.empty(int(texts.offsets[-1] - texts.offsets[0]), np.uint64)
+        n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+        hashes: Uint64s = np.empty(int(folding.MOST_TOKENS * n_bytes), np.uint64)
         offsets: Int64s = np.empty(len(texts) + 1, np.int64)
         tokens.hash_characters(texts.data, texts.offsets, table, hashes, offsets)
         return TokenLists(hashes[: offsets[-1]], offsets)
