@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import check_batch
+from neardup.files.arrowmessages import Messages
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import file_size, open_random, reading, writing
+from neardup.files.streams import file_size, one_line, open_random, reading, writing
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
@@ -58,12 +61,19 @@ class ArrowSource(Source):
         with _errors(self.location), open_random(self.location) as file:
             is_file = file.read(len(_MAGIC)) == _MAGIC
             file.seek(0)
-            return is_file, (ipc.open_file if is_file else ipc.open_stream)(file).schema
+            schema = (ipc.open_file if is_file else ipc.open_stream)(file).schema
+            # Names are decoded when they are asked for, which must not fail later.
+            _ = schema.names
+            return is_file, schema
 
     def column_names(self) -> list[str]:
         """Return the names of the columns."""
         names: list[str] = self._layout[1].names
         return names
+
+    def arrow_schema(self) -> pa.Schema:
+        """Return the types of the columns."""
+        return self._layout[1]
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the schema."""
@@ -75,11 +85,12 @@ class ArrowSource(Source):
         number = 1
         with open_random(self.location) as file:
             batches = self._batches(file, is_file)
-            while True:
+            for index in itertools.count(1):
                 with _errors(self.location):
                     batch = next(batches, None)
                 if batch is None:
                     return
+                check_batch(batch, f"batch {index}", path=self.location)
                 for start in range(0, len(batch), self._block_rows):
                     part = pa.Table.from_batches([batch.slice(start, self._block_rows)])
                     block = TableBlock(part, number, self.location)
@@ -88,12 +99,18 @@ class ArrowSource(Source):
                     number += len(part)
 
     def _batches(self, file: Any, is_file: bool) -> Iterator[pa.RecordBatch]:
-        if not is_file:
-            yield from ipc.open_stream(file)
+        reader = (ipc.open_file if is_file else ipc.open_stream)(file)
+        messages = Messages(file, self.location)
+        if is_file:
+            for index, _ in enumerate(messages.check_blocks()):
+                yield reader.get_batch(index)
             return
-        reader = ipc.open_file(file)
-        for index in range(reader.num_record_batches):
-            yield reader.get_batch(index)
+        while True:
+            messages.check_next()
+            try:
+                yield reader.read_next_batch()
+            except StopIteration:
+                return
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of the same kind of file."""
@@ -150,6 +167,13 @@ def _errors(path: str) -> Iterator[None]:
     try:
         with reading(path):
             yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
-        message = f"not an Arrow file or stream that Arrow can read: {error}"
+    except (
+        pa.ArrowInvalid,
+        pa.ArrowNotImplementedError,
+        pa.ArrowKeyError,
+        pa.ArrowIndexError,
+        EOFError,
+        UnicodeDecodeError,
+    ) as error:
+        message = f"not an Arrow file or stream that Arrow can read: {one_line(error)}"
         raise InvalidInputError(message, path=path) from error

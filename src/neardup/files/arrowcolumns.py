@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.archives.limits import check_unpacked
 from neardup.files.columnwords import SAMPLED_ROWS, id_advice, option_name
 from neardup.files.problems import Problems, check_columns, not_utf8, null_rows, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows
+from neardup.files.streams import one_line
 from neardup.files.textcolumns import join_texts, null_text
 
 
@@ -27,7 +30,8 @@ def parse_arrow(
     Parameters
     ----------
     table
-        The rows, at least the named columns.
+        The rows, at least the named columns. Of others the strings are checked too: whoever reads
+        them later can no longer leave a row out.
     numbers
         Number of each row, for errors.
     columns
@@ -46,6 +50,8 @@ def parse_arrow(
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
     check_columns(columns, table.column_names, path=path, sample=lambda: string_values(first_rows))
+    for name in columns.names:
+        _check_size(table.column(name), name, path)
     problems = Problems(numbers, path, skip_bad)
     texts = [_text(table, name, columns, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
@@ -60,7 +66,77 @@ def parse_arrow(
         _check_unicode(ids, columns.id, problems, advice)
     if columns.order is not None and order is not None and _is_string(order.type):
         _check_unicode(order, columns.order, problems, advice)
+    for place, field in enumerate(table.schema):
+        if field.type in _BYTES and field.name not in columns.names:
+            _check_unicode(plain_array(table.column(place)), field.name, problems, advice)
     return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
+
+
+def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:
+    """Check everything that Arrow itself takes on trust, in all columns, before anything reads it.
+
+    Arrow does not look at the offsets, lengths, indices and bits that come from a file, a stream or
+    another library; whoever follows a wrong one ends the process, or reads memory that is not the
+    data's. Strings of a column that are not UTF-8 are left to ``parse_arrow``: they harm nobody,
+    and it can tell their rows.
+
+    Parameters
+    ----------
+    data
+        The rows; whatever is sliced from them needs no other check.
+    where
+        What errors call them.
+    path
+        File, for errors; None for data in memory.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is not what Arrow's format demands.
+    """
+    try:
+        data.validate(full=True)
+        return
+    except pa.ArrowException:
+        pass
+    for name, column in zip(data.schema.names, data.columns, strict=True):
+        try:
+            for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+                _bytes_of(chunk).validate(full=True)
+        except pa.ArrowException as error:
+            message = (
+                f"{where}, column {name!r}: damaged data ({one_line(error)}); get an "
+                "intact copy, or write it anew"
+            )
+            raise InvalidInputError(message, path=path) from error
+
+
+def _bytes_of(array: pa.Array) -> pa.Array:
+    """Return strings as the bytes that they are, anything else as it is."""
+    kind = _BYTES.get(array.type)
+    if kind is None:
+        return array
+    return pa.Array.from_buffers(kind, len(array), array.buffers(), array.null_count, array.offset)
+
+
+_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+
+
+def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | None) -> None:
+    """Raise InvalidInputError for the first row with a string that is not UTF-8."""
+    problems = Problems(numbers, path, skip_bad=False)
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.type in _BYTES:
+            _check_unicode(plain_array(column), field.name, problems, "")
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Return whether values are strings as they are, and not in a dictionary."""
+    return kind in _BYTES
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -150,6 +226,22 @@ def plain_array(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     return one_array(column)
+
+
+def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
+    """Raise if values of which many share the same bytes take too much memory when they do not."""
+    n_bytes = 0
+    for chunk in column.chunks:
+        if pa.types.is_dictionary(chunk.type) and _is_string(chunk.type.value_type):
+            lengths = pc.binary_length(chunk.dictionary)
+            n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+        elif pa.types.is_string_view(chunk.type):
+            views = np.frombuffer(chunk.buffers()[1], np.int32)
+            lengths = views[4 * chunk.offset :: 4][: len(chunk)]
+            # In the place of a null anything may stand.
+            is_there = chunk.is_valid().to_numpy(zero_copy_only=False)
+            n_bytes += int(lengths[is_there].sum(dtype=np.int64))
+    check_unpacked(n_bytes, column.nbytes, f"column {name!r}", path)
 
 
 def _is_string(kind: pa.DataType) -> bool:

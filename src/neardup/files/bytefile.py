@@ -37,10 +37,15 @@ class BytesSource(RawSource):
     """
 
     input_options = frozenset({"input_format"})
+    is_one_row = True
 
     def column_names(self) -> list[str]:
         """Return the name of the column."""
         return [_COLUMN]
+
+    def arrow_schema(self) -> pa.Schema:
+        """Return the type of the column."""
+        return pa.schema([(_COLUMN, pa.large_binary())])
 
     def open(self) -> InputStream:
         """Open the file at its start."""

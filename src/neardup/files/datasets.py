@@ -33,6 +33,6 @@ def saved_rows(folder: str, files: Collection[str]) -> set[str] | None:
         content = state.read_bytes()
     try:
         return {str(about["filename"]) for about in json.loads(content)["_data_files"]}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = f"expected the state of a saved data set, which names its files: {error!r}"
         raise InvalidInputError(message, path=str(state)) from None

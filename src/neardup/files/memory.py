@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import check_batch
+from neardup.files.jsonvalues import MOST_LEVELS, TOO_DEEP
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
@@ -46,6 +50,7 @@ class MemorySource(_Unnamed):
     """
 
     def __init__(self, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> None:
+        check_batch(table, "the table")
         self.name = _NAME
         self.size = table.nbytes
         self._table = table
@@ -56,6 +61,10 @@ class MemorySource(_Unnamed):
         """Return the names of the columns."""
         names: list[str] = self._table.column_names
         return names
+
+    def arrow_schema(self) -> pa.Schema:
+        """Return the types of the columns."""
+        return self._table.schema
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the table."""
@@ -71,6 +80,74 @@ class MemorySource(_Unnamed):
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""
         return TableWriter(folder / self.name, self._table.schema)
+
+
+class FrameSource(MemorySource):
+    """A data frame of pandas, whose documents go by the labels of its index.
+
+    Labels that are not the numbers of the rows are a column: of the name that the index has, else
+    of the one that ``reset_index`` gives it. The schema tells pandas that it is the index.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        index = frame.index
+        is_numbered = isinstance(index, sys.modules["pandas"].RangeIndex)
+        is_numbered = is_numbered and (index.start, index.step, index.name) == (0, 1, None)
+        table = pa.Table.from_pandas(frame, preserve_index=None if is_numbered else True)
+        super().__init__(table if is_numbered else _with_named_index(table))
+
+    def label_column(self) -> str | None:
+        """Return the column of the labels, None if these are the numbers of the rows.
+
+        Raises
+        ------
+        InvalidInputError
+            If the labels are tuples.
+        """
+        metadata = self._table.schema.metadata
+        levels = [name for name in _about(metadata)["index_columns"] if isinstance(name, str)]
+        if len(levels) > 1:
+            message = (
+                "ids are labels of the index, and a MultiIndex has several for a row; name a "
+                "column of ids with id_column (--id-column), or hand over frame.reset_index()"
+            )
+            raise InvalidInputError(message)
+        return levels[0] if levels else None
+
+    def default_id_type(self) -> pa.DataType:
+        """Return the type of row numbers."""
+        return pa.int64()
+
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Return the numbers of rows as pandas counts them."""
+        return pa.array(numbers - 1)
+
+
+def _about(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """Return what the metadata of a schema say to pandas."""
+    about: dict[str, Any] = json.loads(metadata[b"pandas"])
+    return about
+
+
+def _with_named_index(table: pa.Table) -> pa.Table:
+    """Rename columns of an index without a name, or with one that another column has."""
+    metadata = table.schema.metadata
+    about = _about(metadata)
+    levels: list[str] = about["index_columns"]
+    taken = set(table.column_names)
+    names: dict[str, str] = {}
+    for number, level in enumerate(levels):
+        if level != f"__index_level_{number}__":
+            continue
+        usual = ["index"] if len(levels) == 1 else []
+        candidates = chain(usual, (f"level_{i}" for i in count(number)))
+        names[level] = next(name for name in candidates if name not in taken)
+        taken.add(names[level])
+    about["index_columns"] = [names.get(level, level) for level in levels]
+    for column in about["columns"]:
+        column["field_name"] = names.get(column["field_name"], column["field_name"])
+    table = table.rename_columns([names.get(name, name) for name in table.column_names])
+    return table.replace_schema_metadata({**metadata, b"pandas": json.dumps(about).encode()})
 
 
 class DatasetSource(_Unnamed):
@@ -93,6 +170,10 @@ class DatasetSource(_Unnamed):
         names: list[str] = self._dataset.schema.names
         return names
 
+    def arrow_schema(self) -> pa.Schema:
+        """Return the types of the columns."""
+        return self._dataset.schema
+
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the dataset."""
         return self._dataset.schema.metadata or {}
@@ -103,6 +184,7 @@ class DatasetSource(_Unnamed):
         batches = self._dataset.to_batches(batch_size=self._block_rows, fragment_readahead=1)
         for batch in batches:
             if len(batch):
+                check_batch(batch, f"{len(batch):,} rows from row {start + 1:,}")
                 yield TableBlock(pa.Table.from_batches([batch]), start + 1)
             start += len(batch)
 
@@ -157,8 +239,13 @@ def arrow_source(data: Any) -> MemorySource:
     InvalidInputError
         If the object does not give its data as Arrow can take them.
     """
+    pandas = sys.modules.get("pandas")
     try:
+        if pandas is not None and isinstance(data, pandas.DataFrame):
+            return FrameSource(data)
         return MemorySource(data if isinstance(data, pa.Table) else _to_table(data))
+    except InvalidInputError:
+        raise
     except (pa.ArrowException, ValueError, TypeError) as error:
         message = f"expected a table, got a {type(data).__name__} that Arrow cannot read: {error}"
         raise InvalidInputError(message) from error
@@ -217,12 +304,28 @@ def _item_advice(item: Any) -> str:
 
 def _column(name: str, values: list[Any]) -> pa.Array:
     """Make a column; if its values do not go together, say which is the first that does not fit."""
+    for row, value in enumerate(values, 1):
+        if isinstance(value, list | tuple | Mapping) and _is_too_deep(value):
+            raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
     try:
         return pa.array(values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason, row = error, _first_misfit(values)
     message = f"column {name!r} of row {row} does not fit the rows before it: {reason}"
     raise InvalidInputError(message)
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Tell before Arrow goes down where its stack ends."""
+    level = [value]
+    for _ in range(MOST_LEVELS + 1):
+        level = [
+            child
+            for each in level
+            if isinstance(each, list | tuple | Mapping)
+            for child in (each.values() if isinstance(each, Mapping) else each)
+        ]
+    return bool(level)
 
 
 def _first_misfit(values: list[Any]) -> int:

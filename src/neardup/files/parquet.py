@@ -7,8 +7,12 @@ as it passes them; blocks that are gone get none.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
+import os
 import threading
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -17,8 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, parse_arrow
+from neardup.errors import InvalidInputError, NeardupError, ReadError
+from neardup.files.archives.limits import check_unpacked
+from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
@@ -31,7 +36,7 @@ from neardup.files.rows import (
     Source,
     columns_among,
 )
-from neardup.files.streams import file_size, open_random, reading
+from neardup.files.streams import file_size, one_line, open_random, reading
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
@@ -81,7 +86,19 @@ class ParquetSource(Source):
     def metadata(self) -> pq.FileMetaData:
         """What the end of the file says about the rest."""
         with parquet_errors(self.location), open_random(self.location) as file:
-            return pq.ParquetFile(file).metadata
+            metadata = pq.ParquetFile(file).metadata
+            groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+            # Names are decoded when they are asked for, which must not fail later.
+            for index in range(len(metadata.schema)):
+                _ = metadata.schema.column(index).path
+        counts = [group.num_rows for group in groups]
+        if min(counts, default=0) < 0 or sum(counts) != metadata.num_rows:
+            message = (
+                f"says that it has {metadata.num_rows:,} rows, and its row groups have "
+                f"{sum(counts):,}; get an intact copy"
+            )
+            raise InvalidInputError(message, path=self.location)
+        return metadata
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -93,6 +110,10 @@ class ParquetSource(Source):
         names: list[str] = self.schema.names
         return names
 
+    def arrow_schema(self) -> pa.Schema:
+        """Return the types of the columns."""
+        return self.schema
+
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the file."""
         return self.schema.metadata or {}
@@ -101,40 +122,178 @@ class ParquetSource(Source):
         """Divide the row groups; nothing is read yet but the metadata."""
         number = 1
         for index in range(self.metadata.num_row_groups):
-            group = self.metadata.row_group(index)
-            bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
-            size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
-            for block in _RowGroup(self, index, size).blocks(number):
+            for block in self._blocks_of(index, number):
                 # Row groups say how large they are decompressed, and not where they end.
                 block.end = (self.size or 0) * int(block.numbers[-1]) // self.metadata.num_rows
                 yield block
-            number += group.num_rows
+            number += self.metadata.row_group(index).num_rows
+
+    def _blocks_of(self, index: int, number: int) -> Iterator[RowBlock]:
+        """Divide a row group whose first row has a number."""
+        group = self.metadata.row_group(index)
+        bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
+        size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
+        return _RowGroup(self, index, size).blocks(number)
+
+    @property
+    def piece_bytes(self) -> int | None:
+        """A block's, of a local file."""
+        return None if self.size is None else self._block_bytes
+
+    @property
+    def known_rows(self) -> int:
+        """What the end of the file says."""
+        return int(self.metadata.num_rows)
+
+    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
+        """Give a block for each range, of the row group that has the row at its place.
+
+        A row group is read from its start, so that the first block takes the least.
+        """
+        n_rows = [self.metadata.row_group(i).num_rows for i in range(self.metadata.num_row_groups)]
+        stops = list(itertools.accumulate(n_rows))
+        wanted = Counter(
+            bisect.bisect_right(stops, each.start * self.known_rows // max(1, self.size or 0))
+            for each in ranges
+            if self.known_rows
+        )
+        for index, count in sorted(wanted.items()):
+            # Blocks that nobody refers to are passed over where their row group is read.
+            blocks = list(self._blocks_of(index, stops[index] - n_rows[index] + 1))
+            n_chosen = min(count, len(blocks))
+            blocks = [blocks[i * len(blocks) // n_chosen] for i in range(n_chosen)]
+            yield from ((0, block) for block in blocks)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
         return TableWriter(folder / self.name, self.schema, self._codecs())
 
     def _codecs(self) -> str | dict[str, str]:
-        if not self.metadata.num_row_groups:
-            return "snappy"
-        group = self.metadata.row_group(0)
-        columns = [group.column(index) for index in range(group.num_columns)]
-        codecs = {
-            column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE")
-            for column in columns
-        }
+        with parquet_errors(self.location), open_random(self.location) as file:
+            file.seek(-_TAIL, os.SEEK_END)
+            size = int.from_bytes(file.read(_TAIL)[:4], "little")
+            file.seek(-_TAIL - size, os.SEEK_END)
+            try:
+                codecs = _Footer(file.read(size)).codecs()
+            except (LookupError, TypeError, ValueError, RecursionError) as error:
+                message = f"the end of the file names no codec where one should be: {error!r}"
+                raise InvalidInputError(message, path=self.location) from None
         return codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "snappy")
+
+
+# What follows the footer: its length, and the format's mark.
+_TAIL = 8
+_CODECS = ("NONE", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4")
+
+
+class _Footer:
+    """The end of a file, in Thrift's compact protocol.
+
+    Arrow has all of it already, but ends the process where it is asked for a damaged column.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def codecs(self) -> dict[str, str]:
+        """Return the codec of each column of the first row group, by its path in the schema."""
+        for number, kind in self._fields():
+            if number != _ROW_GROUPS:
+                self._value(kind)
+                continue
+            count, _ = self._list_header()
+            group = self._struct() if count else {1: []}
+            about = [chunk[3] for chunk in group[1]]
+            return {b".".join(one[3]).decode(): _CODECS[one[4]] for one in about}
+        return {}
+
+    def _fields(self) -> Iterator[tuple[int, int]]:
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            yield number, head & 15
+
+    def _struct(self) -> dict[int, Any]:
+        return {number: self._value(kind) for number, kind in self._fields()}
+
+    def _list_header(self) -> tuple[int, int]:
+        head = self._byte()
+        return (head >> 4 if head >> 4 < 15 else self._varint()), head & 15
+
+    def _value(self, kind: int) -> Any:
+        match kind:
+            case 1 | 2:
+                return kind == 1
+            case 3:
+                return self._byte()
+            case 4 | 5 | 6:
+                return self._integer()
+            case 7:
+                return self._bytes(8)
+            case 8:
+                return self._bytes(self._varint())
+            case 9 | 10:
+                count, of = self._list_header()
+                # Each takes a byte at least, so that a wrong count ends with the data.
+                return [self._byte() if of < 3 else self._value(of) for _ in range(count)]
+            case 12:
+                return self._struct()
+        raise ValueError(kind)
+
+    def _byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _bytes(self, size: int) -> bytes:
+        self._at += size
+        if self._at > len(self._data):
+            raise IndexError(self._at)
+        return self._data[self._at - size : self._at]
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 128:
+            value |= (byte & 127) << shift
+            shift += 7
+        return value | byte << shift
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return value >> 1 ^ -(value & 1)
+
+
+_ROW_GROUPS = 4
+"""The number of the list of row groups among the fields of the footer."""
 
 
 @contextlib.contextmanager
 def parquet_errors(path: str) -> Iterator[None]:
     """Turn what Arrow raises for a damaged file into InvalidInputError or ReadError."""
-    try:
-        with reading(path):
+    with reading(path):
+        try:
             yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        message = f"not a Parquet file that Arrow can read: {error}"
-        raise InvalidInputError(message, path=path) from error
+        except NeardupError:
+            raise
+        except (
+            pa.ArrowInvalid,
+            pa.ArrowNotImplementedError,
+            pa.ArrowKeyError,
+            UnicodeDecodeError,
+        ) as error:
+            raise InvalidInputError(_UNREADABLE + one_line(error), path=path) from error
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            # Arrow's words for damage in the middle, not the system's.
+            message = _UNREADABLE + one_line(error)
+            if "page integrity" in message:
+                message = (
+                    "damaged: the checksum of a page is not that of its bytes; get another copy"
+                )
+            raise ReadError(message, path=path) from error
+
+
+_UNREADABLE = "not a Parquet file that Arrow can read: "
 
 
 class _RowGroup:
@@ -191,12 +350,23 @@ class _Reader:
         batches = []
         # Arrow gives shorter batches where strings do not fit 32-bit offsets.
         while wanted > 0:
-            batches.append(next(self._batches))
-            wanted -= len(batches[-1])
+            batch = next(self._batches, None)
+            if batch is None:
+                message = "a row group has fewer rows than the file says; get another copy"
+                raise InvalidInputError(message, path=group.source.location)
+            batches.append(batch)
+            wanted -= len(batch)
+            # A value that a page has once may be in all its rows.
+            n_bytes = sum(each.nbytes for each in batches)
+            where = f"row group {group.index + 1:,}"
+            check_unpacked(n_bytes, group.source.size, where, group.source.location)
         self._position = start + group.size
         owner = group.living.get(start)
         if owner is not None:
-            owner.tables[self._columns] = pa.Table.from_batches(batches)
+            table = pa.Table.from_batches(batches)
+            path, rows = group.source.location, f"{len(table):,} rows from row {owner.numbers[0]:,}"
+            check_batch(table, rows, path=path)
+            owner.tables[self._columns] = table
         if self._position >= group.n_rows:
             self._close()
 
@@ -204,7 +374,12 @@ class _Reader:
         source = self._group.source
         self._file = open_random(source.location)
         file = pq.ParquetFile(
-            self._file, metadata=source.metadata, buffer_size=_READ_AHEAD, pre_buffer=False
+            self._file,
+            metadata=source.metadata,
+            buffer_size=_READ_AHEAD,
+            pre_buffer=False,
+            # Of files that have checksums; those of others are read as they are.
+            page_checksum_verification=True,
         )
         self._batches = file.iter_batches(
             self._group.size,
@@ -250,7 +425,11 @@ class _ParquetBlock(RowBlock):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Read the named columns alone."""
         there = tuple(dict.fromkeys(n for n in names if n in self._group.source.schema.names))
-        return columns_among(self._read(there, select), there)
+        table = columns_among(self._read(there, select), there)
+        # What nobody reads is copied as it is, but who asks for values makes something of them.
+        numbers = self.numbers if select is None else self.numbers[select]
+        check_strings(table, numbers, self._group.source.location)
+        return table
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Read all columns, and cut spans out of those of the texts."""

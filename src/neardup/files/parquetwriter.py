@@ -1,16 +1,17 @@
-"""Write tables, and the rows of any source, as one Parquet file."""
+"""Write tables as one Parquet file."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError
-from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import writing
+from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.files.streams import one_line, writing
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
@@ -30,6 +31,8 @@ class TableWriter(RowWriter):
         Of all rows, with the metadata to keep.
     compression
         Codec of all columns, or of each by its path in the schema.
+    digest
+        Gets the bytes of the file, if it is given.
     """
 
     def __init__(
@@ -37,14 +40,22 @@ class TableWriter(RowWriter):
         destination: Destination,
         schema: pa.Schema,
         compression: str | dict[str, str] = "zstd",
+        digest: Any = None,
     ) -> None:
         self._destination, self._schema = destination, schema
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
         self._is_closed = self._has_failed = False
-        with writing(destination):
+        with writing(destination), _fitting(destination):
             self._file = destination.create()
-            self._writer: Any = pq.ParquetWriter(self._file, schema, compression=compression)
+            file = self._file if digest is None else _Digested(self._file, digest)
+            try:
+                self._writer: Any = pq.ParquetWriter(
+                    file, schema, compression=compression, write_page_checksum=True
+                )
+            except BaseException:
+                self._file.close()
+                raise
 
     def write(self, block: RowBlock, select: Mask) -> None:
         """Append the selected rows, all columns."""
@@ -71,7 +82,7 @@ class TableWriter(RowWriter):
 
     def _put(self, group: pa.Table) -> None:
         self._has_failed = True
-        with writing(self._destination):
+        with writing(self._destination), _fitting(self._destination):
             # Arrow has no size for a group without rows.
             self._writer.write_table(group, row_group_size=len(group) or None)
         self._has_failed = False
@@ -100,65 +111,28 @@ class TableWriter(RowWriter):
             self._file.close()
 
 
-class FittingTableWriter(RowWriter):
-    """Writes the rows of any source as Parquet, with the schema of the first block of the source.
+@contextlib.contextmanager
+def _fitting(destination: Destination) -> Iterator[None]:
+    """Say what Parquet does not hold: unions, runs, and more in a column than it can count."""
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        message = f"Parquet cannot hold a column ({one_line(error)}); write the rows as they are, "
+        message += "or without that column"
+        raise InvalidInputError(message, path=str(destination)) from None
 
-    The schema does not depend on which rows are selected, so all outputs of a source agree.
 
-    Parameters
-    ----------
-    source
-        Where the rows come from.
-    destination
-        Where to write.
-    """
+class _Digested:
+    """A file that hands the bytes that it gets to a digest, too."""
 
-    def __init__(self, source: Source, destination: Destination) -> None:
-        first = next(iter(source.blocks()), None)
-        self._schema = pa.schema([]) if first is None else first.to_table().schema
-        self._path = source.name
-        self._writer = TableWriter(destination, self._schema)
+    closed = False
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows.
+    def __init__(self, file: BinaryIO, digest: Any) -> None:
+        self._file, self._digest = file, digest
 
-        Raises
-        ------
-        InvalidInputError
-            If they do not fit the schema.
-        """
-        if select.any():
-            self._writer.write_table(self._fitted(block.to_table(select), block))
+    def write(self, data: bytes) -> int:
+        self._digest.update(data)
+        return self._file.write(data)
 
-    def _fitted(self, table: pa.Table, block: RowBlock) -> pa.Table:
-        """Cast a table to the schema; a column that it lacks is null."""
-        for name in table.column_names:
-            if name not in self._schema.names and table.column(name).null_count < len(table):
-                raise self._misfit(name, "is not in the first rows of the file", block)
-        if table.schema.names == self._schema.names:
-            pairs = list(zip(self._schema, table.columns, strict=True))
-        else:
-            nulls = pa.nulls(len(table))
-            pairs = [
-                (f, table.column(f.name) if f.name in table.column_names else nulls)
-                for f in self._schema
-            ]
-        columns = []
-        for field, column in pairs:
-            try:
-                columns.append(column.cast(field.type))
-            except pa.ArrowException:
-                reason = f"holds {column.type} values, the first rows of the file {field.type}"
-                raise self._misfit(field.name, reason, block) from None
-        return pa.Table.from_arrays(columns, schema=self._schema)
-
-    def _misfit(self, name: str, reason: str, block: RowBlock) -> InvalidInputError:
-        return InvalidInputError(
-            f"in the rows from here on, column {name!r} {reason}; write jsonl instead of parquet",
-            path=self._path,
-            row=int(block.numbers[0]),
-        )
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._writer.close()
+    def flush(self) -> None:
+        self._file.flush()

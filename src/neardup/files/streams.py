@@ -51,6 +51,10 @@ class Copied(str):
         location.copy = copy
         return location
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied by the name and the place, which ``str`` alone does not have."""
+        return Copied, (str(self), self.copy)
+
 
 class StandardInput(Copied):
     """The location of standard input."""
@@ -58,6 +62,10 @@ class StandardInput(Copied):
     def __new__(cls, copy: Path) -> Self:
         """Return the name, whatever file has the copy."""
         return super().__new__(cls, "standard input", copy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied by the place alone."""
+        return StandardInput, (self.copy,)
 
 
 def _place_of(location: str) -> str:
@@ -112,6 +120,11 @@ class InputStream:
         """How many bytes of the file have been read, as they are stored."""
         with reading(self.location):
             return int(self._raw.tell())
+
+    def seek(self, position: int) -> None:
+        """Go to a byte of a local file that is not compressed."""
+        with reading(self.location):
+            self._raw.seek(position)
 
     def _check_not_empty(self, count: int, size: int) -> None:
         self._empty = self._empty and not count
@@ -243,10 +256,18 @@ def reading(location: str) -> Iterator[None]:
     except EOFError:
         raise ReadError(_INCOMPLETE, path=location) from None
     except lzma.LZMAError as error:
-        message = f"not valid compressed data: {error}"
+        message = f"not valid compressed data: {one_line(error)}"
         raise ReadError(message, path=location) from error
     except OSError as error:
         raise ReadError(_reason(error), path=location) from error
+    except MemoryError as error:
+        # Arrow's says how much was asked for; Python's own says nothing.
+        asked = f" ({error})" if str(error) else ""
+        message = (
+            f"reading it takes more memory than there is{asked}; if the file is intact, write it "
+            "in smaller pieces"
+        )
+        raise ReadError(message, path=location) from error
     except ImportError as error:
         message = f"this kind of URL needs another package: {error}"
         raise ReadError(message, path=location) from error
@@ -280,7 +301,12 @@ def _reason(error: OSError) -> str:
     # Arrow's own words for an early end; zlib's variant is misspelled there.
     if str(error).startswith("Truncated comp"):
         return _INCOMPLETE
-    return f"not valid compressed data: {error}"
+    return f"not valid compressed data: {one_line(error)}"
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says; those of Arrow go over several lines."""
+    return " ".join(str(error).split())
 
 
 def _open_raw(location: str, compression: str | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from neardup.files.arrowcolumns import filter_rows, parse_arrow
+from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow
 from neardup.files.columnwords import SAMPLED_ROWS
 from neardup.files.problems import check_columns, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
@@ -37,7 +37,9 @@ class TableBlock(RowBlock):
             path=self._path,
             sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
         )
-        indexes = [i for i, name in enumerate(self._table.column_names) if name in wanted]
+        # Of columns that are not named the strings are looked at.
+        fields = enumerate(self._table.schema)
+        indexes = [i for i, field in fields if field.name in wanted or is_string(field.type)]
         table = filter_rows(self._table.select(indexes), select)
         return parse_arrow(table, numbers, columns, path=self._path, skip_bad=skip_bad)
 

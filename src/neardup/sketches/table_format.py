@@ -52,6 +52,8 @@ def to_arrow(
         "neardup": __version__,
         "scheme": scheme,
         "scheme_checksum": checksum_of(scheme),
+        # Names of columns have no checksum, and without digests the table would be one, too.
+        "digests": True,
     }
     if blocks is not None:
         about["block_size"] = blocks.size
@@ -107,7 +109,7 @@ def from_arrow(
         ids = join_ids([read_column(table, "id")])
         check(ids.null_count == 0)
         rows: SketchRows = kind_of(scheme).from_columns(table)
-        digests = _read_digests(table)
+        digests = _read_digests(table, are_there="digests" in about)
         blocks = _read_blocks(table, about["block_size"]) if "block_size" in about else None
     except (KeyError, pa.ArrowException, DamagedColumnError):
         message = "the columns are not those of sketches of this kind; make the sketches again"
@@ -126,9 +128,9 @@ def _read_blocks(table: pa.Table, size: Any) -> BlockPlaces:
     return places
 
 
-def _read_digests(table: pa.Table) -> pa.Array:
+def _read_digests(table: pa.Table, *, are_there: bool) -> pa.Array:
     """Read digests, which tables of earlier versions do not have."""
-    if "digest" not in table.column_names:
+    if not are_there and "digest" not in table.column_names:
         return no_digests(len(table))
     column = read_column(table, "digest")
     is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import IndexFormatError
+from neardup.runtime.progress import may_go_on
 from neardup.storage.arrays import RESTORE, AnyArray
 from neardup.tables import Bools, Int64s, Uint32s
 
@@ -97,6 +98,7 @@ class CheckedPages:
         """
         for page in pages:
             if not self.is_checked[page]:
+                may_go_on()
                 self._check(int(page))
 
     def check_elements(self, elements: Int64s) -> None:

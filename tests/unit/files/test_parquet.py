@@ -293,3 +293,43 @@ def test_read__starts_over_after_an_error(source, monkeypatch):
     monkeypatch.undo()
     text = blocks[2].parse(ColumnNames()).text
     assert text[0].as_py() == f"text {blocks[2].numbers[0] - 1} é"
+
+
+def one_group(folder: Path, data: pa.Table) -> Path:
+    path = folder / "one.parquet"
+    with TableWriter(LocalDestination(path), data.schema, "none") as writer:
+        writer.write_table(data)
+    return path
+
+
+def test_checksums__flipped_value__is_refused(tmp_path):
+    # Without them Arrow gives other numbers, and no error.
+    data = pa.table({"key": pa.array(range(1000, 1600), pa.int64())})
+    path = one_group(tmp_path, data)
+    content = bytearray(path.read_bytes())
+    content[content.index((1234).to_bytes(8, "little"))] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match="the checksum of a page is not that of its bytes"):
+        rows_of(path)
+
+
+def test_checksums__missing__is_read(tmp_path):
+    pq.write_table(table(), tmp_path / "a.parquet", write_page_checksum=False)
+    assert rows_of(tmp_path / "a.parquet").equals(table())
+
+
+def test_rows__fewer_than_the_file_says(tmp_path):
+    # Rows are counted at the end of the file, which no checksum covers.
+    path = one_group(tmp_path, pa.table({"key": pa.array(range(600), pa.int64())}))
+    content = path.read_bytes()
+    # 600 as a zigzag varint, in the last kilobyte: the numbers of values and of rows.
+    at = content.rindex(b"\xb0\x09")
+    path.write_bytes(content[:at] + b"\xb2\x09" + content[at + 2 :])
+    with pytest.raises((InvalidInputError, ReadError)):
+        rows_of(path)
+
+
+def rows_of(path: Path) -> pa.Table:
+    return pa.concat_tables(
+        [block.to_table() for block in ParquetSource(str(path), path.name).blocks()]
+    )

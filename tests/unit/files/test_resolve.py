@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import os
 import re
+import socket
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
@@ -300,6 +303,66 @@ def test_resolve_paths__pipe(tmp_path):
     os.mkfifo(tmp_path / "a.jsonl")
     with pytest.raises(ReadError, match=r"expected a regular file, which can be read more than"):
         resolve_paths([str(tmp_path / "a.jsonl")])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("pattern", ["corpus", "corp*", "corpus/**", "corpus/*.jsonl"])
+def test_resolve_paths__pipes_and_sockets_in_folders_are_passed_over(corpus, pattern, monkeypatch):
+    os.mkfifo(corpus / "pipe.jsonl")
+    (corpus / "link.jsonl").symlink_to("pipe.jsonl")
+    monkeypatch.chdir(corpus)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket.jsonl")
+    monkeypatch.chdir("..")
+    found = resolve_paths([pattern])
+    assert "b.jsonl" in [source.name for source in found]
+    assert passed_over(found)["(pipe, device or socket)"] == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_deduplicate__pipe_in_a_folder_is_counted(corpus):
+    os.mkfifo(corpus / "pipe.jsonl")
+    (corpus / "a.jsonl.gz").unlink()
+    found = neardup.deduplicate("corpus", ngram=1)
+    assert found.summary["passed_over"]["(pipe, device or socket)"] == 1
+
+
+def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("corpus")
+    os.chdir("corpus")
+    for _ in range(1100):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("a.jsonl").write_bytes(LINE)
+    os.chdir(tmp_path)
+    Path("corpus/b.jsonl").write_bytes(LINE)
+    name = "/".join(["d"] * 1100 + ["a.jsonl"])
+    try:
+        assert names("corpus") == ["b.jsonl", name]
+        neardup.deduplicate("corpus", ngram=1).write("out")
+        assert Path("out/kept", "b.jsonl").exists()
+        assert Path("out/removed", name).read_bytes() == LINE
+    finally:
+        # What cleans up after tests does so by a recursion.
+        subprocess.run(["rm", "-rf", "corpus", "out"], check=True)
+
+
+def test_resolve_paths__pattern_over_folders_deeper_than_the_stack(monkeypatch):
+    def fail(*_: object, **__: object) -> list[str]:
+        raise RecursionError
+
+    monkeypatch.setattr("glob.glob", fail)
+    with pytest.raises(InvalidInputError, match="nested too deep for the pattern 'corpus/"):
+        resolve_paths(["corpus/**"])
+
+
+def test_resolve_paths__links_in_circles(corpus):
+    (corpus / "sub" / "up").symlink_to("..")
+    assert names("corpus") == ["a.jsonl.gz", "b.jsonl", "sub/c.csv"]
+    (corpus / "self.jsonl").symlink_to("self.jsonl")
+    with pytest.raises(ReadError, match=r"self\.jsonl"):
+        list(resolve_paths(["corpus"])[-1].blocks())
 
 
 @pytest.mark.parametrize(("lines", "name"), [(False, "stdin.jsonl"), (True, "stdin.txt")])

@@ -15,7 +15,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.destinations import LocalDestination
-from neardup.files.memory import DatasetSource, MemorySource
+from neardup.files.memory import DatasetSource, FrameSource, MemorySource
 from neardup.files.resolve import resolve_inputs
 from tests.files import copy_rows
 
@@ -43,9 +43,9 @@ from tests.files import copy_rows
 )
 def test_resolve_inputs__memory(data):
     [source] = resolve_inputs(data)
-    assert type(source) is MemorySource
+    assert type(source) is (FrameSource if isinstance(data, pd.DataFrame) else MemorySource)
     [block] = source.blocks()
-    assert block.to_table().column("text").to_pylist() == ["x", "y"]
+    assert block.to_table().to_pydict() == {"text": ["x", "y"]}
 
 
 @pytest.mark.parametrize("data", [5, b"text", None])

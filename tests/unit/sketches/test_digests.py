@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 
 import numpy as np
@@ -18,6 +19,7 @@ from neardup.sketches.digests import (
     no_digests,
     to_column,
 )
+from neardup.sketches.table_format import METADATA_KEY
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.oracles.hashing import mix
@@ -128,7 +130,12 @@ def test_digests__of_unions_are_not_known():
 def test_sketches__of_earlier_versions_have_no_digests():
     sketches = make("smallest")
     table = sketches.to_arrow()
-    old = Sketches.from_arrow(table.drop_columns(["digest"]))
+    with pytest.raises(SketchFormatError):
+        Sketches.from_arrow(table.drop_columns(["digest"]))
+    about = json.loads(table.schema.metadata[METADATA_KEY])
+    assert about.pop("digests")
+    earlier = table.replace_schema_metadata({METADATA_KEY: json.dumps(about)})
+    old = Sketches.from_arrow(earlier.drop_columns(["digest"]))
     assert old.known_digests == no_digests(40)
     both = old[:3].append(sketches[3:5])
     assert both.digests.is_valid().to_pylist() == [False] * 3 + [True] * 2
