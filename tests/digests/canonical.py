@@ -21,8 +21,8 @@ LONGEST = 1500
 
 MASK = "~"
 _MASKED_KEYS = {
-    "created_with", "memory_at_most_bytes", "memory_bytes", "memory_limit_bytes", "neardup",
-    "other_jobs", "peak_memory_bytes", "seconds", "versions", "workers",
+    "created_with", "digest", "memory_at_most_bytes", "memory_bytes", "memory_limit_bytes",
+    "neardup", "other_jobs", "peak_memory_bytes", "seconds", "versions", "workers",
 }  # fmt: skip
 
 _TERMINAL_MASKS = [

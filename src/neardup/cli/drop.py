@@ -54,10 +54,12 @@ def command(
     ids of FILE were made.
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with id,
-    file and row of each removed document, and summary.json.
+    file and row of each removed document, and summary.json. With --on-error skip also skipped/ with
+    the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
     announce_compilation(quiet=quiet)
-    from neardup.files.convert import check_converted_names
+    from neardup.files.convert import check_conversion
+    from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop.drop import DropOptions, drop_documents
     from neardup.jobs.workspaces import open_workspace
@@ -73,7 +75,8 @@ def command(
     options = DropOptions(column=column, missing=missing, **reading)
     sources = resolve_paths(inputs, options)
     check_apart(output, [*(source.origin for source in sources), named_in])
-    check_converted_names(sources, output_format)
+    check_conversion(sources, output_format)
+    to_fit(sources, output_format)
     with open_workspace(memory, work, output=output) as workspace, display:
         result = drop_documents(sources, named_in, options, runner, workspace)
         result.summary |= configuration()
@@ -94,7 +97,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
-    skipped = notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True)
+    skipped = notes.note_skipped(summary, has_folder=True)
     lines += notes.lines(skipped, hint_for_drop(summary))
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

@@ -38,6 +38,7 @@ def command(
     against_id_column: str | None,
     tokenizer: str | None,
     idf_from: tuple[str, ...],
+    trust: bool,
     html: Target | None,
     overwrite: bool,
     workers: int | None,
@@ -70,7 +71,7 @@ def command(
         check_page_file(html, overwrite=overwrite)
         check_outside(html, folder, "folder")
         check_apart(html, [*against, *idf_from])
-    output = open_output(folder)
+    output = open_output(folder, trust=trust)
     columns = against_text_column, against_id_column
     others = open_against(output.summary, against, *columns, tokenizer)
     counted = open_counted(output.summary, idf_from)

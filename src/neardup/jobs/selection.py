@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.files.convert import check_converted_names
+from neardup.files.convert import check_conversion
 from neardup.files.destinations import Destination
+from neardup.files.rows import RowBlock
 from neardup.options.choices import OutputFormat
 from neardup.options.table import OUTPUT_FORMAT
 from neardup.outputs.folder import check_apart, new_output
+from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.write_pass import read_kept, write_documents
+from neardup.reading.write_pass import read_kept, sides_of, write_documents
 from neardup.results import Result
 from neardup.runtime.memory import peak_memory_bytes
 from neardup.runtime.progress import Progress
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1 << 16
 
 
+# What ``skipped`` and ``skipped.parquet`` have of a bad row.
+_SKIPPED_COLUMNS = ("file", "row", "reason")
+
+
 class Selection(Result):
-    """Which documents of a collection stay, and which go.
+    """Which documents of a collection stay, and which go. Bad rows are no documents.
 
     As an Arrow stream it is the rows that stay.
     """
@@ -61,12 +66,32 @@ class Selection(Result):
         self, folder: Destination, output_format: OutputFormat, runner: Runner
     ) -> None:
         """Write the rows to a folder that is being made."""
-        write_documents(self._documents, self._stays, folder, output_format, runner)
+        write_documents(
+            self._documents, self._sides(), folder, output_format, runner, self._changed
+        )
+
+    def _sides(self) -> dict[str, Bools]:
+        """Return which rows go to which folder."""
+        return sides_of(self._documents, self._stays)
+
+    def _changed(self, block: RowBlock, _: slice) -> RowBlock:
+        """Return a block as it is written; its documents' numbers are known."""
+        return block
+
+    @property
+    def skipped(self) -> pa.Table:
+        """One row for each bad row of the input, with ``on_error="skip"``: file, row, reason."""
+        import pyarrow as pa
+
+        types = pa.string(), pa.int64(), pa.string()
+        columns = list(zip(*self._documents.skipped, strict=True)) or [()] * len(types)
+        arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
+        return pa.table(arrays, names=_SKIPPED_COLUMNS)
 
     @cached_property
     def kept(self) -> pa.Table:
-        """The rows that stay, all columns, in input order; reads the input once more."""
-        return read_kept(self._documents, self._stays)
+        """The documents that stay, all columns, in input order; reads the input once more."""
+        return read_kept(self._documents, self._stays, self._changed)
 
     @property
     def table(self) -> pa.Table:
@@ -87,8 +112,9 @@ class Selection(Result):
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
-        A local folder appears when everything has been written, or not at all; one at a URL is
-        complete when ``_SUCCESS`` is in it.
+        Bad rows that were skipped come out as they went in, whatever the format, in ``skipped/``,
+        and are listed in ``skipped.parquet``. A local folder appears when everything has been
+        written, or not at all; one at a URL is complete when ``_SUCCESS`` is in it.
 
         Parameters
         ----------
@@ -110,7 +136,7 @@ class Selection(Result):
         """
         self._write(
             path,
-            lambda folder, _: _write_tables(self.tables(), folder),
+            lambda folder, _: write_tables(self.tables(), folder),
             overwrite=overwrite,
             format=format,
             progress=progress,
@@ -119,16 +145,19 @@ class Selection(Result):
     def _write(
         self,
         path: str | Path,
-        write_tables: Callable[[Destination, Runner], None],
+        write_own: Callable[[Destination, Runner], dict[str, str]],
         *,
         overwrite: bool,
         format: OutputFormat,  # noqa: A002
         progress: Progress | None,
     ) -> None:
-        """Write the folder; arguments as of ``write``."""
+        """Write the folder; arguments as of ``write``.
+
+        ``write_own`` writes the tables of the job, and returns their digests by their names.
+        """
         OUTPUT_FORMAT.kind.checked("format", format)
         if format != "same":
-            check_converted_names(self._documents.sources, format)
+            check_conversion(self._documents.sources, format)
         folder = target_of(path)
         check_apart(folder, self.origins())
         with (
@@ -137,12 +166,14 @@ class Selection(Result):
         ):
             with runner.stage("write") as note:
                 self.write_documents(new, format, runner)
-                write_tables(new, runner)
+                digests = write_own(new, runner)
+                if self._documents.skips_bad:
+                    skipped = {"skipped.parquet": self.skipped.to_reader()}
+                    digests |= write_tables(skipped, new)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             self.summary["output_format"] = format
-            text = json.dumps(self.summary, indent=2, ensure_ascii=False)
-            (new / "summary.json").write_text(text + "\n")
+            write_summary(new, self.summary, digests)
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
@@ -162,8 +193,10 @@ def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.R
     return pa.RecordBatchReader.from_batches(rows_of(documents[:0]).schema, batches())
 
 
-def _write_tables(tables: dict[str, pa.RecordBatchReader], folder: Destination) -> None:
+def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:
+    """Write tables by the names of their files, and return their digests."""
     from neardup.outputs.table_parts import write_parquet_parts
 
-    for name, rows in tables.items():
-        write_parquet_parts(rows, rows.schema, folder / name)
+    return {
+        name: write_parquet_parts(rows, rows.schema, folder / name) for name, rows in tables.items()
+    }

@@ -98,12 +98,11 @@ def write_table(
     *,
     overwrite: bool = False,
     table_format: str | None = None,
-    checksums: bool = False,
 ) -> None:
     """Write a table to a file, which appears when it is complete.
 
-    With ``checksums`` every page of a Parquet file has one. Rows that are read are written as they
-    come; the file does not depend on how they are cut.
+    Every page of a Parquet file has a checksum. Rows that are read are written as they come; the
+    file does not depend on how they are cut.
 
     Raises
     ------
@@ -112,7 +111,7 @@ def write_table(
     """
     check_table_file(target, overwrite=overwrite, table_format=table_format)
     written_as = format_of(target, table_format)
-    write_file(target, lambda new: _write(table, new, written_as, checksums))
+    write_file(target, lambda new: _write(table, new, written_as))
 
 
 def write_file(target: Target, write: Callable[[Destination], object]) -> None:
@@ -147,7 +146,6 @@ def _write(
     table: pa.Table | pa.RecordBatchReader,
     destination: Destination,
     written_as: str,
-    checksums: bool,
 ) -> None:
     import pyarrow as pa
 
@@ -160,7 +158,7 @@ def _write(
         if written_as == "parquet":
             import pyarrow.parquet as pq
 
-            pq.write_table(table, file, compression="zstd", write_page_checksum=checksums)
+            pq.write_table(table, file, compression="zstd", write_page_checksum=True)
         elif written_as == "xlsx":
             from neardup.outputs.table_xlsx import write_xlsx
 

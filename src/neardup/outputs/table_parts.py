@@ -6,9 +6,11 @@ these were cut. So a task that has the rows of one part writes what a run over a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,8 +32,10 @@ def write_parquet_parts(
     *,
     part_rows: int = PART_ROWS,
     are_groups: bool = False,
-) -> None:
+) -> str:
     """Write rows, as they come, to a file, or to a folder of parts if they are many.
+
+    Returns the SHA-256 of the file, or of its parts one behind the other, in hex.
 
     Parameters
     ----------
@@ -55,12 +59,14 @@ def write_parquet_parts(
         If it cannot be written.
     """
     cut = _given_groups if are_groups else _row_groups
+    digest = hashlib.sha256()
     for number, part in groupby(cut(batches, schema, part_rows), itemgetter(0)):
         if number == 1:
             with writing(destination):
                 destination.into_folder(part_name(0))
         target = destination / part_name(number) if number else destination
-        _write_groups((group for _, group in part), schema, target)
+        _write_groups((group for _, group in part), schema, target, digest)
+    return digest.hexdigest()
 
 
 def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
@@ -81,8 +87,10 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def _write_groups(groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination) -> None:
-    with TableWriter(destination, _without_dictionaries(schema)) as writer:
+def _write_groups(
+    groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
+) -> None:
+    with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
         for group in groups:
             writer.write_group(group)
 

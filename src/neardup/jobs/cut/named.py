@@ -10,11 +10,10 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.files.input_options import InputOptions
-from neardup.files.resolve import resolve_inputs
 from neardup.jobs.cut.keepers import NamedKeepers
 from neardup.jobs.cut.spans import CutSpans
 from neardup.options.choices import Side
+from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.tables import Bools, Floats, Int64s
 
@@ -65,19 +64,19 @@ class _Pairs:
         )
 
 
-def read_named_spans(named_in: Any) -> pa.Table:
+def read_named_spans(named_in: Any, *, trust: bool = False) -> pa.Table:
     """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table.
 
     Raises
     ------
     InvalidInputError, ReadError
-        If it cannot be read, or is no table.
+        If it cannot be read, or is no table; as ``resolve_tables``.
     """
     import pyarrow as pa
 
     blocks = [
         block.to_table()
-        for source in resolve_inputs(named_in, InputOptions())
+        for source in resolve_tables(named_in, trust=trust)
         for block in source.blocks()
     ]
     return pa.concat_tables(blocks, promote_options="permissive") if blocks else pa.table({})

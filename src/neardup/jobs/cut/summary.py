@@ -12,7 +12,7 @@ from neardup.jobs.cut.spans import CutSpans, Gaps
 from neardup.jobs.selection import complete_summary
 from neardup.passages.recall import candidate_probability
 from neardup.reading.catalogue import Catalogue
-from neardup.results import describe_ids, skipped_rows, versions
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 
 
@@ -59,7 +59,7 @@ def summarise_gaps(
         "spans": len(spans),
         "characters_removed": gaps.n_characters,
         "most_repeated": most,
-        "skipped_rows": len(own.skipped) + len(other.skipped),
+        **describe_skipped(own.skipped, other.skipped),
         "passed_over": passed_over(own.sources, other.sources),
         "against_documents": int(other.is_document.sum()),
         **describe_ids(own.columns, other.columns),
@@ -67,7 +67,6 @@ def summarise_gaps(
         "keep": plan.options.keep,
         "replacement": plan.options.replacement,
         "workers": runner.workers,
-        **skipped_rows(other.skipped, own.skipped),
     }
     complete_summary(summary, runner)
     summary["versions"] = versions()

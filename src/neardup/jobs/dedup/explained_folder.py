@@ -14,14 +14,13 @@ from neardup.documents.other import index_among, own_tokenizer
 from neardup.documents.source import IndexSource
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
-from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.dedup.explained import AgainstDocuments
 from neardup.jobs.dedup.output import DedupOutput, Side, other_rows
 from neardup.jobs.explain.documents import Batch, DecidedDocuments
+from neardup.jobs.inputs import input_options_of
 from neardup.options.option import no_effect
-from neardup.reading.rows_at import good_rows
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 
@@ -67,13 +66,11 @@ class FolderDocuments(DecidedDocuments):
         last = int(np.flatnonzero(wanted)[-1])
         start = 0
         for block in source.blocks():
-            rows = self._documents_in(block, columns, side)
-            here = slice(start, start + len(rows))
-            if len(rows) > len(numbers) - start:
+            here = slice(start, start + len(block))
+            if len(block) > len(numbers) - start:
                 raise other_rows(source)
             if wanted[here].any():
-                found = rows[wanted[here]], numbers[here][wanted[here]]
-                yield self._batch(block, *found, columns, source)
+                yield self._batch(block, wanted[here], numbers[here], columns, source)
             start = here.stop
             if start > last and not is_all:
                 return
@@ -81,22 +78,15 @@ class FolderDocuments(DecidedDocuments):
             raise other_rows(source)
 
     def _batch(
-        self, block: RowBlock, rows: Int64s, numbers: Int64s, columns: ColumnNames, source: Source
+        self, block: RowBlock, select: Bools, numbers: Int64s, columns: ColumnNames, source: Source
     ) -> Batch:
-        select: Bools = np.zeros(len(block), np.bool_)
-        select[rows] = True
+        numbers = numbers[select]
         parsed = block.parse(columns, select=select)
         if parsed.id is not None and not as_text(parsed.id).equals(self._ids_of(numbers)):
             raise other_rows(source)
         return Batch(
             numbers, parsed.text, parsed.order, lambda row: self.describe(int(numbers[row]))
         )
-
-    def _documents_in(self, block: RowBlock, columns: ColumnNames, side: Side) -> Int64s:
-        """Return the rows of a block that are documents; bad ones are kept, too."""
-        if side == "removed" or not self.summary["skipped_rows"]:
-            return np.arange(len(block))
-        return np.flatnonzero(good_rows(block, columns))
 
     def _ids_of(self, numbers: Int64s) -> pa.Array:
         return as_text(self.clusters["id"].take(numbers).combine_chunks())
@@ -175,7 +165,6 @@ def open_counted(summary: Mapping[str, Any], idf_from: Sequence[str]) -> Against
 def _read(
     summary: Mapping[str, Any], paths: Sequence[str], columns: ColumnNames
 ) -> AgainstDocuments:
-    described = summary["reading"]
-    options = InputOptions(**{option.name: described[option.name] for option in InputOptions.known})
-    sources = resolve_paths(paths, options)
-    return AgainstDocuments(sources, columns, skip_bad=bool(summary["skipped_rows"]))
+    sources = resolve_paths(paths, input_options_of(summary["reading"]))
+    skip_bad = bool(summary["skipped_rows"] or summary.get("against_skipped_rows"))
+    return AgainstDocuments(sources, columns, skip_bad=skip_bad)

@@ -15,11 +15,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.columnwords import option_name
 from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs
 from neardup.jobs.pairs.about import AboutPairs, read_about
 from neardup.jobs.pairs.id_columns import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
+from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner
 from neardup.storage.ids import IdTable
@@ -123,16 +123,16 @@ class PairTable:
         return values
 
 
-def open_pair_table(pairs: Any) -> PairTable:
+def open_pair_table(pairs: Any, *, trust: bool = False) -> PairTable:
     """Find a table of pairs: a file or its URL, a result of ``find_pairs``, or what speaks Arrow.
 
     Raises
     ------
     ReadError, InvalidInputError
-        If it cannot be opened, or is none of these.
+        If it cannot be opened, or is none of these; as ``resolve_tables``.
     """
     is_named = isinstance(pairs, str | Path)
-    sources = resolve_inputs(pairs)
+    sources = resolve_tables(pairs, trust=trust)
     about = None
     if len(sources) == 1:
         about = read_about(sources[0].schema_metadata())

@@ -17,7 +17,7 @@ from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.inputs import describe_inputs, describe_reading
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Engine
-from neardup.results import describe_ids, skipped_rows, versions
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 
 
@@ -53,7 +53,7 @@ def summarise(
         "exact_copies": int(assignment.exact.sum()),
         "empty_documents": own.count_empty(),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
-        "skipped_rows": len(own.skipped) + len(other.skipped),
+        **describe_skipped(own.skipped, other.skipped),
         "passed_over": passed_over(own.sources, other.sources),
         "against_documents": n_against,
         "removed_for_against": n_for_other,
@@ -87,7 +87,6 @@ def summarise(
     summary |= count_by_groups(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
-    summary |= skipped_rows(other.skipped, own.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()
     if choice:

@@ -34,8 +34,10 @@ def write_with_texts(
     runner: Runner,
     *,
     as_bytes: bool,
-) -> None:
+) -> str:
     """Write a table of removed documents with their texts, and those of the ones that stay.
+
+    Returns its digest.
 
     Texts are first copied to a file beside the table, in the order in which they are read, because
     those that stay are needed in any order.
@@ -73,8 +75,9 @@ def write_with_texts(
 
         nothing = gone[:0]
         schema = _with_texts(rows_of(nothing), nothing, nothing, texts).schema
-        write_parquet_parts(groups(), schema, destination, are_groups=True)
+        digest = write_parquet_parts(groups(), schema, destination, are_groups=True)
         texts.close()
+    return digest
 
 
 def _with_texts(rows: pa.Table, gone: Int64s, keepers: Int64s, texts: KeptTexts) -> pa.Table:

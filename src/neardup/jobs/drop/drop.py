@@ -12,7 +12,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions, check_effect
 from neardup.files.inputs import passed_over
-from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.counts import Groups, count_documents
 from neardup.jobs.document_options import ReadingOptions
@@ -20,9 +19,10 @@ from neardup.jobs.drop.result import DropResult
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Missing
 from neardup.options.jobs import COMMANDS
+from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign_pass import list_documents
-from neardup.results import describe_ids, skipped_rows, versions
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
 from neardup.tables import Bools
@@ -38,7 +38,8 @@ class DropOptions(ReadingOptions):
     """What decides which documents go.
 
     ``column`` of the table has the ids; None is ``doc_id``, and right for a text with one id a
-    line. With ``missing`` the table may name documents that are not there, or may not.
+    line. With ``missing`` the table may name documents that are not there, or may not; with
+    ``trust`` it may be another one than its folder says.
     """
 
     known = COMMANDS["drop"]
@@ -46,9 +47,10 @@ class DropOptions(ReadingOptions):
     column: str | None = None
     missing: Missing = "raise"
     by: str | None = None
+    trust: bool = False
 
 
-def read_named_ids(named_in: str, column: str | None) -> pa.Array:
+def read_named_ids(named_in: str, column: str | None, *, trust: bool = False) -> pa.Array:
     """Read the different ids that a table, or a text with one id a line, names.
 
     A folder is one of tables, as results are that come in parts, or of texts.
@@ -58,11 +60,12 @@ def read_named_ids(named_in: str, column: str | None) -> pa.Array:
     InvalidParameterError
         If a column of a text is asked for.
     InvalidInputError, ReadError
-        If a file is no table, has no such column, a row without an id, or cannot be read.
+        If a file is no table, has no such column, a row without an id, or cannot be read; as
+        ``resolve_tables``.
     """
     import pyarrow as pa
 
-    sources = resolve_paths([named_in], InputOptions(lines=True))
+    sources = resolve_tables(named_in, trust=trust, options=InputOptions(lines=True))
     if column is not None and all("lines" in source.input_options for source in sources):
         message = f"column has no effect with {named_in}, a text with one id a line; leave it out"
         raise InvalidParameterError(message)
@@ -124,7 +127,7 @@ def drop_documents(
     """
     check_effect(options, sources)
     with runner.stage("read") as note:
-        named = read_named_ids(named_in, options.column)
+        named = read_named_ids(named_in, options.column, trust=options.trust)
         documents = list_documents(
             sources,
             options.columns,
@@ -145,7 +148,7 @@ def _choose(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    # A skipped row is no document, and stays.
+    # A skipped row is no document.
     is_document = catalogue.is_document
     stays: Bools = np.ones(len(catalogue), np.bool_)
     is_there: Bools = np.zeros(len(named), np.bool_)
@@ -199,8 +202,7 @@ def _summarise(
         "named_documents": len(named),
         "missing_documents": n_missing,
         **describe_ids(documents.columns),
-        "skipped_rows": len(documents.skipped),
-        **skipped_rows(documents.skipped),
+        **describe_skipped(documents.skipped),
         "passed_over": passed_over(documents.sources),
         "workers": runner.workers,
         "versions": versions(),

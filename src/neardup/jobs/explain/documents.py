@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -151,7 +151,7 @@ class DecidedDocuments(Documents):
         Its tables, of which ``clusters`` has a row for each document in input order.
     """
 
-    def __init__(self, summary: dict[str, Any], removed: pa.Table, clusters: pa.Table) -> None:
+    def __init__(self, summary: Mapping[str, Any], removed: pa.Table, clusters: pa.Table) -> None:
         self.summary, self.removed, self.clusters = summary, removed, clusters
 
     def __len__(self) -> int:

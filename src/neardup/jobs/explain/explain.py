@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -272,7 +273,7 @@ class _Explainer:
         return find_chain(own, end, list(self._documents.batches(numbers)), scheme)
 
 
-def _describe(summary: dict[str, Any]) -> dict[str, Any]:
+def _describe(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what has decided, as plain values."""
     described = {name: summary[name] for name in _OPTIONS if name in summary}
     scheme = summary["scheme"] or {}

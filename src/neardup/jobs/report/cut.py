@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
@@ -14,11 +13,10 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions
-from neardup.files.resolve import resolve_paths
-from neardup.files.streams import InputStream, read_blocks, reading
 from neardup.jobs.explain.documents import ids_in_other
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.found_documents import check_found, find_documents
+from neardup.outputs.summary_file import check_columns, read_summary, resolve_tables
 from neardup.reports.cut.model import CutDocument, CutTable
 from neardup.reports.cut.page import cut_report, wanted_rows
 from neardup.reports.report import Report
@@ -30,7 +28,19 @@ if TYPE_CHECKING:
     from neardup.jobs.cut.result import CutResult
     from neardup.runtime.runner import Runner
 
-_BLOCK_BYTES = 1 << 20
+_COLUMNS = {
+    "id": "id",
+    "start": "int64",
+    "end": "int64",
+    "kept_id": "id?",
+    "kept_start": "int64?",
+    "kept_end": "int64?",
+    "similarity": "double?",
+    "file": "string",
+    "row": "int64",
+    "kept_in": "string?",
+}
+_PARQUET = InputOptions(input_format="parquet")
 _NO_TEXTS = (
     "What stood around these spans is in the files that were cut. Name them, and the page shows "
     "it, beside what stays: neardup report FOLDER INPUT... -o PAGE.html"
@@ -42,6 +52,8 @@ def report_of_cut(
     runner: Runner,
     inputs: Collection | None = None,
     against: Collection | None = None,
+    *,
+    trust: bool = False,
 ) -> Report:
     """Make the page of a folder, or the URL of one, that ``neardup cut`` has written.
 
@@ -55,22 +67,24 @@ def report_of_cut(
         The documents as they were before; None: no examples are shown.
     against
         The other collection, if what stays is there.
+    trust
+        Whether table and summary are taken as they are.
 
     Raises
     ------
     InvalidInputError
-        If the folder is not complete, or names documents that are not in ``inputs``.
+        If the folder is not as it was written, or names documents that are not in ``inputs``.
     ReadError
         If something cannot be read.
     """
     import pyarrow as pa
 
-    path = f"{folder}/summary.json"
-    with reading(path), InputStream(path, None) as stream:
-        summary = json.loads(b"".join(read_blocks(stream, _BLOCK_BYTES)))
-    sources = resolve_paths([f"{folder}/removed.parquet"], InputOptions(input_format="parquet"))
+    _, summary = read_summary(str(folder), trust=trust)
+    sources = resolve_tables(f"{folder}/removed.parquet", trust=trust, options=_PARQUET)
     blocks = [block.to_table() for source in sources for block in source.blocks()]
     removed = pa.concat_tables(blocks) if blocks else None
+    if removed is not None:
+        check_columns(removed, _COLUMNS, "removed.parquet", str(folder))
     n_rows = 0 if removed is None else len(removed)
     if n_rows != summary.get("spans"):
         message = (

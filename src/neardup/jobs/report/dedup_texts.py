@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,7 +59,7 @@ class Outcome(Protocol):
     is_written: bool
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """What ``summary.json`` says."""
         ...
 
@@ -99,7 +99,7 @@ class FolderOutcome:
         self._output = output
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """What ``summary.json`` says."""
         return self._output.summary
 
@@ -143,7 +143,7 @@ class ResultOutcome:
         self._documents = Documents.of_clusters(result.clusters)
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """What ``summary.json`` would say."""
         return self._result.summary
 

@@ -7,7 +7,6 @@ import numpy as np
 from neardup.jobs.dedup.output import DedupOutput, other_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import ColumnValues, ValueCollector, read_values
-from neardup.reading.rows_at import good_rows
 from neardup.reading.second_pass import numbered_blocks
 
 
@@ -30,13 +29,11 @@ def values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
             here = np.flatnonzero((documents.files == number) & (documents.goes == goes))
             if not len(here):
                 continue
-            source, columns = output.source("removed" if goes else "kept", file)
-            may_be_bad = not goes and bool(output.summary["skipped_rows"])
+            source, _ = output.source("removed" if goes else "kept", file)
             n_found = 0
             for block in source.blocks():
-                is_good = good_rows(block, columns) if may_be_bad else np.ones(len(block), np.bool_)
-                collector.add(read_values(block, column, ~is_good).filter(is_good))
-                n_found += int(is_good.sum())
+                collector.add(read_values(block, column, np.zeros(len(block), np.bool_)))
+                n_found += len(block)
             if n_found != len(here):
                 raise other_rows(source)
             places.append(here)

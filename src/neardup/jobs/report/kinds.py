@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from neardup.errors import InvalidInputError
-from neardup.files.streams import InputStream, is_url, read_blocks, reading
-
-_BLOCK_BYTES = 1 << 20
+from neardup.files.streams import is_url
+from neardup.outputs.summary_file import SUMMARY, read_summary
 
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
 
@@ -63,37 +61,27 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     raise InvalidInputError(message, path=name)
 
 
-def kind_of_folder(folder: str) -> Kind | None:
+def kind_of_folder(folder: str, *, trust: bool = False) -> Kind | None:
     """Return which job has written a folder, or the URL of one; None if it is no output folder.
 
     Raises
     ------
     InvalidInputError
-        If it is one of which no report can be made.
+        If it is one of which no report can be made; as ``read_summary``.
     ReadError
         If its summary cannot be read.
     """
-    path = f"{folder}/summary.json"
     if is_url(folder):
         # Tables have an ending.
         if Path(folder).suffix:
             return None
-    elif not Path(path).is_file():
+    elif not Path(folder, SUMMARY).is_file():
         return None
-    with reading(path), InputStream(path, None) as stream:
-        content = b"".join(read_blocks(stream, _BLOCK_BYTES))
-    try:
-        summary = json.loads(content)
-    except ValueError:
-        summary = None
-    if isinstance(summary, dict):
-        if "spans" in summary:
-            return "cut"
-        if "named_documents" in summary:
-            message = (
-                "the folder is an output of drop, which removes what a table names; make a report "
-                "of that table"
-            )
-            raise InvalidInputError(message, path=folder)
-    # That of dedup is looked at when it is opened.
-    return "dedup"
+    job, _ = read_summary(folder, trust=trust)
+    if job == "drop":
+        message = (
+            "the folder is an output of drop, which removes what a table names; make a report of "
+            "that table"
+        )
+        raise InvalidInputError(message, path=folder)
+    return job

@@ -10,8 +10,9 @@ from neardup.options.jobs import COMMANDS
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(AgainstOptions):
-    """Which column counts are made by, and how the documents that a result names are read."""
+    """Which column counts are made by, and how the result and the documents it names are read."""
 
     known = COMMANDS["report"]
 
     by: str | None = None
+    trust: bool = False

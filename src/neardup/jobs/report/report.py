@@ -25,6 +25,7 @@ from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
 from neardup.jobs.report.tables import read_table
 from neardup.options.choices import OnError, TextFormat
+from neardup.options.option import no_effect
 from neardup.reports.report import Report
 from neardup.results import Result
 from neardup.runtime.progress import Progress
@@ -43,6 +44,7 @@ def report(
     against_id_column: str | None = None,
     by: str | None = None,
     labels: Any = None,
+    trust: bool = False,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: TextFormat = "auto",
@@ -74,6 +76,9 @@ def report(
     labels
         Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows precision
         and recall of pairs over their thresholds.
+    trust
+        Take the tables of an output folder as they are, and its summary, if they have changed since
+        they were written.
     text_column, id_column, input_format, encoding, delimiter, lines, main_text, alternative_texts
         How the documents are read, as when the result was made.
     on_error
@@ -91,7 +96,8 @@ def report(
     InvalidParameterError
         For an option that is not known, or has no effect on this result.
     InvalidInputError, ReadError
-        If the result is none that a report can be made of, or cannot be read.
+        If the result is none that a report can be made of, cannot be read, or is not as it was
+        written.
 
     Notes
     -----
@@ -101,6 +107,7 @@ def report(
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         by=by,
+        trust=trust,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -129,14 +136,16 @@ def make_report(
 ) -> Report:
     """Find out which job has made a result, and make its page; arguments as of ``report``."""
     check_effect(options, own or (), other or ())
-    if other is None:
-        options.check_no_other("without against", "give against", "against")
+    options.check_other("against", is_given=other is not None)
     given = _Given(
         None if own is None else Collection(own, options.columns, options.skip_bad),
         None if other is None else Collection(other, options.other_columns, options.skip_bad),
         labels,
         options.by,
+        options.trust,
     )
+    if options.trust and isinstance(result, Result):
+        raise no_effect("trust", "on a result in memory", "name what was written")
     if isinstance(result, DeduplicationResult):
         given.check_only("a deduplication in memory, which has its documents", "by")
         return report_of_result(result, runner, by=given.by)
@@ -145,16 +154,19 @@ def make_report(
         return report_of_cut_result(result, runner)
     if isinstance(result, Result):
         return _report_of_table(result.table, result.summary, given, type(result).__name__, runner)
-    folder_kind = kind_of_folder(str(result)) if isinstance(result, str | Path) else None
+    folder_kind = None
+    if isinstance(result, str | Path):
+        folder_kind = kind_of_folder(str(result), trust=options.trust)
     if folder_kind == "cut":
         given.check_only("a cut", "inputs", "against")
-        return report_of_cut(result, runner, given.inputs, given.against)
+        return report_of_cut(result, runner, given.inputs, given.against, trust=options.trust)
     if folder_kind is not None:
         given.check_only("a folder of dedup, which has its documents", "against", "by")
-        output = open_output(result)
+        output = open_output(result, trust=options.trust)
         return report_of_dedup(output, runner, against=given.against, by=given.by)
     name = str(result) if isinstance(result, str | Path) else "the table"
-    return _report_of_table(*read_table(result, runner), given, name, runner)
+    table, summary = read_table(result, runner, trust=options.trust)
+    return _report_of_table(table, summary, given, name, runner)
 
 
 @dataclass(frozen=True)
@@ -165,11 +177,12 @@ class _Given:
     against: Collection | None
     labels: Any
     by: str | None
+    trust: bool
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if anything else was given than what a report of this result can use."""
         for name, value in vars(self).items():
-            if value is not None and name not in names:
+            if value is not None and name not in ("trust", *names):
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
 
@@ -187,7 +200,7 @@ def _report_of_table(
         given.check_only("pairs", "inputs", "against", "labels")
         labels = None
         if given.labels is not None:
-            labels, _ = read_table(given.labels, runner, are_labels=True)
+            labels, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
         return report_of_pairs(table, summary, given.inputs, given.against, runner, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(table, runner, given.inputs, given.against, summary=summary)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
 from neardup.files.passes import ReadingPass
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.pairs.about import METADATA_KEY
+from neardup.outputs.summary_file import resolve_tables
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SHARES = ("similarity", "low", "high")
 
 
 def read_table(
-    data: Any, runner: Runner, *, are_labels: bool = False
+    data: Any, runner: Runner, *, are_labels: bool = False, trust: bool = False
 ) -> tuple[pa.Table, dict[str, Any] | None]:
     """Read a table that a job has written, all of it, and what it says of its job.
 
@@ -37,6 +37,8 @@ def read_table(
         Reads it, and reports that as the stage ``table``.
     are_labels
         Whether it has labels, of which no column but the ids has to be anything.
+    trust
+        As of ``resolve_tables``.
 
     Returns
     -------
@@ -47,14 +49,14 @@ def read_table(
     ------
     ReadError, InvalidInputError
         If it cannot be read, is none, lacks an id or a place in a row, or has other things where
-        numbers should be.
+        numbers should be; as ``resolve_tables``.
     """
     import pyarrow as pa
 
     def read(_: Source, block: RowBlock) -> pa.Table:
         return block.to_table()
 
-    sources = resolve_inputs(data)
+    sources = resolve_tables(data, trust=trust)
     parts = [part for _, part in ReadingPass("table", sources, runner).map(read, sources)]
     name = str(data) if isinstance(data, str | Path) else "the table"
     if parts:

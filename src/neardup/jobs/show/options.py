@@ -22,6 +22,7 @@ class ShowOptions(AgainstOptions):
     examples: int = 10
     least: bool = False
     most: bool = False
+    trust: bool = False
 
     @property
     def which(self) -> Which:

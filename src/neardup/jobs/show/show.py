@@ -12,6 +12,7 @@ from neardup.files.resolve import resolve_paths
 from neardup.files.streams import is_url
 from neardup.jobs.dedup.output import DedupOutput, open_output
 from neardup.jobs.document_options import AgainstOptions
+from neardup.jobs.inputs import input_options_of
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.kinds import kind_of_table
 from neardup.jobs.report.tables import read_table
@@ -40,10 +41,9 @@ def find_examples(
     """
     # Options are checked before anything is read.
     _ = options.which
-    if not against:
-        options.check_no_other("without against", "give against", "against")
+    options.check_other("against", is_given=bool(against))
     if _is_output(result):
-        output = open_output(result)
+        output = open_output(result, trust=options.trust)
         if inputs:
             raise no_effect("INPUT", "on a folder, which has the texts", "name its table")
         options.check_unread("on a folder, which says how its texts were read", "name a table")
@@ -52,7 +52,7 @@ def find_examples(
     own = resolve_paths(inputs, options) if inputs else None
     others = _resolve(against, options) if against else None
     check_effect(options, own or (), others or ())
-    table, _ = read_table(result, runner)
+    table, _ = read_table(result, runner, trust=options.trust)
     return examples_of_table(
         table,
         kind_of_table(table.column_names, result),
@@ -81,13 +81,13 @@ def _other_of_folder(
     if not against:
         return None
     read = output.summary["reading"]
-    names = [option.name for option in InputOptions.known]
-    text = options.against_text_column or read["against_text_column"]
+    text = options.against_text_column or read.get("against_text_column") or read["text_column"]
     identifier = options.against_id_column
+    own = output.summary.get("against_id_column")
     chosen = AgainstOptions(
         text_column=text,
-        id_column=output.summary["against_id_column"] if identifier is None else identifier,
+        id_column=own if identifier is None else identifier,
         on_error="skip",
-        **{name: read[name] for name in names},
+        **vars(input_options_of(read)),
     )
     return Collection(_resolve(against, chosen), chosen.columns, skip_bad=True)

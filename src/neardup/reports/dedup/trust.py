@@ -199,7 +199,7 @@ def _notes(summary: Mapping[str, Any], *, is_written: bool) -> Iterator[str]:
             f"{counted(n, 'document')} {have} fewer than {summary['scheme']['ngram']} {tokens}; "
             f"{they} removed only for one that has the same {tokens}."
         )
-    if n := summary.get("skipped_rows"):
+    if n := summary.get("skipped_rows", 0) + summary.get("against_skipped_rows", 0):
         named = "summary.json" if is_written else "the summary"
         yield f"{counted(n, 'bad row')} could not be read; {named} names them."
     if n := summary.get("removed_beyond_survivors"):

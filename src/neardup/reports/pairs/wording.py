@@ -62,6 +62,8 @@ def _what(pairs: PairsTable) -> str:
         by += f"; only the {summary['top']:,} best{each} were asked for"
     if summary.get("blocking"):
         by += f"; only documents of equal {' and '.join(summary['blocking'])} were compared"
+    if summary.get("also"):
+        by += f"; pairs are also held to {' and '.join(summary['also'])}"
     if summary.get("one_to_one"):
         by += "; each document is in one pair at most, the most similar first"
     return by + "."
@@ -98,13 +100,11 @@ def _trust(pairs: PairsTable) -> list[str]:
     summary = pairs.summary
     if summary.get("method") == "exact":
         only = " of those asked for" if summary.get("top") or summary.get("one_to_one") else ""
-        if not summary.get("blocking"):
-            return [f"All documents were compared, exactly: no pair{only} is missing."]
-        same = " and ".join(summary["blocking"])
-        return [
-            f"All documents of equal {same} were compared, exactly: no pair{only} is missing "
-            f"there. Pairs of different {same}, or of none, are not here."
-        ]
+        same = " and ".join(summary.get("blocking", ()))
+        which = f"All documents{f' of equal {same}' if same else ''} were compared, exactly"
+        if not summary.get("also"):
+            which += f": no pair{only} is missing{' there' if same else ''}"
+        return [f"{which}.", *_left_out(summary)]
     if summary.get("method") == "minhash":
         recall = summary.get("predicted_recall")
         said = "Every pair was compared exactly"
@@ -113,8 +113,34 @@ def _trust(pairs: PairsTable) -> list[str]:
                 f"; a pair at the threshold was found with probability {percent(recall)}, one that "
                 "is more similar with a higher one"
             )
-        return [said + "."]
+        return [said + ".", *_left_out(summary)]
     return []
+
+
+def _left_out(summary: Mapping[str, Any]) -> list[str]:
+    """Say which pairs are not here although their texts are similar."""
+    found = []
+    if summary.get("blocking"):
+        same = " and ".join(summary["blocking"])
+        said = f"Pairs of different {same}, or of none, are not here"
+        if summary.get("unblocked"):
+            n = summary["unblocked"]
+            said += f"; {n:,} document{' has' if n == 1 else 's have'} none"
+        found.append(said + ".")
+    if summary.get("also"):
+        before, n = summary.get("pairs_before_also"), summary.get("similar_pairs", summary["pairs"])
+        counts = "" if before is None else f": {n:,} of {before:,} stay"
+        found.append(f"Pairs that fail {' and '.join(summary['also'])} are not here{counts}.")
+        fate = "are left out"
+        if summary.get("also_missing") == "keep":
+            fate = "are not judged by it"
+        for column, lacks in summary.get("without_value", {}).items():
+            if lacks["pairs"]:
+                found.append(
+                    f"Documents in a pair without a value in {column}: {lacks['documents']:,}. "
+                    f"Pairs of these {fate}: {lacks['pairs']:,}."
+                )
+    return found
 
 
 def labels_sentences(pairs: PairsTable, labelled: Labelled) -> list[str]:
@@ -147,6 +173,8 @@ def _why_missing(summary: Mapping[str, Any]) -> list[str]:
         reasons.append(f"less similar than {summary['threshold']:g}")
     if summary.get("blocking"):
         reasons.append(f"of different {' and '.join(summary['blocking'])}")
+    if summary.get("also"):
+        reasons.append(f"not {' and '.join(summary['also'])}")
     if summary.get("one_to_one"):
         reasons.append("of documents that a more similar one has taken")
     return reasons

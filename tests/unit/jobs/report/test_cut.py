@@ -84,7 +84,9 @@ def test_report_of_cut__of_other_inputs(folder):
 def test_report_of_cut__of_a_changed_folder(folder, tmp_path):
     summary = json.loads((folder / "summary.json").read_text())
     (folder / "summary.json").write_text(json.dumps(summary | {"spans": 7}))
-    with pytest.raises(InvalidInputError, match="run `neardup cut` again"):
+    with pytest.raises(InvalidInputError, match=r"its summary\.json is not as it was written"):
         report_of_cut(folder, Runner(1))
+    with pytest.raises(InvalidInputError, match="run `neardup cut` again"):
+        report_of_cut(folder, Runner(1), trust=True)
     with pytest.raises(ReadError):
         report_of_cut(tmp_path / "nowhere", Runner(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 
@@ -74,6 +75,37 @@ def test_report__says_what_was_found():
     assert "blue moon bar" in text
     assert "data.parquet, row 2" in text
     assert "To see the texts" not in text
+
+
+@pytest.mark.parametrize("missing", ["keep", "drop"])
+def test_report__names_every_condition(missing):
+    """Also in a table that was written and read again, which has its own summary only."""
+    left = [{**row, "city": None if row["id"] == "f2" else "ny"} for row in LEFT]
+    right = [{**row, "city": "ny"} for row in RIGHT]
+    result = found(left, right, also="city:jaccard:1", also_missing=missing)
+    text = text_of(page_of(result, left, right))
+    assert "pairs are also held to city:jaccard:1" in text
+    assert "is missing" not in text
+    n_lacking = result.summary["without_value"]["city"]["pairs"]
+    stays = 6 if missing == "keep" else 6 - n_lacking
+    assert f"Pairs that fail city:jaccard:1 are not here: {stays} of 6 stay." in text
+    fate = "are not judged by it" if missing == "keep" else "are left out"
+    assert f"without a value in city: 1. Pairs of these {fate}: {n_lacking}." in text
+    about = json.loads(result.table.schema.metadata[b"neardup.pairs"])
+    assert (
+        about.items()
+        >= {
+            name: result.summary[name] for name in ("also_missing", "without_value", "also")
+        }.items()
+    )
+
+
+def test_report__counts_documents_outside_blocks():
+    left = [{**row, "city": None if row["id"] == "f2" else "ny"} for row in LEFT]
+    right = [{**row, "city": "ny"} for row in RIGHT]
+    text = text_of(page_of(found(left, right, blocking="city"), left, right))
+    assert "no pair is missing there. Pairs of different city, or of none, are not here" in text
+    assert "are not here; 1 document has none." in text
 
 
 def test_report__is_the_same_each_time():

@@ -1,0 +1,251 @@
+"""``summary.json`` of an output folder, and the digests by which its tables are known again.
+
+A digest is SHA-256, as ``sha256sum`` gives it: of a table that of its file, or of its parts one
+behind the other; of the summary that of all its other values, however they are laid out. Digests
+are against damage, and against edits that nobody remembers; they are no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.columnwords import option_name
+from neardup.files.destinations import Destination
+from neardup.files.input_options import InputOptions
+from neardup.files.inputs import Inputs
+from neardup.files.locations import path_of
+from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.rows import Source
+from neardup.files.streams import InputStream, is_url, read_blocks, reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.outputs.summary_records import Job
+
+SUMMARY = "summary.json"
+
+# Keys under which the digests are: those of the tables by their names, and the summary's own.
+_OF_TABLES, _OF_SUMMARY = "tables", "digest"
+
+_PARQUET = InputOptions(input_format="parquet")
+_BLOCK_BYTES = 1 << 20
+
+# Summaries have some hundred rows; what is larger is none.
+_MOST_BYTES = 64 << 20
+
+
+def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[str, str]) -> None:
+    """Write the summary of a folder; it gets the digests of its tables, and its own.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    summary[_OF_TABLES] = {name: f"sha256:{digest}" for name, digest in tables.items()}
+    summary[_OF_SUMMARY] = _digest_of(summary)
+    text = json.dumps(summary, indent=2, ensure_ascii=False)
+    (folder / SUMMARY).write_text(text + "\n")
+
+
+def read_summary(folder: str, *, trust: bool = False) -> tuple[Job, dict[str, Any]]:
+    """Read the summary of a folder, or of the URL of one; return which job it is of, too.
+
+    It is as the record of the job in ``summary_records`` says.
+
+    Raises
+    ------
+    ReadError
+        If it is not there, or cannot be read.
+    InvalidInputError
+        If it is no JSON object, has not what the summary of a job has, or, unless it is to be
+        trusted, is not as it was written.
+    """
+    from neardup.outputs.summary_records import job_of
+
+    summary = _load(folder, trust=trust)
+    return job_of(summary, folder), summary
+
+
+def _load(folder: str, *, trust: bool) -> dict[str, Any]:
+    path = f"{folder}/{SUMMARY}"
+    with reading(path), InputStream(path) as stream:
+        content = stream.read(_MOST_BYTES)
+    try:
+        summary = _parse(content, folder)
+        if not trust:
+            _check_unchanged(folder, summary)
+    except RecursionError:
+        raise _no_summary(folder, "nested too deeply") from None
+    return summary
+
+
+def _parse(content: bytes, folder: str) -> dict[str, Any]:
+    try:
+        summary = json.loads(content.decode(), object_pairs_hook=_no_key_twice)
+        # Half of a surrogate pair may be escaped.
+        json.dumps(summary, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise _no_summary(folder, "no UTF-8") from None
+    except ValueError:
+        raise _no_summary(folder, "no JSON") from None
+    if not isinstance(summary, dict):
+        raise _no_summary(folder, "no JSON object")
+    return summary
+
+
+def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = None) -> Inputs:
+    """Find the sources of tables, as ``resolve_inputs`` finds those of documents.
+
+    A table that lies in an output folder is compared with the digest that the summary there has of
+    it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        As ``resolve_inputs``; if a table, or the summary beside it, is not as it was written.
+    """
+    sources = resolve_inputs(data, options or InputOptions())
+    for source in sources:
+        names = source.column_names() or ()
+        twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+        if twice:
+            message = f"the table has several columns {twice[0]!r}; leave one of them"
+            raise InvalidInputError(message, path=source.origin)
+    if not trust:
+        _check_tables(sources)
+    return sources
+
+
+def check_columns(table: pa.Table, columns: Mapping[str, str], name: str, folder: str) -> None:
+    """Make sure that a table has the columns that were written, as they were.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    columns
+        Their types, as Arrow calls them; ``id`` is text or whole numbers, and a question mark
+        behind one allows nulls.
+    name, folder
+        Of the table, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        For the first column that is not there, of another type, or lacks a value.
+    """
+    import pyarrow as pa
+
+    for column, wanted in columns.items():
+        kind = wanted.removesuffix("?")
+        field = table.schema.field(column) if column in table.column_names else None
+        if field is not None and kind == "id":
+            is_text = pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+            is_right = is_text or pa.types.is_integer(field.type)
+        else:
+            is_right = field is not None and str(field.type).removeprefix("large_") == kind
+        if not is_right or (kind == wanted and table[column].null_count):
+            found = "none" if field is None else str(field.type)
+            nulls = " and no nulls" if kind == wanted else ""
+            message = (
+                f"{name} should have a column {column!r} of {'ids' if kind == 'id' else kind}"
+                f"{nulls}, and has {found}; write the folder again"
+            )
+            raise InvalidInputError(message, path=folder)
+
+
+def _check_tables(sources: Iterable[Source]) -> None:
+    places = (_place_of(source.origin) for source in sources if source.origin is not None)
+    digests: dict[str, Mapping[str, Any]] = {}
+    for folder, name in dict.fromkeys(filter(None, places)):
+        if folder not in digests:
+            digests[folder] = _tables_of(folder)
+        if name in digests[folder] and digests[folder][name] != _digest_of_table(folder, name):
+            message = (
+                f"{name} is not the table that was written there: its digest is not the one in "
+                f"{SUMMARY}; write the folder again, or, if you have changed the table on purpose, "
+                f"take it as it is with {option_name('trust')}"
+            )
+            raise InvalidInputError(message, path=folder)
+
+
+def _place_of(origin: str) -> tuple[str, str] | None:
+    """Return the folder in which a file's table would be, and the name of it there."""
+    folder, _, name = path_of(origin).rpartition("/")
+    above, _, table = folder.rpartition("/")
+    if table.endswith(".parquet"):
+        # It is a part.
+        folder, name = above, table
+    return (folder or os.curdir, name) if name.endswith(".parquet") else None
+
+
+def _tables_of(folder: str) -> Mapping[str, Any]:
+    """Return the digests of the tables of a folder; none where no summary of ours says them."""
+    if not is_url(folder) and not Path(folder, SUMMARY).is_file():
+        return {}
+    try:
+        summary = _load(folder, trust=True)
+    except (ReadError, InvalidInputError):
+        # Other programs have files of this name, too.
+        return {}
+    tables = summary.get(_OF_TABLES)
+    if not isinstance(tables, dict) or "versions" not in summary:
+        return {}
+    _check_unchanged(folder, summary)
+    return tables
+
+
+def _check_unchanged(folder: str, summary: Mapping[str, Any]) -> None:
+    """Raise if a summary has other values than it was written with."""
+    # Those of earlier versions do not say it.
+    if _OF_TABLES not in summary and _OF_SUMMARY not in summary:
+        return
+    if summary.get(_OF_SUMMARY) != _digest_of(summary):
+        message = (
+            f"its {SUMMARY} is not as it was written: its digest is that of other values; write "
+            "the folder again, or, if you have changed it on purpose, take it as it is with "
+            f"{option_name('trust')}"
+        )
+        raise InvalidInputError(message, path=folder)
+
+
+def _digest_of(summary: Mapping[str, Any]) -> str:
+    """Return the digest of all values of a summary but the digest itself."""
+    # Keys that are no strings become some.
+    values = json.loads(json.dumps({k: v for k, v in summary.items() if k != _OF_SUMMARY}))
+    spelled = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(spelled.encode()).hexdigest()}"
+
+
+def _digest_of_table(folder: str, name: str) -> str:
+    digest = hashlib.sha256()
+    for source in resolve_paths([f"{folder}/{name}"], _PARQUET):
+        assert source.origin is not None
+        with InputStream(source.origin) as stream:
+            for block in read_blocks(stream, _BLOCK_BYTES):
+                digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        message = "a key comes twice"
+        raise ValueError(message)
+    return found
+
+
+def _no_summary(folder: str, reason: str) -> InvalidInputError:
+    message = (
+        f"its {SUMMARY} is {reason}; name a folder that `neardup dedup`, `cut` or `drop` has "
+        "written"
+    )
+    return InvalidInputError(message, path=folder)

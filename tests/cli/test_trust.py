@@ -1,0 +1,225 @@
+"""Tables of an output folder, changed since they were written: refused, or taken as they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+
+TEXTS = {
+    "a": "the cat sat on the mat and looked at the moon",
+    "b": "the cat sat on the mat and looked at the sun",
+    "c": "the cat sat on a mat and looked at my star",
+    "d": "nothing of this is like the others here",
+}
+
+
+@pytest.fixture
+def clean(run, write_file):
+    """Deduplicate a collection, and cut it."""
+    lines = [json.dumps({"id": key, "text": text}) + "\n" for key, text in TEXTS.items()]
+    write_file("in.jsonl", "".join(lines))
+    assert run("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "-o", "clean").code == 0
+    assert run("cut", "in.jsonl", "--exact", "--min-tokens", 4, "-o", "short").code == 0
+
+
+def edit(here, folder, name="removed.parquet", **columns):
+    """Give all rows of a table another value of some columns."""
+    table = pq.read_table(here / folder / name)
+    for column, value in columns.items():
+        values = pa.array([value] * len(table), table.schema.field(column).type)
+        table = table.set_column(table.column_names.index(column), column, values)
+    pq.write_table(table, here / folder / name)
+
+
+USES = [
+    # A report compares its examples again, so all that differs is how rows are laid out.
+    ("clean", {}, ("report", "clean", "-o", "page.html")),
+    ("clean", {"similarity": 0.75}, ("show", "clean")),
+    ("clean", {"similarity": 0.75}, ("explain", "clean", "b")),
+    ("clean", {"id": "d"}, ("drop", "in.jsonl", "--named-in", "clean/removed.parquet",
+                            "--column", "id", "-o", "out")),
+    ("clean", {"id": "d"}, ("drop", "in.jsonl", "--named-in", "clean/rem*.parquet",
+                            "--column", "id", "-o", "out")),
+    ("short", {"start": 1}, ("cut", "in.jsonl", "--named-in", "short/removed.parquet",
+                             "-o", "out")),
+    ("short", {"similarity": 0.75}, ("report", "short", "-o", "page.html")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("folder", "changed", "command"), USES, ids=range(7))
+def test_changed_table(run, here, clean, folder, changed, command):
+    outcome = run(*command)
+    assert (outcome.code, outcome.err) == (0, "")
+    shutil.rmtree(here / "out", ignore_errors=True)
+    (here / "page.html").unlink(missing_ok=True)
+    edit(here, folder, **changed)
+    assert run(*command).err == (
+        f"error: {folder}: removed.parquet is not the table that was written there: its digest is "
+        "not the one in summary.json; write the folder again, or, if you have changed the table "
+        "on purpose, take it as it is with trust (--trust)\n"
+    )
+    assert not (here / "out").exists()
+    assert not (here / "page.html").exists()
+    outcome = run(*command, "--trust")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_changed_table__dedup_by_pairs(run, here, clean):
+    table = pq.read_table(here / "clean/removed.parquet").rename_columns(
+        {"id": "id_a", "kept_id": "id_b"}
+    )
+    pq.write_table(table, here / "clean/removed.parquet")
+    command = ("dedup", "in.jsonl", "--pairs", "clean/removed.parquet", "--measure", "jaccard")
+    assert "is not the table that was written" in run(*command, "-o", "again").err
+    outcome = run(*command, "-o", "again", "--trust")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_changed_table__python(here, clean):
+    result = neardup.deduplicate("in.jsonl", id_column="id", ngram=1, threshold="0.5")
+    table = pq.read_table(here / "clean/removed.parquet")
+    renamed = table.rename_columns({"id": "id_a", "kept_id": "id_b"})
+    pq.write_table(renamed, here / "clean/removed.parquet")
+    path = "clean/removed.parquet"
+    for call in (
+        lambda **how: neardup.choose(path, "in.jsonl", measure="jaccard", **how),
+        lambda **how: result.rethreshold("0.9", path, **how),
+        lambda **how: neardup.report("clean", **how),
+    ):
+        with pytest.raises(InvalidInputError, match=r"take it as it is with trust \(--trust\)"):
+            call()
+    assert len(neardup.choose(path, "in.jsonl", measure="jaccard", trust=True).removed) == 2
+    assert len(result.rethreshold("0.9", path, trust=True).removed) == 0
+    edit(here, "short", start=1)
+    with pytest.raises(InvalidInputError, match="is not the table that was written"):
+        neardup.cut("in.jsonl", named_in="short/removed.parquet")
+    trusted = neardup.cut("in.jsonl", named_in="short/removed.parquet", trust=True)
+    assert set(trusted.removed["start"].to_pylist()) == {1}
+
+
+def test_changed_summary(run, here, clean):
+    path = here / "clean/summary.json"
+    whole = path.read_text()
+    changed = whole.replace('"threshold": 0.5', '"threshold": 0.6')
+    assert changed != whole
+    path.write_text(changed)
+    for command in (
+        ("report", "clean", "-o", "page.html"),
+        ("show", "clean"),
+        ("explain", "clean", "b"),
+        ("drop", "in.jsonl", "--named-in", "clean/removed.parquet", "--column", "id", "-o", "out"),
+    ):
+        error = run(*command).err
+        assert error.startswith("error: clean: its summary.json is not as it was written")
+        assert error.endswith("take it as it is with trust (--trust)\n")
+        assert error.count("\n") == 1
+        assert run(*command, "--trust").code == 0
+    # Laid out otherwise, it says the same.
+    path.write_text(json.dumps(dict(sorted(json.loads(whole).items()))))
+    assert run("show", "clean").code == 0
+    # Without either digest it is that of an earlier version.
+    path.write_text(json.dumps({**json.loads(whole), "digest": ""}))
+    assert "is not as it was written" in run("show", "clean").err
+    old = {name: value for name, value in json.loads(whole).items() if name != "digest"}
+    path.write_text(json.dumps(old))
+    assert "is not as it was written" in run("show", "clean").err
+    del old["tables"]
+    path.write_text(json.dumps(old))
+    assert run("show", "clean").code == 0
+
+
+def test_digests(run, here, clean):
+    for folder in ("clean", "short"):
+        summary = json.loads((here / folder / "summary.json").read_text())
+        assert summary["tables"] == {
+            path.name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted((here / folder).glob("*.parquet"), reverse=True)
+        }
+    command = ("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "--with-text")
+    assert run(*command, "-o", "texts").code == 0
+    assert run("show", "texts").code == 0
+
+
+def test_digests__table_in_parts(run, here, clean, monkeypatch):
+    from neardup.outputs import table_parts
+
+    monkeypatch.setitem(table_parts.write_parquet_parts.__kwdefaults__, "part_rows", 1)
+    assert run("drop", "in.jsonl", "--named-in", "clean/removed.parquet", "--column", "id",
+               "-o", "two").code == 0  # fmt: skip
+    parts = sorted((here / "two/removed.parquet").iterdir())
+    assert len(parts) == 2
+    named = ("drop", "in.jsonl", "--column", "id", "--overwrite", "-o", "out", "--named-in")
+    assert run(*named, "two/removed.parquet").code == 0
+    assert run(*named, parts[1]).code == 0
+    whole = parts[0].read_bytes()
+    parts[0].unlink()
+    for name in ("two/removed.parquet", parts[1]):
+        assert "is not the table that was written" in run(*named, name).err
+    parts[0].write_bytes(parts[1].read_bytes())
+    assert "is not the table that was written" in run(*named, "two/removed.parquet").err
+    parts[0].write_bytes(whole)
+    assert run(*named, "two/removed.parquet").code == 0
+
+
+def test_summary__of_another_program(run, here, clean):
+    (here / "mine").mkdir()
+    shutil.copy(here / "clean/removed.parquet", here / "mine")
+    named = ("drop", "in.jsonl", "--column", "id", "--overwrite", "-o", "out", "--named-in")
+    for content in (b"[1]", b"\xff", b'{"tables": {"removed.parquet": "x"}}', b"", b"{"):
+        (here / "mine/summary.json").write_bytes(content)
+        assert run(*named, "mine/removed.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[" * 100_000, b"\xff\xfe", b'{"a": 1, "a": 2}', b'{"a": ' + b"9" * 5000 + b"}", b"17", b""],
+    ids=["deep", "no UTF-8", "twice", "huge", "number", "empty"],
+)
+def test_summary__no_summary(run, here, clean, content):
+    (here / "clean/summary.json").write_bytes(content)
+    for command in (("report", "clean", "-o", "page.html"), ("show", "clean", "--trust")):
+        error = run(*command).err
+        assert error.startswith("error: clean: its summary.json is ")
+        assert error.count("\n") == 1
+
+
+def test_trust__no_effect(fails, clean):
+    for command, needed in (("dedup", "--pairs"), ("cut", "--named-in")):
+        error = f"--trust has no effect without {needed}; leave it out, or give {needed}"
+        fails(command, "in.jsonl", "--trust", "-o", "x", error=error)
+    with pytest.raises(InvalidParameterError, match="trust has no effect on a result in memory"):
+        neardup.deduplicate(list(TEXTS.values())).report(trust=True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (
+            lambda table: table.drop_columns("row"),
+            "a column 'row' of int64 and no nulls, and has none",
+        ),
+        (lambda table: table.set_column(5, "row", table["file"]), "'row' of int64"),
+        (lambda table: table.set_column(5, "row", pa.nulls(2, pa.int64())), "and no nulls"),
+        (lambda table: table.append_column("id", table["id"]), "several columns 'id'"),
+        (
+            lambda table: table.set_column(8, "kept_row", pa.nulls(2, pa.int64())),
+            "does not say where a document that stays is",
+        ),
+    ],
+    ids=range(5),
+)
+def test_trusted_table__that_is_none(run, here, clean, changed, reason):
+    path = here / "clean/removed.parquet"
+    pq.write_table(changed(pq.read_table(path)), path)
+    error = run("show", "clean", "--trust").err
+    assert error.startswith("error: clean")
+    assert reason in error
+    assert error.count("\n") == 1

@@ -1,0 +1,71 @@
+"""``summary.json`` that is valid JSON and none of ours: one line says so, whatever it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, NeardupError
+from neardup.jobs.dedup.output import open_output
+from neardup.outputs.summary_file import read_summary
+from tests.damage import changed_json
+
+TEXTS = [f"some words that are here {i // 2} and then again {i // 2} {i % 3}" for i in range(8)]
+ROWS = [{"id": f"d{i}", "text": text} for i, text in enumerate(TEXTS)]
+HOW = {"ngram": 1, "threshold": "0.6"}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    here = tmp_path_factory.mktemp("written")
+    results = {
+        "minhash": neardup.deduplicate(ROWS, audit=4, by="id", **HOW),
+        "exact": neardup.deduplicate(TEXTS, against=TEXTS[:2], method="exact", **HOW),
+        "pairs": neardup.choose(neardup.find_pairs(ROWS, **HOW), ROWS),
+        "cut": neardup.cut(TEXTS, min_tokens=3, exact=True),
+    }
+    for name, result in results.items():
+        result.write(here / name)
+    return here
+
+
+@pytest.mark.parametrize("name", ["minhash", "exact", "pairs", "cut"])
+def test_read_summary__changed(folders, tmp_path, name):
+    whole = json.loads((folders / name / "summary.json").read_text())
+    assert read_summary(str(folders / name))[1] == whole
+    refused = []
+    for what, changed in changed_json(whole):
+        (tmp_path / "summary.json").write_text(json.dumps(changed))
+        with pytest.raises(InvalidInputError):
+            read_summary(str(tmp_path))
+        try:
+            read_summary(str(tmp_path), trust=True)
+        except NeardupError as error:
+            refused.append(f"{what}: {error}")
+    assert len(refused) > 100
+    assert [message for message in refused if "\n" in message] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"method": None}, "Expected `str`, got `null` - at `$.method`"),
+        ({"by_file": {"counts": 3}}, "at `$.by_file.counts`"),
+        ({"documents_in": -1}, "Expected `int` >= 0"),
+        ({"bands": ...}, "'bands' is missing"),
+        ({"measure": "overlap"}, "'measure' is missing, or goes with no such run"),
+        ({"keep": ...}, "is of no `neardup dedup`, `cut` or `drop`"),
+        ({"reading": ...}, "earlier version"),
+    ],
+)
+@pytest.mark.parametrize("use", [neardup.report, open_output])
+def test_readers__one_line(folders, tmp_path, changes, reason, use):
+    whole = json.loads((folders / "minhash/summary.json").read_text())
+    changed = {name: value for name, value in (whole | changes).items() if value is not ...}
+    (tmp_path / "summary.json").write_text(json.dumps(changed))
+    with pytest.raises(InvalidInputError) as caught:
+        use(tmp_path, trust=True)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
