@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 # What of a summary may differ between runs of the same answer.
-_OWN = ("seconds", "peak_memory_bytes", "workers", "configuration")
+_OWN = ("seconds", "peak_memory_bytes", "workers", "configuration", "digest")
 
 # Where calls count as steps of a run.
 _CALLS = ("open", "os.", "fcntl.", "shutil.")

@@ -140,14 +140,19 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
     write_file(name, content)
     outcome = run("dedup", name, "-o", "out", "--on-error", "skip", "--id-column", "")
     assert (outcome.code, outcome.err) == (0, "")
-    assert "\n1 bad row skipped and kept; summary.json lists them\n" in outcome.out
+    said = "\n1 bad row skipped; skipped/ has them, skipped.parquet says why\n"
+    assert said in outcome.out
     summary = json.loads((here / "out/summary.json").read_text())
     assert (summary["documents_in"], summary["documents_removed"]) == (2, 1)
     reason = error.partition("row 2: ")[2]
     assert summary["skipped"] == [{"file": name, "row": 2, "reason": reason}]
-    # The bad row is kept as it is; only the copy is removed.
-    lines = content.splitlines(keepends=True)
-    assert read_content(here / "out/kept" / name) == b"".join(lines[:-1])
+    # The bad row is in a file by itself, as it is; the copy is removed.
+    head = content[: content.index(b"\n") + 1] if name == "a.csv" else b""
+    kept, bad, gone = content.removeprefix(head).splitlines(keepends=True)
+    for side, row in {"kept": kept, "skipped": bad, "removed": gone}.items():
+        assert read_content(here / "out" / side / name) == head + row
+    table = pq.read_table("out/skipped.parquet").to_pylist()
+    assert table == [{"file": name, "row": 2, "reason": reason}]
     assert pq.read_table("out/removed.parquet")["id"].to_pylist() == [f"{name}:3"]
     assert pq.read_table("out/clusters.parquet")["id"].to_pylist() == [f"{name}:1", f"{name}:3"]
 

@@ -37,11 +37,11 @@ def test_dedup(run, rows):
     assert notes(run, "dedup", "texts.jsonl", "-o", "out") == [
         "2 documents without tokens, kept",
         f"2 documents shorter than 5 tokens, {SHORT}",
-        "2 bad rows skipped and kept; summary.json lists them",
+        "2 bad rows skipped; skipped/ has them, skipped.parquet says why",
     ]
     assert notes(run, "dedup", "names.jsonl", "-o", "names") == [
         f"3 documents shorter than 5 tokens, {REMEDY}",
-        "2 bad rows skipped and kept; summary.json lists them",
+        "2 bad rows skipped; skipped/ has them, skipped.parquet says why",
     ]
 
 
@@ -102,7 +102,8 @@ def test_align(run, rows):
     assert summary["short_documents"] == [3, 2]
     assert summary["empty_documents"] == [0, 2]
     # Of both collections: OTHER is read first.
-    skipped = [(row["file"], row["row"]) for row in summary["skipped_rows"]]
+    assert summary["skipped_rows"] == 4
+    skipped = [(row["file"], row["row"]) for row in summary["skipped"]]
     assert skipped == [
         ("texts.jsonl", 7),
         ("texts.jsonl", 8),
@@ -144,7 +145,7 @@ def test_align__documents_removed_from_an_index_do_not_count(run, rows):
 def test_drop(run, rows, write_file):
     write_file("ids.txt", "texts.jsonl:1\n")
     assert notes(run, "drop", "texts.jsonl", "--named-in", "ids.txt", "-o", "out") == [
-        "2 bad rows skipped and kept; summary.json lists them"
+        "2 bad rows skipped; skipped/ has them, skipped.parquet says why"
     ]
 
 

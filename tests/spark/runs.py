@@ -10,7 +10,7 @@ import neardup
 import neardup.spark
 
 # What a run takes, and by what.
-_OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers"}
+_OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers", "digest"}
 
 
 def run_threads(data: str, output: Path, **options: Any) -> Path:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -119,6 +120,19 @@ def test_command(spark_home, collection, tmp_path):
     assert written.pop("configuration", {}) == summary.pop("configuration", {})
     (tmp_path / "out/summary.json").write_text(json.dumps(written))
     assert_same(tmp_path / "out", tmp_path / "threads")
+
+
+def test_command__rows_that_do_not_fit(spark_home, tmp_path):
+    """Executors find them when they first read the rows, each by the schema of the file."""
+    rows = [{"text": f"text {i}", "n": "x" if i in (2, 9) else i} for i in range(12)]
+    data = tmp_path / "a.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = [str(data), "--engine", "spark", "--format", "parquet", "-o", str(tmp_path / "out")]
+    done = command(*words, "--on-error", "skip")
+    assert done.returncode == 0, done.stderr
+    assert pq.read_table(tmp_path / "out/skipped.parquet")["row"].to_pylist() == [3, 10]
+    kept = pq.read_table(tmp_path / "out/kept/a.parquet")["n"].to_pylist()
+    assert kept == [i for i in range(12) if i not in (2, 9)]
 
 
 @pytest.mark.parametrize(

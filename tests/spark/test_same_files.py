@@ -85,6 +85,12 @@ def test_bad_rows_are_skipped(session, collection, tmp_path, small_tasks):
     summary = json.loads((expected / "summary.json").read_text())
     assert summary["skipped_rows"] == 4
     assert_same(run_spark(session, str(data), tmp_path / "spark", on_error="skip"), expected)
+    assert (expected / "skipped/b.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()
+    found = neardup.spark.deduplicate(session, str(data), on_error="skip")
+    found.write(tmp_path / "spark-parquet", format="parquet")
+    threads = neardup.deduplicate(str(data), on_error="skip")
+    threads.write(tmp_path / "threads-parquet", format="parquet")
+    assert_same(tmp_path / "spark-parquet", tmp_path / "threads-parquet")
 
 
 @pytest.mark.parametrize("text", ["", '{"text": ""}\n', '{"text": "one of a kind"}\n'])

@@ -57,6 +57,11 @@ def id_advice(columns: ColumnNames) -> str:
         return ""
     if columns.id is None:
         return f"; ids are places of rows: name a column with {option_name(columns.id_option)}"
+    if columns.id != DEFAULT_ID:
+        return (
+            "; ids are the labels of the data frame: hand over frame.reset_index(drop=True), or "
+            f"name a column with {option_name(columns.id_option)}"
+        )
     return (
         f"; ids come from column {columns.id!r} because all inputs have one: name another with "
         f"{option_name(columns.id_option)}, or '' for <file>:<row>"

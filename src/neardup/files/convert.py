@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, get_args
 from neardup.errors import InvalidParameterError
 from neardup.files.compression import COMPRESSIONS, compression_of
 from neardup.files.destinations import Destination
+from neardup.files.fitting import FittingTableWriter, check_types
 from neardup.files.jsonwriter import TableLinesWriter
-from neardup.files.parquetwriter import FittingTableWriter
-from neardup.files.rows import RowWriter, Source
+from neardup.files.rows import Mask, RowWriter, Source
 from neardup.files.streams import OutputStream
 from neardup.options.choices import OutputFormat
 
@@ -28,15 +28,20 @@ class _Conversion:
 
     suffix: str
     stays_compressed: bool
-    writer: Callable[[Source, Destination], RowWriter]
+    writer: Callable[[Source, Destination, Mask | None], RowWriter]
 
 
-def converted_writer(source: Source, folder: Destination, output_format: OutputFormat) -> RowWriter:
+def converted_writer(
+    source: Source,
+    folder: Destination,
+    output_format: OutputFormat,
+    documents: Mask | None = None,
+) -> RowWriter:
     """Open a writer of rows of ``source`` in another format.
 
     JSON objects become JSON lines with their values byte for byte; other rows are written by the
     standard library, dates as text, NaN and infinities as null. Parquet has the schema of the
-    first block of the source.
+    documents of the first block of the source that has any.
 
     Parameters
     ----------
@@ -46,6 +51,8 @@ def converted_writer(source: Source, folder: Destination, output_format: OutputF
         Where to write ``converted_name(source.name, output_format)``.
     output_format
         The format; ``same`` is the source's own.
+    documents
+        Which of the source's rows are documents; None for all.
 
     Raises
     ------
@@ -55,7 +62,8 @@ def converted_writer(source: Source, folder: Destination, output_format: OutputF
     conversion = _CONVERSIONS[output_format]
     if conversion is None:
         return source.writer(folder)
-    return conversion.writer(source, folder / converted_name(source.name, output_format))
+    destination = folder / converted_name(source.name, output_format)
+    return conversion.writer(source, destination, documents)
 
 
 def converted_name(name: str, output_format: OutputFormat) -> str:
@@ -71,16 +79,19 @@ def converted_name(name: str, output_format: OutputFormat) -> str:
     )
 
 
-def check_converted_names(sources: Sequence[Source], output_format: OutputFormat) -> None:
-    """Check that no two sources get the same name in another format.
+def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> None:
+    """Check, before any work, what can be known then of writing sources in another format.
 
     Raises
     ------
     InvalidParameterError
-        Naming the two sources.
+        If two sources get the same name.
+    InvalidInputError
+        If the format cannot hold the type of a column.
     """
     seen: dict[str, str] = {}
     for source in sources:
+        check_types(source, output_format)
         name = converted_name(source.name, output_format)
         if name in seen:
             message = (
@@ -91,9 +102,11 @@ def check_converted_names(sources: Sequence[Source], output_format: OutputFormat
         seen[name] = source.name
 
 
-def _json_lines_writer(source: Source, destination: Destination) -> RowWriter:
+def _json_lines_writer(source: Source, destination: Destination, _: Mask | None) -> RowWriter:
     output = OutputStream(destination, compression_of(str(destination)))
-    return source.json_lines_writer(output) or TableLinesWriter(output, source.name)
+    return source.json_lines_writer(output) or TableLinesWriter(
+        output, source.origin or source.name
+    )
 
 
 _CONVERSIONS: dict[OutputFormat, _Conversion | None] = {

@@ -86,6 +86,7 @@ class DelimitedSource(RawSource):
     """
 
     input_options = RawSource.input_options | {"delimiter"}
+    may_misfit = frozenset({"jsonl", "parquet"})
 
     def __init__(
         self,
@@ -141,6 +142,10 @@ class DelimitedSource(RawSource):
         with self.open() as stream:
             self._start(stream)
         return self._columns or None
+
+    def arrow_schema(self) -> pa.Schema:
+        """Return that all columns are text."""
+        return pa.schema([(name, pa.string()) for name in self.column_names() or []])
 
     def _cutter(self) -> Cutter:
         row = 1

@@ -46,7 +46,7 @@ class LocalDestination(Destination):
 
     def make_folder(self) -> None:
         """Make the folder and those on the way."""
-        self._path.mkdir(parents=True, exist_ok=True)
+        _make_folders(self._path)
 
     def into_folder(self, name: str) -> None:
         """Move the file aside, for a moment, to make room for the folder."""
@@ -57,5 +57,17 @@ class LocalDestination(Destination):
 
     def create(self) -> BinaryIO:
         """Open a file of the operating system."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folders(self._path.parent)
         return self._path.open("wb")
+
+
+def _make_folders(path: Path) -> None:
+    """Make a folder and those on the way, however many there are; pathlib's way is a recursion."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        if path.parent == path:
+            break
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)

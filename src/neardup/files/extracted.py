@@ -108,6 +108,8 @@ class ExtractedFileSource(RawSource):
         A longer file is a bad row; no more of it is read. As for all rows at most.
     """
 
+    is_one_row = True
+
     def __init__(
         self,
         location: str,

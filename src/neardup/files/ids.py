@@ -23,20 +23,22 @@ if TYPE_CHECKING:
 def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
     """Return the columns with that of the ids: ``id`` if nobody named one and all sources have it.
 
-    A source without rows has no say. Files are opened for a look at their first rows.
+    Without, a data frame has its labels. A source without rows has no say. Files are opened for a
+    look at their first rows.
 
     Raises
     ------
     ReadError, InvalidInputError
-        If one cannot be read.
+        If one cannot be read, or has several labels for a row.
     """
-    if columns.id is not None or not columns.id_is_default or DEFAULT_ID in columns.texts:
+    if columns.id is not None or not columns.id_is_default:
         return columns
     is_there = False
     for source in sources:
         names = source.column_names()
-        if names is not None and list(names).count(DEFAULT_ID) != 1:
-            return columns
+        is_text = DEFAULT_ID in columns.texts
+        if names is not None and (is_text or list(names).count(DEFAULT_ID) != 1):
+            return replace(columns, id=source.label_column())
         is_there |= names is not None
     return replace(columns, id=DEFAULT_ID) if is_there else columns
 

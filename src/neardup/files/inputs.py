@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _MOST_ENDINGS = 8
 
 
+class NoFile(str):
+    """The path of a pipe, a device or a socket: to read one may never end."""
+
+
 class Inputs(Sequence["Source"]):
     """The sources of a collection, and how many files of its folders are none.
 
@@ -23,7 +27,8 @@ class Inputs(Sequence["Source"]):
     sources
         In the order of the arguments.
     passed_over
-        Files of folders that were not read, because their endings mean no format.
+        Files of folders that were not read, because their endings mean no format, or because they
+        are pipes, devices or sockets.
     """
 
     def __init__(self, sources: Iterable[Source], passed_over: Iterable[str] = ()) -> None:
@@ -43,6 +48,8 @@ class Inputs(Sequence["Source"]):
 
 def _shown_ending(name: str) -> str:
     """Return the ending of a file name as Unicode, which messages and summaries can hold."""
+    if isinstance(name, NoFile):
+        return "(pipe, device or socket)"
     return ending_of(name).encode("utf-8", "backslashreplace").decode()
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
 from neardup.files.jsonobjects import read_json
-from neardup.files.jsonvalues import load_object
+from neardup.files.jsonvalues import MOST_LEVELS, TOO_DEEP, load_object
 from neardup.files.problems import BadRowError
 from neardup.files.rows import columns_among
 
@@ -29,7 +31,7 @@ def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
     InvalidInputError
         If a column holds values of different kinds, or a row is not an object.
     """
-    table = _read_with_arrow(raw)
+    table = _read_with_arrow(raw, path)
     return _to_table_one_by_one(raw, path) if table is None else table
 
 
@@ -41,7 +43,7 @@ def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
     InvalidInputError
         If a row is not an object.
     """
-    table = _read_with_arrow(raw)
+    table = _read_with_arrow(raw, path)
     if table is not None:
         return columns_among(table, names)
     rows = _load_all(raw, path)
@@ -61,10 +63,11 @@ def _as_text(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_with_arrow(raw: RawRows) -> pa.Table | None:
+def _read_with_arrow(raw: RawRows, path: str) -> pa.Table | None:
     """Read objects at once; None where that cannot be done, or would change a value."""
     if not len(raw):
         return pa.table({})
+    _check_depth(raw, path)
     data = raw.joined_by(b"\n")
     try:
         table = read_json(data, pj.ParseOptions(explicit_schema=pa.schema([])))
@@ -77,6 +80,29 @@ def _read_with_arrow(raw: RawRows) -> pa.Table | None:
     except (pa.ArrowException, ValueError):
         pass
     return None
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def _check_depth(raw: RawRows, path: str) -> None:
+    """Raise InvalidInputError for the first row whose values are nested too deep.
+
+    Arrow, and whoever walks through a type, goes down by a stack that ends the process where it
+    ends.
+    """
+    array = np.frombuffer(raw.data, np.uint8)
+    opened = np.flatnonzero((array == ord("[")) | (array == ord("{")))
+    n_opened = np.searchsorted(opened, raw.ends) - np.searchsorted(opened, raw.starts)
+    # The row itself is an object.
+    for index in np.flatnonzero(n_opened > MOST_LEVELS + 1).tolist():
+        row = np.frombuffer(_STRING.sub(b"", raw[index]), np.uint8)
+        is_open, is_closed = (
+            (row == ord("[")) | (row == ord("{")),
+            (row == ord("]")) | (row == ord("}")),
+        )
+        if np.cumsum(is_open.astype(np.int64) - is_closed).max(initial=0) > MOST_LEVELS + 1:
+            raise InvalidInputError(TOO_DEEP, path=path, row=int(raw.numbers[index]))
 
 
 def _has(types: Any, test: Any) -> bool:
@@ -130,8 +156,9 @@ def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Ar
         except OverflowError:
             return pa.array(values, pa.uint64())
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        where = "in the rows from here on, " if len(rows) > 1 else ""
         message = (
-            f"in the rows from here on, column {name!r} holds values that do not go together in"
+            f"{where}column {name!r} holds values that do not go together in"
             f" a table ({error}); write the rows as they are, or with"
             " format='jsonl' (--format jsonl)"
         )

@@ -15,6 +15,17 @@ from neardup.files.textcolumns import SEPARATOR, null_text
 
 JSON_SPACE = b" \t\r\n"
 
+MOST_LEVELS = 40
+"""How deep the values of a row may be nested to become columns.
+
+What is written as Parquet deeper than that, Arrow does not read back.
+"""
+
+TOO_DEEP = (
+    f"its values are nested deeper than {MOST_LEVELS} levels, of which no columns are made; "
+    "write the rows as they are, or flatten them first"
+)
+
 Values = tuple[str, str | int | None, Any]
 """Text, id and order of a row."""
 
@@ -29,7 +40,9 @@ def load_object(raw_row: bytes) -> dict[str, Any]:
         what = error.msg.removesuffix(" at")
         message = f"not a JSON object: {what} at character {error.pos + 1}"
         raise BadRowError(message) from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise BadRowError(TOO_DEEP) from None
+    except ValueError as error:
         message = f"not a JSON object: {error}"
         raise BadRowError(message) from None
     if not isinstance(row, dict):

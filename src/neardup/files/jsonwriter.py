@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.fitting import PARQUET, late_misfit
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
     from neardup.files.streams import OutputStream
 
-_PARQUET = "write format='parquet' (--format parquet)"
+# What values raise that JSON, or Python, cannot hold: binary ones, dates beyond the year 9999, text
+# that is not UTF-8.
+_NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 class TableLinesWriter(RowWriter):
@@ -32,38 +35,51 @@ class TableLinesWriter(RowWriter):
         self._output, self._path = output, path
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, dates as text, NaN and infinities as null."""
+        """Append the selected rows, dates as text, NaN and infinities as null.
+
+        Raises
+        ------
+        InvalidInputError
+            If columns have one name, or for the first row that JSON cannot hold.
+        """
         if not select.any():
             return
-        table = _with_dates_as_text(block.to_table(select))
+        table = block.to_table(select)
         names = table.column_names
         if len(set(names)) < len(names):
             message = (
                 "two columns have the same name, which a JSON object cannot; columns are "
-                f"{names}; rename one, or {_PARQUET}"
+                f"{names}; rename one, or {PARQUET}"
             )
             raise InvalidInputError(message, path=self._path)
-        numbers = block.numbers[select].tolist()
-        lines = [
-            self._line(row, number) for row, number in zip(table.to_pylist(), numbers, strict=True)
-        ]
-        self._output.write("".join(lines).encode())
-
-    def _line(self, row: dict[str, Any], number: int) -> str:
         try:
-            try:
-                text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
-            except ValueError:
-                row = _without_nan(row)
-                text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
-        except TypeError as error:
-            message = f"{error}; {_PARQUET}"
-            raise InvalidInputError(message, path=self._path, row=number) from None
-        return text + "\n"
+            lines = _lines(table)
+        except _NOT_IN_JSON:
+            lines = []
+            for row, number in enumerate(block.numbers[select].tolist()):
+                try:
+                    lines += _lines(table.slice(row, 1))
+                except _NOT_IN_JSON as error:
+                    reason = f"{str(error).partition(chr(10))[0]}; {PARQUET}"
+                    raise late_misfit(reason, path=self._path, row=number) from None
+        self._output.write("".join(lines).encode())
 
     def close(self) -> None:
         """Complete the file."""
         self._output.close()
+
+
+def _lines(table: pa.Table) -> list[str]:
+    return [_line(row) for row in _with_dates_as_text(table).to_pylist()]
+
+
+def _line(row: dict[str, Any]) -> str:
+    try:
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
+    except ValueError:
+        row = _without_nan(row)
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
+    return text + "\n"
 
 
 def _with_dates_as_text(table: pa.Table) -> pa.Table:

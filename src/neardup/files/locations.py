@@ -14,7 +14,7 @@ from neardup.files.archives.unpack import is_archive, unpack
 from neardup.files.datasets import saved_rows
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
 from neardup.files.input_options import InputOptions
-from neardup.files.inputs import Inputs, list_endings, passed_over
+from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
 from neardup.files.markers import STARTED, SUCCESS, check_is_complete, read_marker
 from neardup.files.streams import is_remote, reading
 from neardup.storage.scratch import recover_above
@@ -132,13 +132,19 @@ def _expand_local(path: str, options: InputOptions) -> Found:
     # A file may have brackets in its name; only what does not exist as it stands is a glob.
     if not glob.has_magic(path) or os.path.lexists(path):
         return _files_below(path, options)
-    matches = glob.glob(path, recursive=True)
+    try:
+        matches = glob.glob(path, recursive=True)
+    except RecursionError:
+        message = f"folders are nested too deep for the pattern {path!r}; name the folder itself"
+        raise InvalidInputError(message) from None
     if not matches:
         message = f"no file matches the pattern {path!r}"
         raise InvalidInputError(message)
     found = Found()
     for match in matches:
-        if Path(match).is_dir():
+        if _is_special(match):
+            found.passed_over.append(NoFile(_normal(match)))
+        elif Path(match).is_dir():
             _walk(match, options, found)
         elif _is_any(path):
             # "corpus/**" matches folders and, one by one, what is in them.
@@ -182,22 +188,49 @@ def _checked_file(path: str) -> str:
 
 def _walk(folder: str, options: InputOptions, found: Found) -> None:
     """Take the files of a folder, at any depth."""
-
-    def fail(error: OSError) -> None:
-        with reading(str(error.filename)):
-            raise error
-
-    for parent, folders, files in os.walk(folder, onerror=fail):
-        # Neither hidden folders nor what an earlier run has written are input.
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".") and not _is_output(os.path.join(parent, name))
-        ]
+    # One list and no recursion: trees may be deeper than Python's stack.
+    below = [folder]
+    while below:
+        parent = below.pop()
+        with reading(parent):
+            entries = list(os.scandir(parent))
+        folders = [entry for entry in entries if _is_folder(entry)]
+        files = {entry.name: entry for entry in entries}
+        for entry in folders:
+            del files[entry.name]
+            # Links may lead in circles. Neither hidden folders nor what an earlier run has written
+            # are input.
+            if entry.is_symlink() or entry.name.startswith(".") or _is_output(entry.path):
+                continue
+            below.append(entry.path)
         saved = saved_rows(parent, files)
-        for name in files:
-            if not name.startswith(".") and (saved is None or name in saved):
-                found.take(_normal(os.path.join(parent, name)), options)
+        for name, entry in files.items():
+            if name.startswith(".") or (saved is not None and name not in saved):
+                continue
+            path = _normal(entry.path)
+            if _is_special(entry.path, entry):
+                found.passed_over.append(NoFile(path))
+            else:
+                found.take(path, options)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link to itself; whoever opens it says so.
+        return False
+
+
+def _is_special(path: str, entry: os.DirEntry[str] | None = None) -> bool:
+    """Return whether a path leads to a pipe, a device or a socket, which may never end."""
+    try:
+        if entry is not None and not entry.is_symlink() and entry.is_file():
+            return False
+        kind = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
 
 
 def _normal(path: str) -> str:

@@ -23,7 +23,7 @@ def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
     """Return what a marker of neardup says; None where there is none, or another program's."""
     try:
         content = json.loads(system.cat_file(f"{folder}/{name}"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) and "neardup" in content else None
 

@@ -66,8 +66,10 @@ class ReadingPass:
 
         def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
             i, block, stop = item
+            source = sources[i]
+            demanded = block if source.demand is None else source.demand.block(source, block)
             try:
-                return i, function(sources[i], block), stop
+                return i, function(source, demanded), stop
             except InvalidInputError as error:
                 raise name_remedy(error) from None
 

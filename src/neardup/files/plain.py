@@ -91,6 +91,8 @@ class TextFileSource(_TextSource):
     row.
     """
 
+    is_one_row = True
+
     def _start(self, _: InputStream) -> bytes:
         return b""
 

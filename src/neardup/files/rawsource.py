@@ -8,7 +8,7 @@ never depends on the size of the pieces.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,13 @@ from neardup.files.encodings import (
     encoding_by_mark,
     encoding_of,
 )
-from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter
+from neardup.files.rawrows import (
+    BLOCK_BYTES,
+    Cutter,
+    RawRows,
+    RawWriter,
+    cut_lines,
+)
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import InputStream, OutputStream, file_size
 
@@ -31,6 +37,10 @@ if TYPE_CHECKING:
 
 MAX_ROW_BYTES = 1 << 30
 """A longer row is an error: it is nearly always a file of another format."""
+
+
+# What is read first of a line that goes on behind the place up to which lines are wanted.
+_REST_BYTES = 1 << 16
 
 
 class RawSource(Source):
@@ -49,6 +59,9 @@ class RawSource(Source):
     """
 
     input_options = frozenset({"input_format", "encoding"})
+
+    is_one_row = False
+    """Whether the file is one row, whatever it holds."""
 
     def __init__(
         self,
@@ -128,16 +141,66 @@ class RawSource(Source):
                 if final and 0 < len(rest) < self.encoding.unit:
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)
-                if len(rest) > MAX_ROW_BYTES:
-                    message = (
-                        f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the"
-                        " format that its name tells?"
-                    )
-                    raise InvalidInputError(
-                        message,
-                        path=self.location,
-                        row=number,
-                    )
+                self._check_length(len(rest), number)
+
+    def _check_length(self, n_bytes: int, number: int | None) -> None:
+        """Raise if so many bytes belong to one row."""
+        if n_bytes > MAX_ROW_BYTES:
+            message = (
+                f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the format that its "
+                "name tells?"
+            )
+            raise InvalidInputError(message, path=self.location, row=number)
+
+    @property
+    def piece_bytes(self) -> int | None:
+        """A block's, of local files that are one row, or lines that are not compressed."""
+        if self.size is None or compression_of(self.name) is not None:
+            return None
+        has_places = self.is_one_row or (self._cutter() is cut_lines and self.encoding.unit == 1)
+        return self.block_bytes if has_places else None
+
+    @property
+    def known_rows(self) -> int | None:
+        """One of a file that is a row."""
+        return 1 if self.is_one_row else None
+
+    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
+        """Read the lines that begin within ranges, or the file that does."""
+        if self.is_one_row:
+            if any(0 in each for each in ranges):
+                yield from ((self.size or 0, block) for block in self.blocks())
+            return
+        with self.open() as stream:
+            rest = self._start(stream)
+            first = known = stream.position - len(rest)
+            for each in ranges:
+                begin = max(each.start, known)
+                if begin >= each.stop:
+                    continue
+                # A line begins behind the end of another one.
+                at = max(begin - 1, first)
+                stream.seek(at)
+                data = stream.read(each.stop - at)
+                skipped = 0 if begin == first else data.find(b"\n") + 1 or len(data)
+                if skipped < len(data):
+                    data = self._whole_lines(data, stream)
+                lines = memoryview(data)[skipped:]
+                cut = cut_lines(lines, True)
+                numbers = cut.starts + at + skipped + 1
+                known = max(each.stop, at + len(data))
+                yield known - begin, self._rows(RawRows(lines, cut.starts, cut.ends, numbers))
+
+    def _whole_lines(self, data: bytes, stream: InputStream) -> bytes:
+        """Read on to the end of the last line."""
+        parts, size = [data], _REST_BYTES
+        n_bytes = len(data) - data.rfind(b"\n") - 1
+        while parts[-1] and not parts[-1].endswith(b"\n"):
+            self._check_length(n_bytes, None)
+            more = stream.read(size)
+            parts.append(more[: more.find(b"\n") + 1 or len(more)])
+            n_bytes, size = n_bytes + len(more), 2 * size
+        return b"".join(parts)
 
     def _rows(self, raw: RawRows) -> RowBlock:
         """Make a block of rows as they are in the file."""

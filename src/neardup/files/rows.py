@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
     from neardup.files.streams import OutputStream
+    from neardup.options.choices import OutputFormat
 
 Mask = npt.NDArray[np.bool_]
 
@@ -38,9 +39,9 @@ class ColumnNames:
     identifier (None: the row's place serves as one); ``order`` a column of numbers, dates or
     strings by which a keep policy ranks documents.
 
-    With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, if
-    there is one (``files.ids.choose_id_column``). ``text_option`` and ``id_option`` are what named
-    them, for errors.
+    With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, or
+    that of the labels of a data frame, if there is one (``files.ids.choose_id_column``).
+    ``text_option`` and ``id_option`` are what named them, for errors.
     """
 
     text: str | tuple[str, ...] = "text"
@@ -156,6 +157,14 @@ class RowWriter(ABC):
         self.close()
 
 
+class Demand(Protocol):
+    """What else documents must be; rows that are not are bad."""
+
+    def block(self, source: Source, block: RowBlock) -> RowBlock:
+        """Return a block of a source that parses its rows so."""
+        ...
+
+
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -181,6 +190,51 @@ class Source(ABC):
     has_lasting_rows: bool = True
     """Whether the number of a row leads to it in later runs, too."""
 
+    may_misfit: frozenset[OutputFormat] = frozenset()
+    """Formats that may not hold a row for what is in its other columns, which only that tells."""
+
+    demand: Demand | None = None
+    """What the first pass demands of rows beside what ``parse`` does."""
+
+    @property
+    def piece_bytes(self) -> int | None:
+        """As many bytes as are worth reading at a place in the middle, see ``sample_blocks``.
+
+        None where rows can only be found from the start on.
+        """
+        return None
+
+    @property
+    def known_rows(self) -> int | None:
+        """The number of rows, where it is known without reading them."""
+        return None
+
+    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
+        """Read rows at places of the source, of which ``piece_bytes`` says that there can be some.
+
+        Parameters
+        ----------
+        ranges
+            Ascending ranges of the bytes that ``size`` counts.
+
+        Yields
+        ------
+        For how many bytes it is now known which rows begin there, and the rows, if any. Without
+        ``known_rows`` these are all that begin within the ranges, each whole, and have for number
+        the byte that they begin at, counted from 1.
+        """
+        raise NotImplementedError
+
+    def label_column(self) -> str | None:
+        """Return the column of the labels of a data frame, which are its ids if none is named."""
+        return None
+
+    def default_id_type(self) -> pa.DataType:
+        """Return the type of ids that are in no column."""
+        import pyarrow as pa
+
+        return pa.large_string()
+
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the ids that rows of these numbers have without a column of ids."""
         import pyarrow as pa
@@ -194,6 +248,16 @@ class Source(ABC):
         """Return the names of the columns, of JSON those of the first row that is an object.
 
         None where there is no row that would have any.
+        """
+        return None
+
+    def arrow_schema(self) -> pa.Schema | None:
+        """Return the types of the columns of a table; None where rows are no table, or have them.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            If the source cannot be read.
         """
         return None
 

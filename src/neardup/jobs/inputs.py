@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.files.input_options import InputOptions
@@ -55,6 +55,18 @@ def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str,
     described["id_column"] = documents.columns.id
     names = [option.name for option in InputOptions.known]
     return {"reading": described | {name: getattr(options, name) for name in names}}
+
+
+def input_options_of(reading: Mapping[str, Any]) -> InputOptions:
+    """Return the options of files that ``describe_reading`` has described.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one is out of range.
+    """
+    names = [option.name for option in InputOptions.known if option.name in reading]
+    return InputOptions(**{name: reading[name] for name in names})
 
 
 def _columns(names: str | Sequence[str]) -> str | list[str]:

@@ -1,55 +1,46 @@
-"""Writing rows: kept and removed ones apart, each as it came in, or all of them."""
+"""Writing rows: those that stay, those that go, and bad ones apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-import numpy as np
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 
 from neardup.files.convert import converted_writer
 from neardup.files.destinations import Destination
-from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import OutputFormat
 from neardup.tables import Bools
+
+SKIPPED = "skipped"
+"""The folder of bad rows, which are no documents."""
 
 
 def write_rows(
     source: Source,
     blocks: Iterator[tuple[RowBlock, slice]],
-    stays: Bools,
+    sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
     report: Callable[[int], None],
 ) -> None:
-    """Write one source's rows to ``folder/kept`` and ``folder/removed``.
+    """Write one source's rows to folders in ``folder``.
 
-    ``blocks`` gives the source's blocks with the range of their rows in ``stays``; ``report`` is
-    called with the number of rows of each block.
+    ``sides`` has, by the name of a folder, which rows of the source go there. Those of ``skipped``
+    are written as they came in, whatever the format of the others is, and get a file only if there
+    are any. ``blocks`` gives the source's blocks with the range of their rows; ``report`` is called
+    with the number of rows of each block.
     """
-    with (
-        _open_writer(source, folder / "kept", output_format) as kept,
-        _open_writer(source, folder / "removed", output_format) as removed,
-    ):
-        for block, rows in blocks:
-            kept.write(block, stays[rows])
-            removed.write(block, ~stays[rows])
+    bad = sides[SKIPPED]
+    with ExitStack() as opened:
+        writers = {}
+        for side, rows in sides.items():
+            if side != SKIPPED or rows.any():
+                place = folder / side
+                place.make_folder()
+                own_format = "same" if side == SKIPPED else output_format
+                writer = converted_writer(source, place, own_format, ~bad)
+                writers[side] = opened.enter_context(writer)
+        for block, range_ in blocks:
+            for side, writer in writers.items():
+                writer.write(block, sides[side][range_])
             report(len(block))
-
-
-def write_all_rows(
-    source: Source,
-    blocks: Iterator[RowBlock],
-    folder: Destination,
-    output_format: OutputFormat,
-    report: Callable[[int], None],
-) -> None:
-    """Write one source's rows to ``folder/kept``; ``report`` is called as by ``write_rows``."""
-    with _open_writer(source, folder / "kept", output_format) as kept:
-        for block in blocks:
-            kept.write(block, np.ones(len(block), np.bool_))
-            report(len(block))
-
-
-def _open_writer(source: Source, folder: Destination, output_format: OutputFormat) -> RowWriter:
-    folder.make_folder()
-    return converted_writer(source, folder, output_format)

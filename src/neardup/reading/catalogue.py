@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from neardup.files.ids import common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.reading.column_values import ColumnValues
 from neardup.tables import Bools, Int64s
@@ -33,16 +34,18 @@ class IdColumn(Protocol):
 
 
 @dataclass(frozen=True)
-class _HeldIds:
+class HeldIds:
     """Ids that are all in memory."""
 
     ids: pa.Array
 
     @property
     def kind(self) -> pa.DataType:
+        """Their type."""
         return self.ids.type
 
     def __iter__(self) -> Iterator[pa.Array]:
+        """Yield them as one array."""
         yield self.ids
 
 
@@ -53,7 +56,8 @@ class Catalogue:
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
     source's documents start; ``columns`` are those that were read. ``n_tokens`` has -1 for a
     skipped row. ``ids`` is None where no column has them. ``values`` are those by which documents
-    are counted, if they are.
+    are counted, if they are. With ``skips_bad`` bad rows are listed in ``skipped`` (source, row,
+    reason); else there are none.
     """
 
     sources: Sequence[Source]
@@ -66,6 +70,7 @@ class Catalogue:
     order: pa.Array | None
     text_bytes: int
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    skips_bad: bool = False
     values: ColumnValues | None = None
 
     def __len__(self) -> int:
@@ -85,7 +90,7 @@ class Catalogue:
             numbers=np.arange(1, len(ids) + 1, dtype=np.int64),
             n_tokens=np.zeros(len(ids), np.int64),
             lengths=None,
-            ids=_HeldIds(ids),
+            ids=HeldIds(ids),
             order=None,
             text_bytes=0,
         )
@@ -113,9 +118,9 @@ class Catalogue:
     @property
     def id_type(self) -> pa.DataType:
         """The type of the ids."""
-        import pyarrow as pa
-
-        return pa.large_string() if self.ids is None else self.ids.kind
+        if self.ids is not None:
+            return self.ids.kind
+        return common_id_type(source.default_id_type() for source in self.sources)
 
     def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
         """Yield all ids, some at a time, with the number of the first document of each slice.

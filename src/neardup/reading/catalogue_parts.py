@@ -11,7 +11,7 @@ import numpy as np
 from neardup.clustering.keep import join_order_columns
 from neardup.files.ids import common_id_type
 from neardup.files.rows import ColumnNames, Source
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.column_values import ValueCollector
 from neardup.reading.ids import check_unique
 from neardup.reading.signed_batches import numbers_of
@@ -27,6 +27,7 @@ def make_catalogue(
     columns: ColumnNames,
     signed: SpilledBatches,
     *,
+    skips_bad: bool,
     with_lengths: bool = False,
     by: str | None = None,
 ) -> Catalogue:
@@ -68,6 +69,7 @@ def make_catalogue(
         order=join_order_columns(order, columns.order) if columns.order else None,
         text_bytes=text_bytes,
         skipped=skipped,
+        skips_bad=skips_bad,
         values=None if values is None else values.values(sources),
     )
     if catalogue.ids is not None:
@@ -81,6 +83,12 @@ class _Ids:
 
     signed: SpilledBatches
     kind: pa.DataType
+
+    def __reduce__(self) -> tuple[type[HeldIds], tuple[pa.Array]]:
+        """Be copied as ids in memory, because batches may be in files that go with the run."""
+        import pyarrow as pa
+
+        return HeldIds, (pa.concat_arrays([pa.array([], self.kind), *self]),)
 
     def __iter__(self) -> Iterator[pa.Array]:
         import pyarrow as pa

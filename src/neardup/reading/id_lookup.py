@@ -28,6 +28,10 @@ class IdLookup:
         self._slices: Iterator[tuple[int, pa.Array]] = iter(())
         self._first, self._ids = 0, pa.array([], catalogue.id_type)
 
+    def __reduce__(self) -> tuple[type[IdLookup], tuple[Catalogue]]:
+        """Be copied without the place that it has come to, which is in a generator."""
+        return IdLookup, (self._catalogue,)
+
     def take(self, documents: Int64s) -> pa.Array:
         """Return the ids of some documents, whose numbers ascend."""
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""A few documents of a source, by how many come before them."""
+"""A few documents of a source without bad rows, by how many rows come before them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def read_at(
     columns: ColumnNames,
     places: Int64s,
     *,
-    has_bad_rows: bool = False,
     most_bytes: int | None = None,
 ) -> Documents:
     """Read the documents at some places of a source, and nothing that comes after the last.
@@ -42,9 +41,7 @@ def read_at(
     columns
         Of texts and ids.
     places
-        How many documents come before each; ascending, none twice.
-    has_bad_rows
-        Whether there may be rows that are no documents; then all rows are parsed.
+        How many rows come before each; ascending, none twice.
     most_bytes
         Once texts have as many, no further block is read.
 
@@ -64,13 +61,11 @@ def read_at(
     start = n_found = n_bytes = 0
     are_cut = False
     for block in source.blocks() if len(places) else ():
-        is_good = good_rows(block, columns) if has_bad_rows else np.ones(len(block), np.bool_)
-        stop = start + int(is_good.sum())
+        stop = start + len(block)
         n_here = int(np.searchsorted(places, stop)) - n_found
         if n_here:
-            rows = np.flatnonzero(is_good)[places[n_found : n_found + n_here] - start]
             select: Bools = np.zeros(len(block), np.bool_)
-            select[rows] = True
+            select[places[n_found : n_found + n_here] - start] = True
             parsed = block.parse(columns, select=select)
             texts += parsed.text.to_pylist()
             n_bytes += parsed.text.nbytes
@@ -81,9 +76,3 @@ def read_at(
         if n_found == len(places) or are_cut:
             break
     return Documents(texts, pa.concat_arrays(ids) if ids else None, are_cut)
-
-
-def good_rows(block: RowBlock, columns: ColumnNames) -> Bools:
-    """Return which rows of a block are documents; the others cannot be used."""
-    skipped = block.parse(columns, skip_bad=True).skipped
-    return np.isin(block.numbers, [number for number, _ in skipped], invert=True)

@@ -67,9 +67,15 @@ def sign_collections(
         ) as signed:
             _read(sources, partial(sign_block, plan=plan), signed, reading, workspace)
         batches.add(signed)
-        lengths = plan.with_lengths
         catalogues.append(
-            make_catalogue(sources, plan.columns, signed, with_lengths=lengths, by=plan.by)
+            make_catalogue(
+                sources,
+                plan.columns,
+                signed,
+                skips_bad=plan.skip_bad,
+                with_lengths=plan.with_lengths,
+                by=plan.by,
+            )
         )
     return Signed(tuple(catalogues), batches)
 
@@ -107,7 +113,9 @@ def list_documents(
             reading,
             workspace,
         )
-    return make_catalogue(sources, columns, listed, with_lengths=with_lengths, by=by)
+    return make_catalogue(
+        sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths, by=by
+    )
 
 
 def _read(

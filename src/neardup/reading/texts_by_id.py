@@ -88,7 +88,7 @@ def _find(
     import pyarrow.compute as pc
 
     if columns.id is None:
-        ids = source.default_ids(block.numbers)
+        ids = as_text(source.default_ids(block.numbers))
         here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
         if not len(here):
             return []

@@ -128,5 +128,13 @@ def take_texts(
                 known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
                 batches.append(to_batch(block), known, block.text_bytes)
                 take(number, found)
-        catalogues.append(make_catalogue(sources, columns, batches, with_lengths=plan.with_lengths))
+        catalogues.append(
+            make_catalogue(
+                sources,
+                columns,
+                batches,
+                skips_bad=plan.skip_bad,
+                with_lengths=plan.with_lengths,
+            )
+        )
     return tuple(catalogues)

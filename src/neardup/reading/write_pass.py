@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from neardup.errors import InvalidInputError
 from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import OutputFormat
-from neardup.outputs.row_files import write_all_rows, write_rows
+from neardup.outputs.row_files import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.runtime.runner import Runner
@@ -23,62 +24,71 @@ if TYPE_CHECKING:
 Change = Callable[[RowBlock, slice], RowBlock]
 
 
-def read_kept(documents: Catalogue, stays: Bools) -> pa.Table:
-    """Return the rows that stay, all columns, in input order."""
-    return _join(
-        block.to_table(stays[rows])
-        for source, start, stop in documents.ranges()
-        for block, rows in numbered_blocks(source, start, stop)
-    )
+def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
+    """Return the documents that stay, all columns, in input order, as blocks are after a change.
 
-
-def read_changed(documents: Catalogue, change: Change) -> pa.Table:
-    """Return all rows, all columns, in input order, as blocks are after a change."""
-    return _join(
-        change(block, rows).to_table()
-        for source, start, stop in documents.ranges()
-        for block, rows in numbered_blocks(source, start, stop)
-    )
-
-
-def _join(parts: Iterable[pa.Table]) -> pa.Table:
+    Raises
+    ------
+    InvalidInputError
+        For the first row, or the first of a block, whose values do not go together with those
+        before it in one table.
+    """
     import pyarrow as pa
 
-    tables = list(parts)
+    from neardup.files.fitting import JSON_LINES, table_of
+
+    stays = stays & documents.is_document
+    joined = pa.schema([])
+    tables = []
+    for source, start, stop in documents.ranges():
+        for block, rows in numbered_blocks(source, start, stop):
+            table = table_of(change(block, rows), stays[rows])
+            try:
+                joined = pa.unify_schemas([joined, table.schema], promote_options="permissive")
+            except pa.ArrowException as error:
+                message = (
+                    "in the rows from here on, values are of other types than before, which do not "
+                    f"go together in a table ({error}); {JSON_LINES}"
+                )
+                path, row = source.origin or source.name, int(block.numbers[0])
+                raise InvalidInputError(message, path=path, row=row) from None
+            tables.append(table)
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+
+
+def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
+    """Return which rows go to which folder: kept and removed documents, and skipped rows.
+
+    None goes without ``stays``, and there is no folder for such.
+    """
+    is_document = documents.is_document
+    if stays is None:
+        return {"kept": is_document, SKIPPED: ~is_document}
+    return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
 
 
 def write_documents(
     documents: Catalogue,
-    stays: Bools,
+    sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
     runner: Runner,
-) -> None:
-    """Write all rows to ``folder/kept`` and ``folder/removed``, a source at a time each worker."""
-    count = runner.counter("write", len(documents))
-
-    def write(item: tuple[Source, int, int]) -> None:
-        blocks = read_ahead(numbered_blocks(*item))
-        write_rows(item[0], blocks, stays, folder, output_format, count)
-
-    for _ in runner.map(write, documents.ranges()):
-        pass
-
-
-def write_changed(
-    documents: Catalogue,
     change: Change,
-    folder: Destination,
-    output_format: OutputFormat,
-    runner: Runner,
 ) -> None:
-    """Write all rows to ``folder/kept``, as blocks are after a change."""
+    """Write rows as blocks are after a change, a source at a time each worker.
+
+    ``sides`` says which go to which folder, as ``write_rows`` takes it.
+    """
     count = runner.counter("write", len(documents))
 
     def write(item: tuple[Source, int, int]) -> None:
-        blocks = (change(block, rows) for block, rows in read_ahead(numbered_blocks(*item)))
-        write_all_rows(item[0], blocks, folder, output_format, count)
+        source, start, stop = item
+        blocks = (
+            (change(block, rows), slice(rows.start - start, rows.stop - start))
+            for block, rows in read_ahead(numbered_blocks(source, start, stop))
+        )
+        own = {side: rows[start:stop] for side, rows in sides.items()}
+        write_rows(source, blocks, own, folder, output_format, count)
 
     for _ in runner.map(write, documents.ranges()):
         pass

@@ -72,6 +72,10 @@ class SpilledBatches:
         """Yield all batches."""
         return (batch for batch, _ in self.known())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied as a list in memory, because files go with the run."""
+        return list, (list(self),)
+
     def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
         """Add a batch; what is ``known`` of it is plain values, of which JSON can be made."""
         waiting = [(batch, known)]

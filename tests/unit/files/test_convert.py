@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.convert import check_converted_names, converted_name, converted_writer
+from neardup.files.convert import check_conversion, converted_name, converted_writer
 from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.memory import MemorySource
+from neardup.files.memory import MemorySource, rows_source
 
 
 @pytest.fixture
@@ -46,15 +46,15 @@ def test_converted_name(name, jsonl, parquet):
     assert converted_name(name, "same") == name
 
 
-def test_check_converted_names(make_file):
+def test_check_conversion(make_file):
     sources = [file_source(str(make_file(n, b"text\n")), n) for n in ("a.csv", "a.tsv", "b.csv")]
-    check_converted_names(sources, "same")
+    check_conversion(sources, "same")
     message = (
         "'a.csv' and 'a.tsv' would both be written as 'a.jsonl'; rename one, or write the "
         "inputs' formats with format='same' (--format same)"
     )
     with pytest.raises(InvalidParameterError, match=f"^{re.escape(message)}$"):
-        check_converted_names(sources, "jsonl")
+        check_conversion(sources, "jsonl")
 
 
 def test_jsonl__from_json_byte_for_byte(make_file, convert, read_back):
@@ -104,7 +104,8 @@ def test_jsonl__binary(convert):
     source = MemorySource(pa.table({"text": ["a", "b"], "x": [None, b"\x00"]}))
     with pytest.raises(
         InvalidInputError,
-        match=r"^data\.parquet, row 2: JSON cannot hold binary values; write format=.parquet. ",
+        match=r"^data\.parquet, row 2: JSON cannot hold binary values; write format='parquet' .*; "
+        "this was found while writing, and nothing was written$",
     ):
         convert(source, "jsonl")
 
@@ -138,16 +139,16 @@ def test_parquet__schema_of_the_first_block(make_file, convert):
     [
         (b'{"text": "a", "n": 1.5}', "column 'n' holds double values, the first rows of the file"),
         (b'{"text": "a", "n": {}}', "column 'n' holds struct<> values, the first rows of the file"),
-        (b'{"text": "a", "new": 1}', "column 'new' is not in the first rows of the file; write"),
+        (b'{"text": "a", "new": 1}', "column 'new' is not in the first rows of the file; "),
     ],
 )
 def test_parquet__rows_that_do_not_fit(make_file, convert, line, reason):
-    path = make_file("a.jsonl", b'{"text": "a", "n": 1}\n' * 3 + line)
-    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=25)
-    message = f"a.jsonl, row 4: in the rows from here on, {reason}"
-    with pytest.raises(
-        InvalidInputError, match=f"^{re.escape(message)}.*jsonl instead of parquet$"
-    ):
+    path = make_file("a.jsonl", b'{"text": "a", "n": 1}\n' * 4 + line)
+    # The row that does not fit is not the first of its block.
+    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=50)
+    message = re.escape(f"{path}, row 5: {reason}")
+    remedy = r"write format='jsonl' .*; this was found while writing, and nothing was written"
+    with pytest.raises(InvalidInputError, match=f"^{message}.*{remedy}$"):
         convert(source, "parquet")
 
 
@@ -161,3 +162,58 @@ def test_convert__no_rows(make_file, convert, name, output_format):
     else:
         expected = b"" if output_format == "jsonl" else {"a.json": b"[]\n"}.get(name, data)
         assert path.read_bytes() == expected
+
+
+def nested(levels: int, opening: str, closing: str) -> bytes:
+    # Brackets in strings, and any number of them next to each other, are no levels.
+    flat = ", ".join(["[]"] * 60)
+    inner = opening * levels + "1" + closing * levels
+    return f'{{"text": "[[[{{\\"[", "x": {inner}, "y": [{flat}]}}\n'.encode()
+
+
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"a":', "}")])
+def test_parquet__from_json_nested_as_deep_as_goes(make_file, convert, brackets):
+    path = make_file("a.jsonl", nested(40, *brackets))
+    found = pq.read_table(convert(JsonLinesSource(str(path), path.name), "parquet"))
+    value = found["x"][0].as_py()
+    for _ in range(40):
+        [value] = value if isinstance(value, list) else value.values()
+    assert value == 1
+
+
+@pytest.mark.parametrize("levels", [41, 400, 100_000])
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_parquet__from_json_nested_deeper(make_file, convert, name, brackets, levels):
+    rows = [b'{"text": "b"}', nested(levels, *brackets).strip()]
+    content = b"\n".join(rows) if name == "a.jsonl" else b"[" + b",".join(rows) + b"]"
+    path = make_file(name, content)
+    message = f"^{re.escape(str(path))}, row 2: its values are nested deeper than 40 levels"
+    with pytest.raises(InvalidInputError, match=message):
+        convert(file_source(str(path), path.name), "parquet")
+
+
+@pytest.mark.parametrize("levels", [41, 2_000])
+def test_rows_in_memory__nested_deeper(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    with pytest.raises(InvalidInputError, match="column 'x': its values are nested deeper than 40"):
+        rows_source([{"text": "a"}, {"text": "b", "x": value}])
+    assert rows_source([{"text": "b", "x": [[1, 2, 3]]}]).column_names() == ["text", "x"]
+
+
+def test_jsonl__string_of_parquet_that_is_not_utf8(tmp_path, convert):
+    values = pa.array([b"fine", b"\xff"])
+    column = pa.Array.from_buffers(pa.string(), 2, values.buffers())
+    pq.write_table(pa.table({"text": ["a", "b"], "x": column}), tmp_path / "a.parquet")
+    source = file_source(str(tmp_path / "a.parquet"), "a.parquet")
+    with pytest.raises(InvalidInputError, match=r"a\.parquet, row 2: 'utf-8' codec can't decode"):
+        convert(source, "jsonl")
+
+
+def test_parquet__column_that_it_cannot_hold(tmp_path):
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), ["x", "y"])
+    table = pa.table({"text": ["a", "b"], "runs": runs})
+    with pytest.raises(InvalidInputError, match="Parquet cannot hold a column"):
+        MemorySource(table).writer(LocalDestination(tmp_path))

@@ -12,6 +12,7 @@ from neardup.files.destinations import LocalDestination
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
 from neardup.outputs.row_files import write_rows
+from neardup.tables import Bools
 
 ROWS = [b'{"text": "%d"}\n' % i for i in range(10)]
 
@@ -35,6 +36,11 @@ def out(tmp_path: Path) -> LocalDestination:
     return LocalDestination(tmp_path / "out")
 
 
+def sides(stays: Bools, bad: int | None = None) -> dict[str, Bools]:
+    is_bad = np.arange(len(stays)) == (-1 if bad is None else bad)
+    return {"kept": stays & ~is_bad, "removed": ~stays & ~is_bad, "skipped": is_bad}
+
+
 def content(folder: Path) -> tuple[bytes, bytes]:
     return (
         (folder / "kept/sub/a.jsonl").read_bytes(),
@@ -45,7 +51,7 @@ def content(folder: Path) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize("stays", ["1111111111", "0000000000", "1010101010", "0001110111"])
 def test_write_rows__each_to_its_side(tmp_path, source, stays):
     flags = np.array([char == "1" for char in stays])
-    write_rows(source, numbered(source), flags, out(tmp_path), "same", lambda _: None)
+    write_rows(source, numbered(source), sides(flags), out(tmp_path), "same", lambda _: None)
     kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
     removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
     assert content(tmp_path / "out") == (kept, removed)
@@ -54,7 +60,7 @@ def test_write_rows__each_to_its_side(tmp_path, source, stays):
 def test_write_rows__reports_every_row(tmp_path, source):
     counts: list[int] = []
     flags = np.ones(10, np.bool_)
-    write_rows(source, numbered(source), flags, out(tmp_path), "same", counts.append)
+    write_rows(source, numbered(source), sides(flags), out(tmp_path), "same", counts.append)
     assert len(counts) > 2
     assert sum(counts) == 10
 
@@ -63,7 +69,7 @@ def test_write_rows__no_rows(tmp_path, source):
     write_rows(
         source,
         iter([]),
-        np.empty(0, np.bool_),
+        sides(np.empty(0, np.bool_)),
         out(tmp_path),
         "same",
         lambda _: None,
@@ -76,7 +82,7 @@ def test_write_rows__converted(tmp_path, source):
     write_rows(
         source,
         numbered(source),
-        flags,
+        sides(flags),
         out(tmp_path),
         "parquet",
         lambda _: None,
@@ -85,6 +91,19 @@ def test_write_rows__converted(tmp_path, source):
     removed = pq.read_table(tmp_path / "out/removed/sub/a.parquet")
     assert kept["text"].to_pylist() == [str(i) for i in range(4)]
     assert removed["text"].to_pylist() == [str(i) for i in range(4, 10)]
+
+
+@pytest.mark.parametrize("bad", [None, 0, 1, 9])
+def test_write_rows__bad_rows_are_not_converted(tmp_path, source, bad):
+    flags = np.arange(10) < 4
+    folder = out(tmp_path)
+    write_rows(source, numbered(source), sides(flags, bad), folder, "parquet", lambda _: None)
+    kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
+    assert kept["text"].to_pylist() == [str(i) for i in range(4) if i != bad]
+    skipped = tmp_path / "out/skipped"
+    assert skipped.exists() == (bad is not None)
+    if bad is not None:
+        assert (skipped / "sub/a.jsonl").read_bytes() == ROWS[bad]
 
 
 def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
@@ -96,7 +115,7 @@ def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
         write_rows(
             source,
             broken(),
-            np.ones(10, np.bool_),
+            sides(np.ones(10, np.bool_)),
             out(tmp_path),
             "same",
             lambda _: None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.cluster import Cluster
 from neardup.engines.spark.write import write_on_executors
@@ -19,9 +19,14 @@ class SparkResult(DeduplicationResult):
 
     cluster: Cluster
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied as a result of threads: a session is of its process alone."""
+        state = {name: value for name, value in vars(self).items() if name != "cluster"}
+        return DeduplicationResult.__new__, (DeduplicationResult,), state
+
     def write_documents(
         self, folder: Destination, output_format: OutputFormat, runner: Runner
     ) -> None:
         """Have executors write the rows to a folder that they reach under the same path or URL."""
-        write_on_executors(self._documents, self._stays, folder, output_format, self.cluster)
+        write_on_executors(self._documents, self._sides(), folder, output_format, self.cluster)
         runner.report("write", len(self._stays), len(self._stays))

@@ -18,6 +18,7 @@ from neardup.engines.spark.sign import SignedTasks, sign_on_executors
 from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.jobs.dedup.decide import Decision, assign
+from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.stages.components import pack_components
@@ -29,7 +30,6 @@ from neardup.storage.workspace import Workspace
 if TYPE_CHECKING:
     from neardup.files.rows import Source
     from neardup.jobs.dedup.contents import Contents
-    from neardup.jobs.dedup.plan import DedupPlan
 
 # Share of a task's memory for what is compared at the same time.
 _PARTITION_SHARE = 0.4
@@ -38,14 +38,20 @@ _PARTITION_SHARE = 0.4
 _PARTITIONS_A_SLOT = 4
 
 
-def check_for_spark(plan: DedupPlan) -> None:
-    """Raise for options that need all documents in one place.
+def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan:
+    """Check what goes with what, and raise for options that need all documents in one place.
 
     Raises
     ------
     InvalidParameterError
-        Naming the option.
+        For the first option that does not go with another, or with Spark.
     """
+    if has_index:
+        message = (
+            "an index is looked up with engine threads; choose that, or name files with against"
+        )
+        raise InvalidParameterError(message, "engine", "against")
+    plan = plan_deduplication(options, has_other=has_other)
     for name, is_given in (
         ("method", plan.options.method != "minhash"),
         ("audit", plan.options.audit is not None),
@@ -61,12 +67,7 @@ def check_for_spark(plan: DedupPlan) -> None:
             "input_format bytes goes with engine threads; choose that, for executors exchange texts"
         )
         raise InvalidParameterError(message, "input_format", "engine")
-
-
-def no_index_on_spark() -> InvalidParameterError:
-    """Return the error for an index to be compared against, which executors do not look into."""
-    message = "an index is looked up with engine threads; choose that, or name files with against"
-    return InvalidParameterError(message, "engine", "against")
+    return plan
 
 
 def deduplicate_on_spark(
@@ -83,7 +84,6 @@ def deduplicate_on_spark(
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document.
     ``counted`` as of ``deduplicate_sources``.
     """
-    check_for_spark(plan)
     check_effect(plan.options, sources, against, counted or ())
     runner.prepare(KERNELS_OF["dedup"])
     with spark_errors():

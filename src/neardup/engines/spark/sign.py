@@ -80,7 +80,14 @@ def sign_on_executors(
                 batches.append(batch, facts, facts["text_bytes"])
                 waiting = next(known, None)
     catalogues = tuple(
-        make_catalogue(sources, plan.columns, batches, with_lengths=plan.with_lengths, by=plan.by)
+        make_catalogue(
+            sources,
+            plan.columns,
+            batches,
+            skips_bad=plan.skip_bad,
+            with_lengths=plan.with_lengths,
+            by=plan.by,
+        )
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -97,7 +104,9 @@ def _sign(
             for piece in task:
                 for block in piece.blocks():
                     try:
-                        signed = sign_block(block, plans[piece.collection])
+                        demand = piece.source.demand
+                        demanded = block if demand is None else demand.block(piece.source, block)
+                        signed = sign_block(demanded, plans[piece.collection])
                     except InvalidInputError as error:
                         raise name_remedy(error) from None
                     yield number, piece.collection, piece.number, signed

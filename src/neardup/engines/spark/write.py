@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from neardup.errors import NeardupError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import writing
-from neardup.outputs.row_files import write_rows
+from neardup.outputs.row_files import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.tables import Bools
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 # Folder in the output, while it is made, for files that are not complete.
 _ATTEMPTS = ".attempts"
 
-# A source with the number of its documents, and which of them stay, as bits.
-_Job = tuple[Piece, int, bytes]
+# A source with the number of its rows, and which of them go to which folder, as bits.
+_Job = tuple[Piece, int, dict[str, bytes]]
 
 
 def write_on_executors(
     documents: Catalogue,
-    stays: Bools,
+    sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
     cluster: Cluster,
 ) -> None:
-    """Write all rows to ``folder/kept`` and ``folder/removed``, some sources a task.
+    """Write rows to the folders of ``sides``, as ``write_rows`` takes it, some sources a task.
 
     The folder is one that all executors reach under the same path or URL.
     """
@@ -50,7 +50,8 @@ def write_on_executors(
         jobs = []
         for piece in task:
             start, stop = bounds[piece.number]
-            jobs.append((piece, stop - start, np.packbits(stays[start:stop]).tobytes()))
+            packed = {side: np.packbits(rows[start:stop]).tobytes() for side, rows in sides.items()}
+            jobs.append((piece, stop - start, packed))
         tasks.append(jobs)
     laid_out = cluster.lay_out(list(enumerate(tasks)))
     if isinstance(folder, RemoteDestination):
@@ -69,31 +70,38 @@ def write_on_executors(
 
 
 def _write(
-    write_source: Callable[[Piece, Bools, OutputFormat], list[WrittenFile]],
+    write_source: Callable[[Piece, Mapping[str, Bools], OutputFormat], list[WrittenFile]],
     output_format: OutputFormat,
     tasks: Iterator[tuple[int, Sequence[_Job]]],
 ) -> Iterator[tuple[list[WrittenFile], bytes] | Failure]:
     for number, jobs in tasks:
         piece = None
         try:
-            for piece, n_documents, packed in jobs:
-                stays = np.unpackbits(np.frombuffer(packed, np.uint8), count=n_documents)
-                yield write_source(piece, stays.astype(np.bool_), output_format), b""
+            for piece, n_rows, packed in jobs:
+                sides = {side: _unpacked(bits, n_rows) for side, bits in packed.items()}
+                yield write_source(piece, sides, output_format), b""
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
 
+def _unpacked(bits: bytes, n_rows: int) -> Bools:
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=n_rows).astype(np.bool_)
+
+
 def _write_remote(
-    folder: RemoteDestination, piece: Piece, stays: Bools, output_format: OutputFormat
+    folder: RemoteDestination,
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    output_format: OutputFormat,
 ) -> list[WrittenFile]:
     """Write the rows of a source; object stores show a file when it is complete."""
     place = folder.for_other_process()
-    _write_rows(piece, stays, place, output_format)
+    _write_rows(piece, sides, place, output_format)
     return place.written()
 
 
 def _write_local(
-    folder: Path, piece: Piece, stays: Bools, output_format: OutputFormat
+    folder: Path, piece: Piece, sides: Mapping[str, Bools], output_format: OutputFormat
 ) -> list[WrittenFile]:
     """Write the rows of a source under a name of this attempt; files get theirs when complete.
 
@@ -113,7 +121,7 @@ def _write_local(
     with writing(LocalDestination(folder)):
         attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
     try:
-        _write_rows(piece, stays, LocalDestination(attempt), output_format)
+        _write_rows(piece, sides, LocalDestination(attempt), output_format)
         with writing(LocalDestination(folder)):
             for path in sorted(attempt.rglob("*")):
                 place = folder / path.relative_to(attempt)
@@ -127,7 +135,10 @@ def _write_local(
 
 
 def _write_rows(
-    piece: Piece, stays: Bools, folder: Destination, output_format: OutputFormat
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
 ) -> None:
-    blocks = numbered_blocks(piece.source, 0, len(stays))
-    write_rows(piece.source, blocks, stays, folder, output_format, lambda _: None)
+    blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
+    write_rows(piece.source, blocks, sides, folder, output_format, lambda _: None)

@@ -7,7 +7,11 @@ from neardup.errors import InvalidInputError
 MOST_MEMBERS = 1_000_000
 MOST_BYTES = 1 << 30
 MOST_TIMES = 100
-"""An archive may hold ``MOST_BYTES``, or ``MOST_TIMES`` its own size if that is more."""
+"""An archive may hold ``MOST_BYTES``, or ``MOST_TIMES`` its own size if that is more.
+
+So may what is read at once of an Arrow or Parquet file. Text is compressed by a factor of 3 to 10,
+and rows that repeat by more, which the first of the two allows for.
+"""
 
 UNPACK = "unpack it and name the folder"
 """What to do about an archive that is not read."""
@@ -25,6 +29,18 @@ def too_large(archive: str, limit: int) -> InvalidInputError:
         f"{MOST_TIMES} times its own size; if it was not made to fill disks, {UNPACK}"
     )
     return InvalidInputError(message, path=archive)
+
+
+def check_unpacked(n_bytes: int, size: int | None, where: str, path: str | None) -> None:
+    """Raise InvalidInputError if what is read at once takes more memory than ``size`` allows."""
+    limit = most_bytes(size or 0)
+    if n_bytes > limit:
+        message = (
+            f"{where} takes {n_bytes:,} bytes of memory, more than the {limit:,} that are read at "
+            f"once: the larger of {MOST_BYTES:,} and {MOST_TIMES} times the data as they are "
+            "stored; if they are not damaged, write fewer rows at a time, or not compressed"
+        )
+        raise InvalidInputError(message, path=path)
 
 
 def too_many(archive: str) -> InvalidInputError:

@@ -31,6 +31,7 @@ def cut(
     against_id_column: str | None = None,
     named_in: Any = None,
     side: Side | None = None,
+    trust: bool = False,
     unit: CutUnit | None = None,
     exact: bool = False,
     threshold: str | float | Decimal | Fraction | None = None,
@@ -77,12 +78,15 @@ def cut(
         Columns of ``against``; None: those of ``data``.
     named_in
         A table that says what goes: the result of ``align``, ``search`` or ``cut``, any Arrow
-        table, or the path of one. Only ``side``, ``keep`` and ``replacement`` go with it, and how
-        documents are read. Of two documents of ``data`` the later in keep order loses its passage,
-        unless what it is like goes, too.
+        table, or the path of one. Only ``side``, ``trust``, ``keep`` and ``replacement`` go with
+        it, and how documents are read. Of two documents of ``data`` the later in keep order loses
+        its passage, unless what it is like goes, too.
     side
         Which passages of that table go: ``query`` or ``doc``. None: those of the side whose ids
         ``data`` has, and if it has both, one of each pair.
+    trust
+        Take that table as it is, if it is in an output folder whose ``summary.json`` has another
+        digest of it.
     unit
         ``passages``, any stretches of tokens; ``paragraphs``, parted by blank lines; or ``lines``.
         None is ``passages``.
@@ -176,6 +180,7 @@ def cut(
         unicode_form=unicode_form,
         strip_accents=strip_accents,
         fold_digits=fold_digits,
+        trust=trust,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
         text_column=text_column,
@@ -188,10 +193,9 @@ def cut(
         alternative_texts=alternative_texts,
         on_error=on_error,
     )
-    options.check_named(is_named=named_in is not None, side=side, has_other=against is not None)
-    if against is None:
-        options.check_no_other("without against", "give against", "against")
-    plan = plan_cut(options, has_other=against is not None)
+    plan = plan_cut(
+        options, has_other=against is not None, is_named=named_in is not None, side=side
+    )
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         workspace = open_workspace(memory, work)

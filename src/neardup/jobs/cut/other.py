@@ -40,4 +40,4 @@ def resolve_against(
     if handle is None:
         return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
-    return Inputs([PassageIndexSource(handle.view(Runner(1)), handle.folder)])
+    return Inputs([PassageIndexSource(handle.latest(Runner(1)), handle.folder)])

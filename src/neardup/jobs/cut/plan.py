@@ -61,18 +61,15 @@ class CutOptions(AgainstOptions):
     unicode_form: UnicodeForm | None = None
     strip_accents: bool = False
     fold_digits: bool = False
+    trust: bool = False
 
     def check_named(self, *, is_named: bool, side: Side | None, has_other: bool) -> None:
-        """Raise for an option that has no effect where a table names what goes, or none does.
-
-        Raises
-        ------
-        InvalidParameterError
-            For the first of them.
-        """
+        """Raise for an option that has no effect where a table names what goes, or none does."""
         if not is_named:
             if side is not None:
                 raise no_effect("side", "without named_in", "give named_in", "named_in")
+            if self.trust:
+                raise no_effect("trust", "without named_in", "give named_in", "named_in")
             return
         remedy = "leave out named_in"
         if has_other:
@@ -118,14 +115,20 @@ class CutJobPlan:
     units: DedupPlan | None = None
 
 
-def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
+def plan_cut(
+    options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None
+) -> CutJobPlan:
     """Check what goes with what, before any work starts.
+
+    ``is_named`` tells whether a table names what goes, ``side`` which of its passages.
 
     Raises
     ------
     InvalidParameterError
         For the first option that does not go with another.
     """
+    options.check_named(is_named=is_named, side=side, has_other=has_other)
+    options.check_other("against", is_given=has_other)
     keep = parse_keep(options.keep)
     if has_other and keep.rule != "first":
         # All that goes, goes for the other collection.

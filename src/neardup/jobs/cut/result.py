@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.files.cuts import Cuts
-from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock
 from neardup.jobs.cut.keepers import Keepers
 from neardup.jobs.cut.spans import CutSpans, Gaps
 from neardup.jobs.selection import Selection, in_batches
-from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.id_lookup import IdLookup
-from neardup.reading.write_pass import read_changed, write_changed
-from neardup.runtime.runner import Runner
-from neardup.tables import Int64s
+from neardup.reading.write_pass import sides_of
+from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +25,8 @@ if TYPE_CHECKING:
 class CutResult(Selection):
     """Texts without what they repeat, what that was, and where it stays.
 
-    ``kept`` are all rows, with shorter texts where something was cut; ``removed`` says what went.
-    As an Arrow stream it is ``kept``.
+    ``kept`` are all documents, with shorter texts where something was cut; ``removed`` says what
+    went. As an Arrow stream it is ``kept``.
     """
 
     _rows_are = "spans"
@@ -78,16 +75,9 @@ class CutResult(Selection):
         rows = np.arange(len(self._spans), dtype=np.int64)
         return {"removed.parquet": in_batches(self._removed_rows, rows)}
 
-    def write_documents(
-        self, folder: Destination, output_format: OutputFormat, runner: Runner
-    ) -> None:
-        """Write all rows to a folder that is being made."""
-        write_changed(self._documents, self._cut_block, folder, output_format, runner)
-
-    @cached_property
-    def kept(self) -> pa.Table:
-        """All rows and columns, in input order, with shorter texts; reads the input once more."""
-        return read_changed(self._documents, self._cut_block)
+    def _sides(self) -> dict[str, Bools]:
+        """Return that all documents stay; there is no folder of removed ones."""
+        return sides_of(self._documents)
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -100,7 +90,7 @@ class CutResult(Selection):
         """
         return self._removed_rows(np.arange(len(self._spans), dtype=np.int64))
 
-    def _cut_block(self, block: RowBlock, rows: slice) -> RowBlock:
+    def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         """Cut out of the texts of a block what goes; ``rows`` are its documents."""
         gaps = self._gaps
         first, last = np.searchsorted(gaps.documents, [rows.start, rows.stop])

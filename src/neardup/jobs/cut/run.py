@@ -103,7 +103,7 @@ def cut_as_named(
     check_effect(plan.options, sources)
     _check_cuttable(sources)
     with runner.stage("read") as note:
-        table = read_named_spans(named_in)
+        table = read_named_spans(named_in, trust=plan.options.trust)
         own = list_documents(
             sources,
             plan.reading.columns,

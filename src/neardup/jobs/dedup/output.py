@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -17,10 +17,16 @@ from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions
 from neardup.files.parquet import ParquetSource
-from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, Source
-from neardup.files.streams import InputStream, is_url, read_blocks, reading
+from neardup.files.streams import is_url
 from neardup.jobs.dedup.written_texts import TEXT_COLUMNS
+from neardup.jobs.inputs import input_options_of
+from neardup.outputs.summary_file import (
+    SUMMARY,
+    check_columns,
+    read_summary,
+    resolve_tables,
+)
 from neardup.outputs.targets import Target, target_of
 from neardup.reading.rows_at import read_at
 from neardup.storage.scratch import recover
@@ -29,9 +35,33 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.outputs.summary_records import DedupSummary
+
 Side = Literal["kept", "removed"]
 
-_BLOCK_BYTES = 1 << 20
+# Columns of the tables, but for texts and what documents were counted by.
+_COLUMNS = {
+    "removed.parquet": {
+        "id": "id",
+        "kept_id": "id",
+        "similarity": "double?",
+        "exact_copy": "bool?",
+        "file": "string",
+        "row": "int64",
+        "kept_in": "string",
+        "kept_file": "string?",
+        "kept_row": "int64?",
+    },
+    "clusters.parquet": {
+        "id": "id",
+        "cluster_id": "int64",
+        "cluster_size": "int64",
+        "is_duplicate": "bool",
+        "representative_id": "id",
+        "file": "string",
+        "row": "int64",
+    },
+}
 _PARQUET = InputOptions(input_format="parquet")
 
 
@@ -44,15 +74,17 @@ class OutputDocuments(NamedTuple):
     ids: pa.ChunkedArray
 
 
-def open_output(folder: str | Path) -> DedupOutput:
+def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
     """Open a folder, or the URL of one, that ``neardup dedup`` has written.
+
+    What was changed since is taken as it is if it is to be trusted.
 
     Raises
     ------
     ReadError
         If it is not there, or cannot be read.
     InvalidInputError
-        If it is no such folder, or not complete.
+        If it is no such folder, not complete, or not as it was written.
     """
     target = target_of(folder)
     if not is_url(str(target)):
@@ -60,30 +92,12 @@ def open_output(folder: str | Path) -> DedupOutput:
         if not Path(target).is_dir():
             message = "there is no such folder; name one that `neardup dedup` has written"
             raise ReadError(message, path=str(target))
-        if not Path(target, "summary.json").is_file():
-            raise _no_output(target, "it has no summary.json")
-    return DedupOutput(target, _read_summary(target))
-
-
-def _read_summary(folder: Target) -> dict[str, Any]:
-    path = _below(folder, "summary.json")
-    with reading(path), InputStream(path, None) as stream:
-        content = b"".join(read_blocks(stream, _BLOCK_BYTES))
-    try:
-        summary = json.loads(content)
-    except ValueError:
-        raise _no_output(folder, "its summary.json is no JSON") from None
-    if not isinstance(summary, dict) or "documents_removed" not in summary:
-        raise _no_output(folder, "its summary.json is of another command")
-    if "keep" not in summary:
-        raise _no_output(folder, "it is that of `neardup drop`, which compares nothing")
-    if not {"reading", "output_format"} <= summary.keys():
-        message = (
-            "its summary.json does not say how the texts were read; it is of an earlier version of "
-            "neardup: run `neardup dedup` again"
-        )
-        raise InvalidInputError(message, path=str(folder))
-    return summary
+        if not Path(target, SUMMARY).is_file():
+            raise _no_output(target, f"it has no {SUMMARY}")
+    job, summary = read_summary(str(target), trust=trust)
+    if job != "dedup":
+        raise _no_output(target, f"it is that of `neardup {job}`")
+    return DedupOutput(target, cast("DedupSummary", summary), trust=trust)
 
 
 def _no_output(folder: Target, reason: str) -> InvalidInputError:
@@ -117,8 +131,8 @@ class DedupOutput:
     a block of their file, are in memory at the same time.
     """
 
-    def __init__(self, folder: Target, summary: dict[str, Any]) -> None:
-        self.folder, self.summary = folder, summary
+    def __init__(self, folder: Target, summary: DedupSummary, *, trust: bool = False) -> None:
+        self.folder, self.summary, self._trust = folder, summary, trust
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -129,7 +143,15 @@ class DedupOutput:
         ReadError, InvalidInputError
             If the table is not there, or not that of the summary.
         """
-        return self._checked("removed.parquet", self.summary["documents_removed"])
+        import pyarrow.compute as pc
+
+        table = self._checked("removed.parquet", self.summary["documents_removed"])
+        known = pc.and_(pc.is_valid(table["kept_file"]), pc.is_valid(table["kept_row"]))
+        lost = pc.and_not(pc.equal(table["kept_in"], "input"), known)
+        if self.summary["input_files"] and pc.any(lost).as_py():
+            message = "removed.parquet does not say where a document that stays is"
+            raise InvalidInputError(f"{message}; run `neardup dedup` again", path=str(self.folder))
+        return table
 
     def clusters(self) -> pa.Table:
         """Return a row for each document, as ``clusters.parquet`` has it.
@@ -188,8 +210,7 @@ class DedupOutput:
         if not len(wanted):
             return []
         source, columns = self.source(side, file)
-        has_bad_rows = side == "kept" and bool(self.summary["skipped_rows"])
-        read = read_at(source, columns, places, has_bad_rows=has_bad_rows, most_bytes=most_bytes)
+        read = read_at(source, columns, places, most_bytes=most_bytes)
         n_read = len(read.texts)
         expected = found.ids.take(pa.array(at[places[:n_read]])).combine_chunks()
         if (n_read < len(wanted) and not read.are_cut) or (
@@ -213,8 +234,7 @@ class DedupOutput:
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
-        names = {option.name for option in InputOptions.known}
-        options = InputOptions(**{name: described[name] for name in names})
+        options = input_options_of(described)
         output_format = self.summary["output_format"]
         name = converted_name(file, output_format)
         if output_format != "same" and not has_columns(file, options):
@@ -270,12 +290,13 @@ class DedupOutput:
         path = _below(self.folder, name)
         if not is_url(path) and not Path(path).exists():
             raise self._incomplete(name)
-        for source in resolve_paths([path], _PARQUET):
+        for source in resolve_tables(path, trust=self._trust, options=_PARQUET):
             assert isinstance(source, ParquetSource)
             names = [each for each in source.schema.names if each not in TEXT_COLUMNS]
-            yield source.schema.empty_table().select(names)
-            for block in source.blocks():
-                yield block.some_columns(names)
+            nothing = source.schema.empty_table().select(names)
+            for table in chain([nothing], (block.some_columns(names) for block in source.blocks())):
+                check_columns(table, _COLUMNS[name], name, str(self.folder))
+                yield table
 
     def _check_rows(self, name: str, found: int, expected: int) -> None:
         if found != expected:

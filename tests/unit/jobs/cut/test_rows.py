@@ -97,15 +97,20 @@ def test_cut__parquet(tmp_path):
         metadata={"made": "by hand"},
     )  # fmt: skip
     table = pa.Table.from_pylist([{**row, "tags": [1, None]} for row in ROWS], schema)
-    # A row without a text is skipped, and stays.
+    # A row without a text is skipped.
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=3, compression="zstd")
     found, path = written(tmp_path, "a.parquet", on_error="skip")
     kept = pq.read_table(path)
     assert kept.schema.equals(schema)
     assert kept.schema.metadata == schema.metadata
-    assert kept.drop_columns("text").equals(table.drop_columns("text"))
-    assert kept["text"].to_pylist() == LEFT
-    assert found.kept["text"].to_pylist() == LEFT
+    is_text = table["text"].is_valid()
+    assert kept.drop_columns("text").equals(table.drop_columns("text").filter(is_text))
+    left = [text for text in LEFT if text is not None]
+    assert kept["text"].to_pylist() == left
+    assert found.kept["text"].to_pylist() == left
+    skipped = pq.read_table(tmp_path / "out/skipped/a.parquet")
+    assert skipped.schema.equals(schema)
+    assert skipped.to_pylist() == table.filter(table["text"].is_null()).to_pylist() != []
 
 
 def test_cut__lines(tmp_path):
@@ -147,14 +152,15 @@ def test_cut__several_text_columns(tmp_path):
     assert first[row["kept_start"] : row["kept_end"]] == " ".join(words)[:-1]
 
 
-def test_cut__skipped_rows_stay(tmp_path):
+def test_cut__skipped_rows(tmp_path):
     lines = [*json_lines([ROWS[0]]), b'{"id": "x", "text": 5}\n', *json_lines([ROWS[5]])]
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
     found, path = written(tmp_path, "a.jsonl", on_error="skip")
     assert found.summary["skipped_rows"] == 1
     kept = path.read_bytes().splitlines(keepends=True)
-    assert kept[:2] == lines[:2]
-    assert json.loads(kept[2])["text"] == "Three: "
+    assert kept[:1] == lines[:1]
+    assert json.loads(kept[1])["text"] == "Three: "
+    assert (tmp_path / "out/skipped/a.jsonl").read_bytes() == lines[1]
 
 
 @pytest.mark.parametrize(

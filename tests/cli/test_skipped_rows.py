@@ -1,0 +1,167 @@
+"""Bad rows of each command that writes a folder: what comes out where, from a crawl above all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders
+from tests.warcs import IMAGE, INFO, members, page
+
+WORDS = "a harbour, a grey morning, and the boats that had come in before the storm"
+PAGES = [page(f"http://{i}/", f"<p>{WORDS} {i * 'and more '}".encode(), number=i) for i in range(4)]
+COPY = page("http://copy/", f"<div>{WORDS}</div>".encode(), number=5)
+EMPTY = page("http://empty/", b"", number=6)
+BAD = [
+    page("http://latin/", b"<p>caf\xe9", number=7),
+    page("http://paper/", b"%PDF-1.7 is no page", number=8),
+]
+RECORDS = [INFO, PAGES[0], BAD[0], IMAGE, PAGES[1], EMPTY, BAD[1], COPY, *PAGES[2:]]
+KEPT = ["http://0/", "http://1/", "http://empty/", "http://2/", "http://3/"]
+SKIP = ("--on-error", "skip", "--overwrite", "-o", "out")
+
+
+@pytest.fixture
+def crawl(here):
+    (here / "crawl.warc.gz").write_bytes(members(RECORDS))
+    (here / "ids.txt").write_text("http://copy/\n")
+    return "crawl.warc.gz"
+
+
+COMMANDS = {
+    "dedup": ("--threshold", "1"),
+    "drop": ("--named-in", "ids.txt"),
+}
+
+
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_crawl(run, here, crawl, command, output_format):
+    outcome = run(command, crawl, *COMMANDS[command], *SKIP, "--format", output_format)
+    assert (outcome.code, outcome.err) == (0, "")
+    said = "\n2 bad rows skipped; skipped/ has them, skipped.parquet says why\n"
+    assert said in outcome.out
+    skipped = (here / "out/skipped/crawl.warc.gz").read_bytes()
+    assert gzip.decompress(skipped) == b"".join([INFO, *BAD])
+    table = pq.read_table("out/skipped.parquet").to_pylist()
+    # Records count that are no pages, too.
+    assert [(row["file"], row["row"]) for row in table] == [(crawl, 3), (crawl, 7)]
+    assert "not valid UTF-8 at byte 7 of the page" in table[0]["reason"]
+    assert "this is a PDF document" in table[1]["reason"]
+    summary = json.loads((here / "out/summary.json").read_text())
+    assert summary["skipped"] == table
+    counts = [summary[f"documents_{what}"] for what in ("in", "kept", "removed")]
+    assert (*counts, summary["skipped_rows"]) == (6, 5, 1, 2)
+    if output_format == "same":
+        kept = gzip.decompress((here / "out/kept/crawl.warc.gz").read_bytes())
+        assert kept == b"".join([INFO, PAGES[0], PAGES[1], EMPTY, *PAGES[2:]])
+    elif output_format == "jsonl":
+        content = gzip.decompress((here / "out/kept/crawl.jsonl.gz").read_bytes())
+        assert [json.loads(line)["id"] for line in content.splitlines()] == KEPT
+    else:
+        assert pq.read_table("out/kept/crawl.parquet")["id"].to_pylist() == KEPT
+        assert pq.read_table("out/removed/crawl.parquet")["id"].to_pylist() == ["http://copy/"]
+
+
+ROWS = [
+    b'{"id": "a", "text": "%s"}\n' % WORDS.encode(),
+    b'{"id": "b", "text": 5}\n',
+    b'{"id": "c", "te\n',
+    b'{"id": "d", "text": "so: %s"}\n' % WORDS.encode(),
+]
+
+
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
+def test_cut(run, here, output_format):
+    (here / "a.jsonl").write_bytes(b"".join(ROWS))
+    exact = ("--exact", "--min-tokens", "5", "--format", output_format)
+    summary = json.loads(run("cut", "a.jsonl", *exact, *SKIP, "--json").out)
+    assert (summary["documents_in"], summary["skipped_rows"]) == (2, 2)
+    assert (here / "out/skipped/a.jsonl").read_bytes() == ROWS[1] + ROWS[2]
+    if output_format == "parquet":
+        rows = pq.read_table("out/kept/a.parquet").to_pylist()
+    else:
+        rows = [json.loads(line) for line in (here / "out/kept/a.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["text"]) for row in rows] == [("a", WORDS), ("d", "so: ")]
+
+
+def test_archive(run, here):
+    """A bad file of an archive has its place there."""
+    (here / "a").mkdir()
+    (here / "a/good.txt").write_text(WORDS)
+    (here / "a/bad.txt").write_bytes(b"caf\xe9")
+    shutil.make_archive("a", "zip", "a")
+    outcome = run("dedup", "a.zip", *SKIP, "--format", "jsonl", "--json")
+    assert json.loads(outcome.out)["skipped_rows"] == 1
+    found = files_of(here / "out")
+    [skipped] = [name for name in found if name.startswith("skipped/")]
+    assert (skipped.rpartition("/")[2], found[skipped]) == ("bad.txt", b"caf\xe9")
+    assert not any(name.endswith("bad.txt") for name in found if name.startswith("kept"))
+
+
+def test_report_and_explanation(run, here):
+    """The texts beside skipped rows are those of the documents."""
+    lines = [json.dumps({"id": i, "text": f"{i // 2} {WORDS}"}) for i in range(6)]
+    for place in (0, 2, 3, 7):
+        lines.insert(place, '{"id": "bad"')
+    (here / "a.jsonl").write_text("\n".join(lines) + "\n")
+    for output_format in ("same", "parquet"):
+        how = ("--id-column", "id", "--threshold", "1", "--format", output_format)
+        assert run("dedup", "a.jsonl", *how, *SKIP).code == 0
+        assert run("report", "out", "-o", "page.html", "--overwrite").code == 0
+        page = (here / "page.html").read_text()
+        assert all(f"{i} {WORDS}" in page for i in range(3))
+        told = run("explain", "out", "5", "--html", "page.html", "--overwrite")
+        assert (told.code, told.err) == (0, "")
+        assert f"2 {WORDS}" in (here / "page.html").read_text()
+
+
+def test_bad_rows_of_against(run, here):
+    (here / "a.jsonl").write_bytes(ROWS[0])
+    (here / "b.jsonl").write_bytes(b"".join(ROWS[1:]))
+    outcome = run("dedup", "a.jsonl", "--against", "b.jsonl", *SKIP)
+    assert "\n2 bad rows of --against skipped; summary.json lists them\n" in outcome.out
+    summary = json.loads((here / "out/summary.json").read_text())
+    assert (summary["skipped_rows"], summary["against_skipped_rows"]) == (0, 2)
+    assert [row["row"] for row in summary["against_skipped"]] == [1, 2]
+    assert pq.read_table("out/skipped.parquet").num_rows == 0
+    assert not (here / "out/skipped").exists()
+
+
+def test_stopped__goes_on(run, here):
+    """The files of bad rows have the same bytes after a stop, with other memory and workers."""
+    lines = [json.dumps(row) for row in make_rows(1, 60, chain=20)]
+    for place in range(0, 60, 7):
+        lines.insert(place, "{no JSON")
+    (here / "a.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    job = ("dedup", "a.jsonl", *SKIP)
+    assert run(*job).code == 0
+    expected = files_of(here / "out")
+    assert {"skipped/a.jsonl", "skipped.parquet"} <= set(expected)
+    shutil.rmtree(here / "out")
+    with spilling(30_000), stopped_after(2):
+        assert run(*job, "--workers", 1).code == 130
+    with spilling(20_000):
+        outcome = run(*job, "--workers", 3)
+    assert outcome.err.startswith("going on with a run that was stopped: ")
+    assert work_folders(here) == []
+    assert files_of(here / "out") == expected
+
+
+def test_stopped__another_format_starts_over(run, here):
+    """What the rows have to fit decides which of them are bad."""
+    rows = make_rows(1, 60, chain=20)
+    lines = [json.dumps({**row, "odd": "x" if i == 7 else i}) for i, row in enumerate(rows)]
+    (here / "a.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    job = ("dedup", "a.jsonl", *SKIP)
+    with spilling(30_000), stopped_after(2):
+        assert run(*job).code == 130
+    with spilling(30_000):
+        outcome = run(*job, "--format", "parquet")
+    assert outcome.code == 0, outcome.err
+    assert not outcome.err.startswith("going on with")
+    assert pq.read_table("out/skipped.parquet")["row"].to_pylist() == [8]
