@@ -66,6 +66,42 @@ def test_index__add_remove_compact(run, here, index, write_file):
     assert summary["freed_bytes"] > 0
 
 
+@pytest.mark.parametrize("kind", ["documents", "passages"])
+def test_build__without_input(run, fails, write_file, kind):
+    """It makes an index to which documents can be added, and refuses what would do nothing."""
+    outcome = run("index", "build", "idx", "--kind", kind)
+    assert outcome.code == 0
+    assert outcome.out == f"idx is an index of {kind}, of which there are none yet\n"
+    found = info(run)
+    assert (found["documents"], found["segments"]) == (0, 0)
+    summary = json.loads(run("index", "build", "other", "--kind", kind, "--json").out)
+    assert summary["documents"] == 0
+    write_file("rows.jsonl", lines_of([{"id": "a", "text": "one two three " * 30}]))
+    assert run("index", "add", "idx", "rows.jsonl").code == 0
+    assert info(run)["documents"] == 1
+    for option in (("--text-column", "body"), ("--lines",), ("--on-error", "skip")):
+        remedy = "leave it out, or name files, or give it to index add"
+        error = f"{option[0]} has no effect without INPUT; {remedy}"
+        fails("index", "build", "new", "--kind", kind, *option, error=error)
+
+
+def test_remove__names_what_had_gone_in_the_first_week(run, write_file):
+    """The first one goes into an empty index, and does what all others do."""
+    assert run("index", "build", "seen", "--kind", "documents", "--threshold", "0.7").code == 0
+    text = "the old stone bridge over the mill stream will be closed for repairs in spring"
+    for week, words in (("w1", [text, f"{text} again"]), ("w2", [f"{text} again and again"])):
+        rows = [{"id": f"{week}-{n}", "text": each} for n, each in enumerate(words)]
+        write_file(f"{week}.jsonl", lines_of(rows))
+        arguments = (f"{week}.jsonl", "--against", "seen", "--add", "-o", week)
+        assert run("dedup", *arguments).code == 0
+    assert run("index", "remove", "seen", "w1-0").out.splitlines() == [
+        "1 document removed; `neardup index compact` frees their room",
+        "2 documents had gone for it; add again what you want back:",
+        "  w1-1 (for w1-0)",
+        "  w2-0 (for w1-0)",
+    ]
+
+
 def test_build__where_something_is(run, fails, here, index, write_file):
     fails(
         "index", "build", "idx", "rows.jsonl", *OPTIONS,
@@ -126,7 +162,7 @@ def test_build__skips_bad_rows(run, here, write_file):
     assert (summary["documents"], summary["empty_documents"], summary["short_documents"]) == (
         4, 1, 1
     )  # fmt: skip
-    (row,) = summary["skipped_rows"]
+    (row,) = summary["skipped"]
     assert (row["file"], row["row"]) == ("bad.jsonl", 5)
 
 

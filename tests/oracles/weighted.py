@@ -97,14 +97,14 @@ def weighted_jaccard(x: Mapping[Hashable, int], y: Mapping[Hashable, int]) -> Fr
     return Fraction(sum(min(x.get(t, 0), y.get(t, 0)) for t in tokens), union)
 
 
-def term_frequency(tf: str, f: int) -> Decimal:
+def term_frequency(tf: str, f: float) -> Decimal:
     with localcontext(prec=DIGITS):
         if tf == "binary":
             return Decimal(min(f, 1))
         if tf == "log":
-            return Decimal(1 + f).ln()
+            return (1 + Decimal(f)).ln()
         if tf == "squared":
-            return Decimal(f * f)
+            return Decimal(f) * Decimal(f)
         if tf == "saturating":
             return Decimal(f) / (Decimal(f) + Decimal("1.2")) * Decimal("2.2")
         assert tf == "raw"
@@ -146,9 +146,20 @@ def weigh(
     total: int,
 ) -> dict[Hashable, int]:
     """Give what each element of a document weighs; what weighs nothing is left out."""
+    return weigh_numbers(Counter(elements), tf, idf, frequencies, total)
+
+
+def weigh_numbers(
+    numbers: Mapping[Hashable, float],
+    tf: str,
+    idf: str,
+    frequencies: Mapping[Hashable, int],
+    total: int,
+) -> dict[Hashable, int]:
+    """Give the same of elements that occur so many times, which need not be whole."""
     weights: dict[Hashable, int] = {}
     with localcontext(prec=DIGITS):
-        for element, f in Counter(elements).items():
+        for element, f in numbers.items():
             inverse = inverse_frequency(idf, frequencies.get(element, 0), total)
             weight = scaled(term_frequency(tf, f) * inverse)
             if weight > 0:

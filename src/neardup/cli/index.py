@@ -25,7 +25,7 @@ _ORPHANS_SHOWN = 10
 _EPILOG = """\b
 Examples:
   neardup index build idx corpus/*.jsonl.zst
-  neardup index build seen pages/ --kind documents --threshold 0.7
+  neardup index build seen --kind documents --threshold 0.7
   neardup index add idx new.jsonl
   neardup index remove idx --ids withdrawn.txt
   neardup index compact idx
@@ -47,9 +47,7 @@ def command() -> None:
 
 @command.command("build")
 @_folder
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
 @options_of("index build")
 def build(
     folder: Path,
@@ -61,7 +59,7 @@ def build(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Make an index of the documents of INPUT.
+    """Make an index of the documents of INPUT, without INPUT an empty one.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. DIR must
     not exist.
@@ -74,22 +72,29 @@ def build(
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.document_options import ReadingOptions
+    from neardup.options.option import no_effect
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.runtime.runner import Runner
 
     reading = ReadingOptions(
         **{option.name: options.pop(option.name) for option in ReadingOptions.known}
     )
+    for option in () if inputs else ReadingOptions.known:
+        if getattr(reading, option.name) != option.default:
+            raise no_effect(option.name, "without INPUT", "name files, or give it to index add")
     jobs = KINDS[kind]
     scheme = jobs.make_scheme(options)
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        sources = resolve_paths(inputs, reading)
+        sources = resolve_paths(inputs, reading) if inputs else []
         check_effect(reading, sources)
         check_apart(folder, (source.origin for source in sources))
         with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
             tokenizer = options["tokenizer"]
             addition = jobs.build(scratch, scheme, sources, reading, runner, tokenizer)
+    if not (inputs or quiet or as_json):
+        say(f"{folder} is an index of {kind}, of which there are none yet")
+        return
     _tell(addition, folder, quiet=quiet, as_json=as_json)
 
 
@@ -262,6 +267,6 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    lines += notes.lines(notes.note_skipped(len(addition.skipped), "--json"))
+    lines += notes.lines(notes.note_skipped(addition.summary))
     lines += list_passed_over(addition.passed_over)
     say("\n".join(lines))

@@ -26,12 +26,21 @@ class DocumentHandle(Handle[OpenDocuments]):
         The index.
     tokenizer
         The ``tokenizer.json`` or the function that it was made with, if it was one.
+    timeout, follows
+        As for ``Handle``.
     """
 
     unread: ClassVar = UNREAD
 
-    def __init__(self, folder: Path, tokenizer: str | Path | TokenFunction | None = None) -> None:
-        super().__init__(folder)
+    def __init__(
+        self,
+        folder: Path,
+        tokenizer: str | Path | TokenFunction | None = None,
+        *,
+        timeout: float = 0.0,
+        follows: bool = False,
+    ) -> None:
+        super().__init__(folder, timeout=timeout, follows=follows)
         self._tokenizer = tokenizer
         self._scheme: DocumentScheme | None = None
         self._segments: dict[Segment, DocumentSegment] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +17,13 @@ from neardup.matching.filters import join_filters, sieve_pairs
 from neardup.matching.measures import Measure
 from neardup.matching.measures.cosine import Cosine
 from neardup.matching.verify import overlaps_at_threshold
+from neardup.runtime.progress import may_go_on
 from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
 
-# Pairs that are compared at once, which bounds the memory for sets.
+# Pairs that are compared at once, and shingles of their documents, which bound memory and time
+# between two blocks.
 _PAIRS_AT_ONCE = 1 << 14
+_SHINGLES_AT_ONCE = 1 << 21
 
 _FEW = 2
 
@@ -210,12 +214,16 @@ def _compare(
     first_document: int,
 ) -> Iterator[Hits]:
     """Compare queries with candidates of a segment; pairs are in the order of queries and rows."""
+    blocks: Int64s = np.arange(len(rows)) // _PAIRS_AT_ONCE
     # A few candidates are compared in the time that it takes to ask their filters.
     if queries.filters is not None and len(rows) > _FEW:
-        of_queries, rows = _sieve(segment, queries, of_queries, rows, measure)
-    for start in range(0, len(rows), _PAIRS_AT_ONCE):
-        left = of_queries[start : start + _PAIRS_AT_ONCE]
-        distinct, places = _distinct(rows[start : start + _PAIRS_AT_ONCE], queries)
+        of_queries, rows, sizes = _sieve(segment, queries, of_queries, rows, measure)
+        blocks = blocks[: len(rows)] + np.cumsum(sizes) // _SHINGLES_AT_ONCE
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
+    for start, stop in pairwise([*starts, len(rows)]):
+        may_go_on()
+        left = of_queries[start:stop]
+        distinct, places = _distinct(rows[start:stop], queries)
         found = segment.sets_of(distinct)
         assert queries.sets is not None
         sets = join_sets(queries.sets, found)
@@ -238,10 +246,10 @@ def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:
 
 def _sieve(
     segment: Searchable, queries: Queries, of_queries: Int64s, rows: Int64s, measure: Measure
-) -> tuple[Int64s, Int64s]:
-    """Drop the pairs that filters prove to be below the threshold."""
+) -> tuple[Int64s, Int64s, Int64s]:
+    """Drop the pairs that filters prove to be below the threshold; return sizes of the others."""
     assert queries.filters is not None
     distinct, places = _distinct(rows, queries)
     filters = join_filters([queries.filters, segment.filters_of(distinct)])
     may_be = sieve_pairs(filters, of_queries, len(queries) + places, measure)
-    return of_queries[may_be], rows[may_be]
+    return of_queries[may_be], rows[may_be], filters.sizes[len(queries) + places[may_be]]

@@ -89,11 +89,13 @@ def _has_handle(data: Any) -> bool:
 
 def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> DocumentHandle:
     from neardup.documents.handle import DocumentHandle
+    from neardup.runtime.runner import Runner
 
     folder = index_named(data)
     if folder is None:
         data.commit()
         handle: DocumentHandle = data.handle
+        handle.latest(Runner(1))
         return handle
     if kind_of_manifest(load_manifest(folder)) != "documents":
         message = (

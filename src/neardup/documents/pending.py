@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -13,18 +13,21 @@ import pyarrow as pa
 
 from neardup.documents import blocks
 from neardup.documents.additions import Adding
-from neardup.documents.batches import Contents, make_batch, pack_rows
+from neardup.documents.batches import Contents, DocumentBatch, make_batch, pack_rows
 from neardup.documents.blocks import Block
 from neardup.documents.queries import Queries, join_queries, sets_of_texts
 from neardup.documents.reading import queries_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import Searchable, interleave, join_sets
 from neardup.documents.values import (
+    Cells,
     Id,
+    as_cells,
     as_texts,
     ids_of_values,
-    runs_of_types,
-    types_of_values,
+    join_cells,
+    reason_of,
+    runs_of_cells,
 )
 from neardup.files.ids import common_id_type
 from neardup.tables import (
@@ -59,8 +62,7 @@ class Pending(Searchable):
         self._rows: dict[str, int] = {}
         self._ids: list[Id] = []
         self._texts: list[str | None] = []
-        self._columns: list[dict[str, Any]] = []
-        self._types: list[tuple[pa.DataType, ...]] = []
+        self._cells: list[Cells] = []
         self._parts: list[Queries] = []
         # Sets of documents that have no text; those of texts are made when they are asked for.
         self._sets: dict[int, ShingleSets | WeightedSets] = {}
@@ -115,7 +117,7 @@ class Pending(Searchable):
             If the text or a value cannot be written; nothing is taken then.
         """
         as_texts([text])
-        types = types_of_values(columns, self._scheme.columns)
+        cells = as_cells(identifier, columns, self._scheme.columns)
         if queries is not None:
             self.sign()
             self._take(replace(queries, sets=None))
@@ -126,8 +128,7 @@ class Pending(Searchable):
         self._ids.append(identifier)
         # So that it is not read from here and missing from the files.
         self._texts.append(text if self._scheme.with_text else None)
-        self._columns.append(columns)
-        self._types.append(types)
+        self._cells.append(cells)
 
     def went(self, identifier: Id, kept_id: str, digest: Uint64s, similarity: float) -> None:
         """Note that a document went for another one."""
@@ -148,28 +149,58 @@ class Pending(Searchable):
             self._take(replace(queries, sets=None))
             self._n_signed = len(self._texts)
 
-    def write(self, adding: Adding) -> None:
-        """Put all documents into the next state of the index."""
+    def write(self, adding: Adding) -> list[tuple[Id, str]]:
+        """Put all documents into the next state of the index.
+
+        Returns
+        -------
+        Documents that cannot be written, for some reason that nobody has thought of, and why; the
+        others are.
+        """
         self.sign()
-        for start, stop, types in runs_of_types(self._types):
-            contents = Contents(
-                ids_of_values(self._ids[start:stop]),
-                as_texts(self._texts[start:stop]),
-                self._user_columns(start, stop, types),
-            )
-            rows = np.arange(start, stop)
-            queries = self._queries()
-            if stop - start < len(queries):
-                queries = queries.take(rows)
-            if self._sets:
-                queries = replace(queries, sets=self.sets_of(rows))
-            adding.add(make_batch(contents, queries, self._scheme))
+        unwritable: list[tuple[Id, str]] = []
+        for start, stop in runs_of_cells(self._cells):
+            for batch in self._batches(start, stop, unwritable):
+                adding.add(batch)
         gone = self._gone
         if gone.ids:
             digests: Uint64s = np.stack(gone.digests)
             similarities: Floats = np.array(gone.similarities)
             kept = pa.array(gone.kept_ids, pa.large_string())
             adding.went(ids_of_values(gone.ids), kept, digests, similarities)
+        return unwritable
+
+    def _batches(
+        self, start: int, stop: int, unwritable: list[tuple[Id, str]]
+    ) -> Iterator[DocumentBatch]:
+        """Pack some rows: in one batch, unless one of them is in the way of the others."""
+        try:
+            batch = self._batch(start, stop)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if stop - start == 1:
+                unwritable.append((self._ids[start], reason_of(error)))
+                return
+            middle = (start + stop) // 2
+            yield from self._batches(start, middle, unwritable)
+            yield from self._batches(middle, stop, unwritable)
+        else:
+            yield batch
+
+    def _batch(self, start: int, stop: int) -> DocumentBatch:
+        contents = Contents(
+            ids_of_values(self._ids[start:stop]),
+            as_texts(self._texts[start:stop]),
+            self._user_columns(start, stop),
+        )
+        rows = np.arange(start, stop)
+        queries = self._queries()
+        if stop - start < len(queries):
+            queries = queries.take(rows)
+        if self._sets:
+            queries = replace(queries, sets=self.sets_of(rows))
+        return make_batch(contents, queries, self._scheme)
 
     def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
         """Return queries and rows that share a band key."""
@@ -244,7 +275,7 @@ class Pending(Searchable):
         packed = pack_rows(
             ids_of_values(self._ids[row : row + 1]),
             as_texts(self._texts[row : row + 1]),
-            self._user_columns(row, row + 1, self._types[row]),
+            self._user_columns(row, row + 1),
             queries,
         )
         return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
@@ -282,15 +313,9 @@ class Pending(Searchable):
         self._unlisted = []
         self._n_listed = self._n_signed
 
-    def _user_columns(self, start: int, stop: int, types: Sequence[pa.DataType]) -> pa.Table | None:
+    def _user_columns(self, start: int, stop: int) -> pa.Table | None:
         names = self._scheme.columns
-        if not names:
-            return None
-        own = self._columns[start:stop]
-        columns = zip(names, types, strict=True)
-        return pa.table(
-            {name: pa.array([r.get(name) for r in own], kind) for name, kind in columns}
-        )
+        return join_cells(self._cells[start:stop], names) if names else None
 
 
 def _pairs(found: list[tuple[int, int]]) -> tuple[Int64s, Int64s]:

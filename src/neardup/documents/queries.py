@@ -75,7 +75,7 @@ def make_queries(
     n_tokens: Int64s = np.diff(token_lists.offsets)
     if scheme.weighted is not None:
         weighted = weighted_sets(token_lists, scheme.shingles, scheme.weighted)
-        return _weighted_queries(n_tokens, digests, weighted, scheme)
+        return queries_of_weighted_sets(n_tokens, digests, weighted, scheme)
     lists = shingle_lists(token_lists, scheme.shingles)
     sets = sort_lists(lists) if with_sets else None
     return _queries(n_tokens, digests, lists, sets, scheme)
@@ -86,6 +86,19 @@ def queries_of_sets(
 ) -> Queries:
     """Work out the same for sets whose elements are given themselves, not their tokens."""
     return _queries(n_tokens, digests, lists, sort_lists(lists), scheme)
+
+
+def queries_of_weighted_sets(
+    n_tokens: Int64s, digests: Uint64s, sets: WeightedSets, scheme: DocumentScheme
+) -> Queries:
+    """Work out the same for weighted sets that are given themselves."""
+    assert isinstance(scheme.minhash, WeightedMinHashScheme)
+    signatures = weighted_signatures(sets, scheme.minhash)
+    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
+    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
+    weightless = sets.totals == 0
+    keys[weightless] = digests[weightless, :1]
+    return Queries(n_tokens, digests, keys, None, sets)
 
 
 def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
@@ -131,15 +144,3 @@ def _queries(
     signatures = minhash_signatures(lists, scheme.minhash)
     keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
     return Queries(n_tokens, digests, keys, make_filters(lists, scheme.measure), sets)
-
-
-def _weighted_queries(
-    n_tokens: Int64s, digests: Uint64s, sets: WeightedSets, scheme: DocumentScheme
-) -> Queries:
-    assert isinstance(scheme.minhash, WeightedMinHashScheme)
-    signatures = weighted_signatures(sets, scheme.minhash)
-    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
-    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
-    weightless = sets.totals == 0
-    keys[weightless] = digests[weightless, :1]
-    return Queries(n_tokens, digests, keys, None, sets)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from neardup.documents.batches import Contents, DocumentBatch, make_batch
 from neardup.documents.queries import Queries, join_queries, make_queries, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.values import check_kept, reason_of
 from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
 from neardup.files.passes import ReadingPass
@@ -114,7 +115,7 @@ def user_columns(
     Raises
     ------
     InvalidInputError
-        If one is not there.
+        If one is not there, or of a type that cannot be kept.
     """
     if not names:
         return None
@@ -124,4 +125,9 @@ def user_columns(
             found = ", ".join(map(repr, table.column_names))
             message = f"there is no column {name!r}, which the index keeps; there are {found}"
             raise InvalidInputError(message, path=source.name)
+        try:
+            check_kept(table.select([name]))
+        except pa.ArrowException as error:
+            message = f"column {name!r} cannot be kept in an index: {reason_of(error)}"
+            raise InvalidInputError(message, path=source.name) from None
     return table.select(list(names))

@@ -6,11 +6,28 @@ import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.ipc
 
 from neardup.errors import InvalidInputError
 
 Id = str | int
+
+Cells = tuple[pa.Array, ...]
+"""What a document has in the user's columns: an array of one row for each."""
+
+# Arrow refuses to read and write more levels than 64, of which the table is one.
+_MOST_LEVELS = 63
+_NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+# Offsets of Arrow's strings and lists have 31 bits.
+_LARGEST_CELL = 2**30
+# Types of which every value can be written, and given back.
+_PLAIN = {
+    kind.id for kind in (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.binary())
+}
+
+_LONGEST_REASON = 200
 
 _LEAST, _LARGEST_SIGNED, _LARGEST = -(2**63), 2**63 - 1, 2**64 - 1
 
@@ -65,41 +82,110 @@ def as_texts(texts: Sequence[str | None]) -> pa.Array:
         raise InvalidInputError(message) from None
 
 
-def types_of_values(columns: Mapping[str, Any], names: Sequence[str]) -> tuple[pa.DataType, ...]:
-    """Return the type that the value of each column has in a table.
+def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> Cells:
+    """Return the value of each of a document's columns as an array of one row, as it is stored.
+
+    Whatever could not be written, or given back, later is found here, where only one document has
+    to be refused for it.
 
     Raises
     ------
     InvalidInputError
         If a table cannot have such a value.
     """
-    types = []
+    cells = []
     for name in names:
         try:
-            types.append(pa.array([columns.get(name)]).type)
-        except (pa.ArrowException, OverflowError, UnicodeEncodeError, TypeError) as error:
-            message = f"column {name!r} cannot have this value: {error}"
-            raise InvalidInputError(message) from None
-    return tuple(types)
+            cells.append(_as_cell(columns.get(name)))
+        # Values have code of their own, which may raise anything.
+        except Exception as error:
+            message = f"column {name!r} cannot have this value: {reason_of(error)}"
+            raise InvalidInputError(f"document {identifier!r}: {message}") from None
+    return tuple(cells)
 
 
-def runs_of_types(
-    types: Sequence[tuple[pa.DataType, ...]],
-) -> Iterator[tuple[int, int, tuple[pa.DataType, ...]]]:
-    """Yield runs of rows whose columns have one type each: start, stop and the types.
+def reason_of(error: Exception) -> str:
+    """Say in a line what somebody else's error says."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words if len(words) <= _LONGEST_REASON else f"{words[:_LONGEST_REASON]}..."
+
+
+def _as_cell(value: object) -> pa.Array:
+    _check_depth(value)
+    cell = pa.array([value])
+    if not isinstance(cell, pa.Array):
+        message = f"it is larger than {_LARGEST_CELL:,} bytes"
+        raise InvalidInputError(message)
+    if cell.type.id not in _PLAIN:
+        check_kept(pa.table([cell], [""]))
+    if cell.nbytes > _LARGEST_CELL:
+        message = f"it has {cell.nbytes:,} bytes, and {_LARGEST_CELL:,} at most may be kept"
+        raise InvalidInputError(message)
+    return cell
+
+
+def check_kept(table: pa.Table) -> None:
+    """Make sure that columns can be written and given back, by doing it with the first row.
+
+    Raises
+    ------
+    Exception
+        Whatever Arrow raises for values that it cannot write, that it cannot take rows of, or that
+        Python does not have.
+    """
+    if any(kind.id not in _PLAIN for kind in table.schema.types):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table.slice(0, 1))
+        pa.ipc.open_stream(sink.getvalue()).read_all().take([0] * min(1, len(table))).to_pylist()
+
+
+def _check_depth(value: object) -> None:
+    """Make sure that lists and dictionaries are not nested too deeply, before Arrow recurses."""
+    level = [value] if isinstance(value, _NESTED) else []
+    for _ in range(_MOST_LEVELS + 1):
+        if not level:
+            return
+        inner = (
+            child
+            for nested in level
+            for child in (nested.values() if isinstance(nested, dict) else nested)
+            if isinstance(child, _NESTED)
+        )
+        # One that comes twice is looked into once: there may be circles.
+        level = list({id(child): child for child in inner}.values())
+    message = f"it is nested more than {_MOST_LEVELS} levels deep"
+    raise InvalidInputError(message)
+
+
+def join_cells(rows: Sequence[Cells], names: Sequence[str]) -> pa.Table:
+    """Return the columns of rows that ``runs_of_cells`` has put together."""
+    columns = {}
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        kind = next((cell.type for cell in cells if cell.type != pa.null()), pa.null())
+        filling = pa.nulls(1, kind)
+        columns[name] = pa.concat_arrays([filling if cell.type != kind else cell for cell in cells])
+    return pa.table(columns)
+
+
+def runs_of_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows whose columns have one type each, and are not too large for one array.
 
     A value that is None goes with every type.
     """
-    start, current = 0, None
-    for row, own in enumerate(types):
+    start, n_bytes = 0, 0
+    current: tuple[pa.DataType, ...] | None = None
+    for row, cells in enumerate(rows):
+        own = tuple(cell.type for cell in cells)
         common = own if current is None else _common(current, own)
-        if common is None:
-            assert current is not None
-            yield start, row, current
+        n_bytes += sum(cell.nbytes for cell in cells)
+        if common is None or (n_bytes > _LARGEST_CELL and row > start):
+            yield start, row
             start, common = row, own
+            n_bytes = sum(cell.nbytes for cell in cells)
         current = common
-    if current is not None:
-        yield start, len(types), current
+    if rows:
+        yield start, len(rows)
 
 
 def _common(

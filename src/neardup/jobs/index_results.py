@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.files.rows import ColumnNames
-from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +38,7 @@ class AdditionResult:
             "empty_documents": self.n_empty,
             **short,
             **describe_ids(self.columns),
-            "skipped_rows": list_skipped(self.skipped),
+            **describe_skipped(self.skipped),
             "passed_over": self.passed_over,
             "seconds": round(self.seconds, 3),
         }

@@ -27,11 +27,20 @@ class PassageHandle(Handle[OpenIndex]):
         The index.
     tokenizer
         The ``tokenizer.json`` that it was made with, if it was one.
+    timeout, follows
+        As for ``Handle``.
     """
 
-    def __init__(self, folder: Path, tokenizer: str | Path | TokenFunction | None = None) -> None:
-        super().__init__(folder)
-        self._tokenizer = tokenizer
+    def __init__(
+        self,
+        folder: Path,
+        tokenizer: str | Path | TokenFunction | None = None,
+        *,
+        timeout: float = 0.0,
+        follows: bool = False,
+    ) -> None:
+        super().__init__(folder, timeout=timeout, follows=follows)
+        self.tokenizer = tokenizer
         self._scheme: PassageScheme | None = None
         self._described: Mapping[str, Any] = {}
         self._searchers: dict[Segment, SegmentSearcher] = {}
@@ -60,7 +69,7 @@ class PassageHandle(Handle[OpenIndex]):
         """Return the scheme; if it is another than before, so is what was made of all segments."""
         description = files.manifest.scheme
         if self._scheme is None or self._described != description:
-            self._scheme = restore_scheme(description, self._tokenizer)
+            self._scheme = restore_scheme(description, self.tokenizer)
             self._described, self._searchers = description, {}
         return self._scheme
 

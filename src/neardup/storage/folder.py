@@ -114,8 +114,10 @@ def read_current(folder: Path, open_files: Callable[[Manifest], T]) -> T:
 
 
 @contextmanager
-def changing(folder: Path) -> Iterator[Manifest]:
+def changing(folder: Path, timeout: float = 0.0) -> Iterator[Manifest]:
     """Hold the write lock, give the manifest, and clean up before and afterwards.
+
+    ``timeout`` says for how many seconds to wait for the lock.
 
     The block writes new files under names not in use and stores a manifest::
 
@@ -132,7 +134,7 @@ def changing(folder: Path) -> Iterator[Manifest]:
     """
     # First without the lock, whose file has no place in a folder that is no index.
     load_manifest(folder)
-    with write_lock(folder):
+    with write_lock(folder, timeout):
         old = load_manifest(folder)
         remove_orphans(folder, old)
         try:

@@ -16,12 +16,19 @@ import numpy.typing as npt
 
 from neardup.errors import IndexFormatError, NeardupError
 from neardup.runtime.runner import Runner
-from neardup.storage.arrays import RESTORE, AnyArray, check_array
+from neardup.storage.arrays import RESTORE, AnyArray, check_array, check_size
 from neardup.storage.checksums import FileRecord
-from neardup.storage.extras import EXTRA, load_extra, load_removed
+from neardup.storage.extras import EXTRA, REMOVED, load_extra, load_removed
 from neardup.storage.folder import changing, read_current
-from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord, load_manifest
-from neardup.storage.segments import Segment, open_segment
+from neardup.storage.manifest import (
+    Entry,
+    Manifest,
+    RemovedRecord,
+    SegmentRecord,
+    entry_of_manifest,
+    load_manifest,
+)
+from neardup.storage.segments import SEGMENTS, Segment, open_segment
 from neardup.tables import Uint32s
 
 V = TypeVar("V")
@@ -78,6 +85,7 @@ class CheckedFiles:
         IndexFormatError, ReadError
             If one is missing, damaged, or cannot be read; what was checked before it stays open.
         """
+        self.check_sizes(manifest)
         segments, removed = [], []
         for record in manifest.segments:
             segments.append(self._open_segment(record, runner))
@@ -85,6 +93,25 @@ class CheckedFiles:
         extras = {name: self._open_extra(name, file) for name, file in manifest.files.items()}
         self._forget_others(manifest)
         return OpenFiles(self._folder, manifest, tuple(segments), tuple(removed), extras)
+
+    def check_sizes(self, manifest: Manifest) -> None:
+        """Make sure that no file of a manifest has become shorter or longer.
+
+        To touch what has been cut off of a mapped file ends the process. One that is gone stays
+        mapped as it was.
+
+        Raises
+        ------
+        IndexFormatError, ReadError
+            If one has another size; all files are opened anew then.
+        """
+        try:
+            for path, record in _files_of(self._folder, manifest):
+                if path.exists():
+                    check_size(path, record)
+        except NeardupError:
+            self._segments, self._removed, self._extras = {}, {}, {}
+            raise
 
     def _open_segment(self, record: SegmentRecord, runner: Runner) -> Segment:
         # What it has lost is written elsewhere, and changes.
@@ -116,22 +143,50 @@ class CheckedFiles:
         self._extras = {k: v for k, v in self._extras.items() if k in extras}
 
 
+@dataclass(frozen=True)
+class _Seen(Generic[V]):
+    """What was made of a manifest, and what its entry in the folder was like."""
+
+    manifest: Manifest
+    view: V
+    entry: Entry | None
+
+
+def _files_of(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, FileRecord]]:
+    for segment in manifest.segments:
+        for name, record in segment.files.items():
+            yield folder / SEGMENTS / segment.name / name, record
+        if segment.removed is not None:
+            yield folder / REMOVED / f"{segment.removed.name}.npy", segment.removed.file
+    for name, record in manifest.files.items():
+        yield folder / EXTRA / name, record
+
+
 class Handle(ABC, Generic[V]):
     """An index that stays open, for any number of threads.
 
     A kind of index says in ``make_view`` what its users see of the files, its view, and keeps there
     whatever it makes of a segment: an unchanged segment is the same object each time. A view stays
     what it is, whatever becomes of the folder.
+
+    Parameters
+    ----------
+    folder
+        The index.
+    timeout
+        Seconds to wait for the write lock.
+    follows
+        Whether ``latest`` looks for what others have changed.
     """
 
     unread: ClassVar[AbstractSet[str]] = frozenset()
     """Arrays that are not read when they are opened: the view checks what it touches of them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, timeout: float = 0.0, follows: bool = False) -> None:
+        self.folder, self.timeout, self.follows = folder, timeout, follows
         self._files = CheckedFiles(folder, self.unread)
         self._lock = threading.RLock()
-        self._seen: tuple[Manifest, V] | None = None
+        self._seen: _Seen[V] | None = None
 
     def read(self, files: OpenFiles) -> V:
         """Make the view of some files; one thread at a time.
@@ -169,7 +224,26 @@ class Handle(ABC, Generic[V]):
         if seen is None:
             with self._lock:
                 seen = self._seen or self._look(runner)
-        return seen[1]
+        return seen.view
+
+    def latest(self, runner: Runner) -> V:
+        """Return the index as it is now, whoever has changed it; ``view`` unless it follows.
+
+        A look at the manifest's entry in its folder, in some microseconds, tells whether it is
+        another file; only then it is read.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``view``.
+        """
+        seen = self._seen
+        if self.follows and seen is not None and seen.entry != entry_of_manifest(self.folder):
+            with self._lock:
+                # Unless another thread has done it meanwhile.
+                if self._seen is seen:
+                    self.refresh(runner)
+        return self.view(runner)
 
     def refresh(self, runner: Runner) -> None:
         """See what others have changed since; only new files are read.
@@ -177,11 +251,19 @@ class Handle(ABC, Generic[V]):
         Raises
         ------
         ReadError, IndexFormatError
-            As ``view``; the old view stays.
+            As ``view``; the old view stays, unless a file of it has another size by now.
         """
         with self._lock:
-            if self._seen is None or self._seen[0] != load_manifest(self.folder):
+            entry, seen = entry_of_manifest(self.folder), self._seen
+            if seen is None or seen.manifest != load_manifest(self.folder):
                 self._look(runner)
+                return
+            try:
+                self._files.check_sizes(seen.manifest)
+            except NeardupError:
+                self._seen = None
+                raise
+            self._seen = replace(seen, entry=entry)
 
     @contextmanager
     def changing(self, runner: Runner) -> Iterator[OpenFiles]:
@@ -198,7 +280,7 @@ class Handle(ABC, Generic[V]):
         """
         before = None
         try:
-            with changing(self.folder) as before:
+            with changing(self.folder, self.timeout) as before:
                 with self._lock:
                     files = self._files.open(before, runner)
                 yield files
@@ -226,9 +308,12 @@ class Handle(ABC, Generic[V]):
         with self._lock:
             self._seen = None
 
-    def _look(self, runner: Runner) -> tuple[Manifest, V]:
-        def open_view(manifest: Manifest) -> tuple[Manifest, V]:
-            return manifest, self.read(self._files.open(manifest, runner))
+    def _look(self, runner: Runner) -> _Seen[V]:
+        # Before the manifest is read: if it is replaced in between, the next look finds another.
+        entry = entry_of_manifest(self.folder)
+
+        def open_view(manifest: Manifest) -> _Seen[V]:
+            return _Seen(manifest, self.read(self._files.open(manifest, runner)), entry)
 
         self._seen = read_current(self.folder, open_view)
         return self._seen

@@ -22,18 +22,22 @@ from neardup.storage.manifest import no_index
 LOCK = "write.lock"
 HOLDER = "write.lock.holder"
 _LONGEST_COMMAND = 200
+# Shorter than a commit takes, so that two who insert in turn hardly wait for anything else.
+_POLL_SECONDS = 0.01
 
 
 @contextmanager
-def write_lock(folder: Path) -> Iterator[None]:
+def write_lock(folder: Path, timeout: float = 0.0) -> Iterator[None]:
     """Hold the right to change an index; readers need none.
+
+    ``timeout`` says for how many seconds to wait for it.
 
     Raises
     ------
     ReadError
         If there is no such folder.
     IndexLockedError
-        At once, if another process or thread holds it; names the holder.
+        If another process or thread holds it all the time; names the holder.
     WriteError
         If the folder cannot be written.
     """
@@ -43,7 +47,7 @@ def write_lock(folder: Path) -> Iterator[None]:
     lock = FileLock(folder / LOCK, thread_local=False)
     try:
         with translated(folder):
-            _acquire(lock, folder)
+            _acquire(lock, folder, timeout)
         store_holder(folder)
         yield
     finally:
@@ -54,11 +58,11 @@ def write_lock(folder: Path) -> Iterator[None]:
             lock.release()
 
 
-def _acquire(lock: FileLock, folder: Path) -> None:
+def _acquire(lock: FileLock, folder: Path, timeout: float) -> None:
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
     except Timeout:
-        raise IndexLockedError(str(folder), find_holder(folder)) from None
+        raise IndexLockedError(str(folder), find_holder(folder), timeout) from None
 
 
 def store_holder(folder: Path) -> None:

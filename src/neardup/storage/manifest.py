@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ FILE_NAME = re.compile(NAME.pattern + r"\.(npy|arrow)")
 _FIRST_LINE = re.compile(rb"neardup-index ([1-9][0-9]{0,8}) ([0-9a-f]{64})\n")
 MAGIC = b"neardup-index "
 _LARGEST = 2**63 - 1
+
+Entry = tuple[int, int, int, int]
+"""Number, times and size of a file."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,19 @@ def load_manifest(folder: Path) -> Manifest:
         raise IndexFormatError(str(error), path=str(path)) from None
 
 
+def entry_of_manifest(folder: Path) -> Entry | None:
+    """Return what tells one manifest from the next, without reading it; None if there is none.
+
+    A manifest is replaced by a new file, which is no earlier; no two in a row have the same number.
+    """
+    try:
+        # Not folder / MANIFEST, which takes longer than the look itself.
+        found = os.stat(f"{folder}{os.sep}{MANIFEST}")  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
+
 def kind_of_manifest(manifest: Manifest) -> IndexKind:
     """Return what kind of index a manifest is of; those that say nothing are of passages."""
     return "documents" if manifest.scheme.get("kind") == "documents" else "passages"
@@ -164,8 +181,24 @@ def store_manifest(folder: Path, manifest: Manifest) -> None:
 
 def encode(manifest: Manifest) -> bytes:
     """Spell a manifest, always in the same way."""
-    body = json.dumps(asdict(manifest), indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
+    # Not indented, and without dataclasses.asdict: both are slow, and a commit waits for this.
+    content = {
+        **vars(manifest),
+        "segments": [_spelt_segment(segment) for segment in manifest.segments],
+        "files": _spelt_files(manifest.files),
+    }
+    body = json.dumps(content, sort_keys=True, allow_nan=False).encode() + b"\n"
     return MAGIC + f"{manifest.format} {hashlib.sha256(body).hexdigest()}\n".encode() + body
+
+
+def _spelt_segment(segment: SegmentRecord) -> dict[str, Any]:
+    removed = segment.removed
+    lost = None if removed is None else vars(removed) | {"file": vars(removed.file)}
+    return vars(segment) | {"files": _spelt_files(segment.files), "removed": lost}
+
+
+def _spelt_files(files: Mapping[str, FileRecord]) -> dict[str, Any]:
+    return {name: vars(record) for name, record in files.items()}
 
 
 def decode(data: bytes) -> Manifest:

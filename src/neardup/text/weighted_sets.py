@@ -11,14 +11,19 @@ import numpy as np
 
 from neardup.kernels import shingles as shingle_kernels
 from neardup.kernels import weights as weight_kernels
-from neardup.tables import Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
+from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
 from neardup.text.shingles import (
     ShingleScheme,
     digest_token_lists,
     shingle_lists,
     sorting_room,
 )
-from neardup.text.weighting import DocumentFrequencies, Weighting, term_frequencies
+from neardup.text.weighting import (
+    DocumentFrequencies,
+    Weighting,
+    term_frequencies,
+    term_frequencies_of,
+)
 
 
 @dataclass(frozen=True)
@@ -79,10 +84,30 @@ def weighted_sets(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     used = np.repeat(lists.offsets[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
     values, counts = lists.values[used], copies[used]
+    table = term_frequencies(scheme.weighting.tf, int(counts.max(initial=0)))
+    return _weigh(values, starts, counts, table, scheme)
+
+
+def weighted_set_of_numbers(
+    tokens: TokenLists, numbers: Floats, shingles: ShingleScheme, scheme: WeightedScheme
+) -> WeightedSets:
+    """Give the weighted set of one text whose tokens, shingles of one each, occur so many times.
+
+    The numbers need not be whole; of equal shingles they add up.
+    """
+    values, places = np.unique(shingle_lists(tokens, shingles).values, return_inverse=True)
+    sums: Floats = np.bincount(places, numbers, len(values)).astype(np.float64)
+    table = term_frequencies_of(scheme.weighting.tf, sums)
+    return _weigh(values, np.array([0, len(values)]), np.arange(len(values)), table, scheme)
+
+
+def _weigh(
+    values: Uint64s, starts: Int64s, counts: Int64s, table: Floats, scheme: WeightedScheme
+) -> WeightedSets:
+    """Weigh the shingles of texts, by what ``table`` has for their counts."""
     inverses = np.ones(len(values))
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
-    table = term_frequencies(scheme.weighting.tf, int(counts.max(initial=0)))
     found: Int64s = np.empty(len(values), np.int64)
     weight_kernels.fill_weights(counts, table, inverses, found)
     weighs = found > 0

@@ -75,11 +75,21 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
     InvalidParameterError
         For an unknown name, or a negative number.
     """
-    table.TF.given(tf)
     if highest < 0:
         message = f"highest must not be negative, got {highest}"
         raise InvalidParameterError(message)
-    f: Floats = np.arange(highest + 1, dtype=np.float64)
+    return term_frequencies_of(tf, np.arange(highest + 1, dtype=np.float64))
+
+
+def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
+    """Return the term frequency of each of some numbers of occurrences.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown name.
+    """
+    table.TF.given(tf)
     if tf == "binary":
         return np.minimum(f, 1.0)
     if tf == "log":

@@ -53,7 +53,7 @@ class Driven:
 
     def __post_init__(self) -> None:
         self.index = DocumentIndex.create(self.folder, tokenizer="whitespace", **self.options)
-        self.reader = DocumentIndex.open(self.folder)
+        self.reader = DocumentIndex.open(self.folder, refresh="manual")
         measure, ngram = self.options["measure"], self.options["ngram"]
         self.threshold = Fraction(self.options["threshold"])
 

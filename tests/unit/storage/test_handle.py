@@ -199,3 +199,50 @@ def test_view__of_many_threads_is_one(folder, checked):
     assert len({id(view) for view in found}) == 1
     assert handle.n_read == 1
     assert checked.count("counts-2.npy") == 1
+
+
+@pytest.mark.parametrize("part", ["segments", "removed", "extra"])
+@pytest.mark.parametrize("by", [-1, 8])
+def test_refresh__of_a_file_that_was_cut_off(folder, part, by):
+    """It is named, what was mapped is not touched again, and restored it is there again."""
+    change(folder)
+    handle = Files(folder)
+    before = handle.view(RUNNER)
+    names = [path for path in sorted((folder / part).rglob("*")) if path.suffix == ".npy"]
+    assert names
+    data = names[-1].read_bytes()
+    names[-1].write_bytes(data[:by] if by < 0 else data + bytes(by))
+    n_found = len(data) + by
+    for _ in range(2):
+        for use in (handle.refresh, handle.view):
+            with pytest.raises(
+                IndexFormatError, match=f"expected, found {n_found:,}; restore"
+            ) as e:
+                use(RUNNER)
+            assert e.value.path == str(names[-1])
+    # Another file of the name, so that what was mapped of the old one is of no use.
+    names[-1].unlink()
+    names[-1].write_bytes(data)
+    handle.refresh(RUNNER)
+    after = handle.view(RUNNER)
+    assert after.manifest == before.manifest
+    assert after.segments[0] is not before.segments[0]
+
+
+def test_refresh__of_a_file_that_is_gone(folder):
+    """It stays mapped, so that what was seen is seen."""
+    handle = Files(folder)
+    before = handle.view(RUNNER)
+    sorted((folder / "segments").rglob("*.npy"))[0].unlink()
+    handle.refresh(RUNNER)
+    assert handle.view(RUNNER) is before
+
+
+def test_refresh__of_a_file_that_was_cut_off_while_others_changed_the_index(folder):
+    handle = Files(folder)
+    kept = handle.view(RUNNER).segments[-1]
+    change(folder)
+    path = sorted(kept.path.glob("*.npy"))[0]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(IndexFormatError, match=f"{path.name}: .* bytes expected, found"):
+        handle.refresh(RUNNER)

@@ -125,7 +125,10 @@ def test_remove_and_compact__check_what_is_new(index, work):
 
 
 def test_refresh__sees_what_others_have_added(index, work):
-    other = PassageIndex.open(index.folder)
+    other, index = (
+        PassageIndex.open(index.folder),
+        PassageIndex.open(index.folder, refresh="manual"),
+    )
     find(index)
     n_files = len([*(index.folder / "segments").glob("*/*")]) // 3
     other.add([{"id": "new", "text": "a b c d e f g h i j"}], id_column="id")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,12 +11,9 @@ from neardup.documents.lookup import find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.files.rows import ColumnNames
 from neardup.matching.measures import Measure
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.plan import LookUp, SignedTexts
 from neardup.tables import EarlierKeepers, Int64s, TokenLists
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class IndexLookUp(LookUp):
@@ -57,22 +52,7 @@ def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
         numbers=documents,
         n_tokens=np.zeros(n, np.int64),
         lengths=None,
-        ids=_Ids(index.ids_of(documents)),
+        ids=HeldIds(index.ids_of(documents)),
         order=None,
         text_bytes=0,
     )
-
-
-@dataclass(frozen=True)
-class _Ids:
-    """Ids in memory."""
-
-    ids: pa.Array
-
-    @property
-    def kind(self) -> pa.DataType:
-        """Their type."""
-        return self.ids.type
-
-    def __iter__(self) -> Iterator[pa.Array]:
-        yield self.ids

@@ -26,16 +26,19 @@ from neardup.jobs.documents.search import (
 from neardup.jobs.index_results import AdditionResult, CompactionResult
 from neardup.jobs.passages.search import as_documents
 from neardup.jobs.selected_ids import as_list_of_ids
+from neardup.options import table
 from neardup.options.choices import (
     DocumentMeasure,
     Fingerprint,
     InverseFrequency,
     Occurrences,
     OnError,
+    Refresh,
     TermFrequency,
     TextFormat,
     UnicodeForm,
 )
+from neardup.options.jobs import INDEX_REFRESH
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
@@ -47,13 +50,12 @@ class DocumentIndex(OneAtATime):
     """A folder in which documents are found that are similar to a text.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; readers
-    see the index as it was opened or refreshed, or as this object has changed it last, and what
-    this object has inserted. Every answer is compared exactly. Any number of threads may use one
-    object.
+    see what this object has inserted, and what others have committed. Every answer is compared
+    exactly. Any number of threads may use one object.
 
     Documents come in with ``add``, many at once, or with ``insert`` and ``insert_if_new``, one at a
     time; the latter are durable after ``commit``, or every ``commit_every`` documents. Until then
-    this object holds the write lock.
+    this object holds the write lock, for which others wait up to their ``timeout``.
 
     Examples
     --------
@@ -75,9 +77,14 @@ class DocumentIndex(OneAtATime):
         *,
         tokenizer: str | Path | TokenFunction | None = None,
         commit_every: int | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
     ) -> None:
         self.folder = Path(folder)
-        super().__init__(DocumentHandle(self.folder, tokenizer), commit_every)
+        seconds = table.LOCK_TIMEOUT.checked(timeout)
+        follows = INDEX_REFRESH.checked(refresh) == "auto"
+        handle = DocumentHandle(self.folder, tokenizer, timeout=seconds, follows=follows)
+        super().__init__(handle, commit_every)
 
     @classmethod
     def create(
@@ -169,6 +176,8 @@ class DocumentIndex(OneAtATime):
         *,
         tokenizer: str | Path | TokenFunction | None = None,
         commit_every: int | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
     ) -> DocumentIndex:
         """Open an index; what is large is checked where it is touched.
 
@@ -180,18 +189,30 @@ class DocumentIndex(OneAtATime):
             Has to be given where a ``tokenizer.json`` file or a function was used.
         commit_every
             Commit after so many insertions; None leaves it to ``commit``.
+        timeout
+            Seconds to wait where another process, thread or object holds the write lock; 0 does
+            not wait. Five of them outlast a commit or a small addition, as in ``sqlite3``.
+        refresh
+            ``auto``: each look-up sees what others have committed before it, which costs some
+            microseconds to find out. ``manual``: ``refresh`` is called for that.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        opened = cls(folder, tokenizer=tokenizer, commit_every=commit_every)
+        opened = cls(
+            folder,
+            tokenizer=tokenizer,
+            commit_every=commit_every,
+            timeout=timeout,
+            refresh=refresh,
+        )
         opened.refresh()
         return opened
 
     def refresh(self) -> None:
-        """See what others have changed since this object has opened or changed the index.
+        """See what others have changed since, if this object does not look for it (``manual``).
 
         Only new files are opened.
 
@@ -262,7 +283,7 @@ class DocumentIndex(OneAtATime):
         InvalidInputError
             For a bad row, or an id that is in use.
         IndexLockedError
-            If another writer is at work.
+            If another writer is at work for longer than ``timeout``.
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """

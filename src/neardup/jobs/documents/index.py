@@ -100,6 +100,6 @@ def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:
     IndexFormatError
         If anything is damaged.
     """
-    view = handle.view(runner)
+    view = handle.latest(runner)
     view.check_all(runner)
     return describe_documents(handle.folder, view)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.lookup import find_hits
+from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.errors import InvalidParameterError
 from neardup.jobs.documents.look_up import in_rank_order
-from neardup.jobs.documents.one_text import make_query
+from neardup.jobs.documents.one_text import Tokens, make_query
 from neardup.jobs.documents.result import Match
 from neardup.jobs.documents.session import InsertSession
+from neardup.matching.measures import Measure
 from neardup.options import table
 from neardup.options.jobs import MATCH_LIMIT
 from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
+from neardup.text.tokenizers.named import named_tokenizer
 
 
 class OneAtATime:
@@ -35,7 +38,7 @@ class OneAtATime:
         id: Id,  # noqa: A002 - the name of the column everywhere
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         **columns: Any,
     ) -> None:
         """Insert a document, which is found at once and durable after ``commit``.
@@ -47,7 +50,10 @@ class OneAtATime:
         text
             The document.
         tokens
-            Its tokens instead, in order; or a set, each element of which is taken for a shingle.
+            Its tokens instead, in order; or a set, each element of which is taken for a shingle; or
+            a mapping of tokens to how often they occur, where the index counts or weighs tokens
+            and ``ngram`` is 1: ``{"a": 2, "b": 1}`` finds what ``["a", "a", "b"]`` does. With tf
+            raw the numbers need not be whole: they are weights, times the index's idf.
         **columns
             Values of the columns that the index keeps.
 
@@ -58,22 +64,24 @@ class OneAtATime:
         InvalidParameterError
             If neither text nor tokens are given, or both, or a column that the index does not keep.
         IndexLockedError
-            If another writer is at work.
+            If another writer is at work for longer than ``timeout``.
         """
         self._check_columns(columns)
         scheme = self._scheme
-        if text is not None and tokens is None and isinstance(text, str) and scheme.with_text:
+        # A function or a file may refuse a text, and must do it now, not when it is committed.
+        never_refuses = named_tokenizer(scheme.shingles.tokenizer.name) is not None
+        if isinstance(text, str) and tokens is None and scheme.with_text and never_refuses:
             # Signed together with others when that is needed.
-            self._session.insert(id, text, None, columns)
+            self._session.insert(id, text, lambda _: None, columns)
             return
-        self._session.insert(id, text, make_query(text, tokens, scheme), columns)
+        self._session.insert(id, text, partial(make_query, text, tokens), columns)
 
     def insert_if_new(
         self,
         id: Id,  # noqa: A002
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         threshold: str | float | Decimal | Fraction | None = None,
         **columns: Any,
     ) -> Id | None:
@@ -99,16 +107,17 @@ class OneAtATime:
             As ``insert``.
         """
         self._check_columns(columns)
-        scheme = self._scheme
-        measure = scheme.measure_at(threshold)
-        query = make_query(text, tokens, scheme)
-        return self._session.insert_if_new(id, text, query, columns, measure)
+
+        def make(scheme: DocumentScheme) -> tuple[Measure, Queries]:
+            return scheme.measure_at(threshold), make_query(text, tokens, scheme)
+
+        return self._session.insert_if_new(id, text, make, columns)
 
     def query(
         self,
         text: str | None = None,
         *,
-        tokens: Iterable[str | int] | None = None,
+        tokens: Tokens | None = None,
         threshold: str | float | Decimal | Fraction | None = None,
         limit: int | None = None,
     ) -> list[Match]:
@@ -176,6 +185,8 @@ class OneAtATime:
         ------
         WriteError
             If it cannot be written; it can be committed again then, and the index is as before.
+        InvalidInputError
+            If a single document cannot be written, which is named; all others are durable then.
         """
         return self._session.commit(Runner(1))
 

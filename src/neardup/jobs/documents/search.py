@@ -20,7 +20,7 @@ from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents.look_up import in_rank_order, look_up
 from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.options.jobs import FUNCTIONS
-from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
@@ -89,7 +89,7 @@ def search_documents(
         "measure": measure.name,
         "threshold": float(measure.threshold),
         "predicted_recall": index.scheme.predicted_recall(measure),
-        "skipped_rows": list_skipped(counts.skipped),
+        **describe_skipped(counts.skipped),
         "seconds": round(seconds(), 3),
         "passed_over": passed_over(sources),
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from neardup.runtime.runner import Runner
 from neardup.storage.folder import remove_orphans
 from neardup.storage.handle import OpenFiles
 from neardup.storage.manifest import load_manifest
+
+T = TypeVar("T")
 
 
 class InsertSession:
@@ -57,7 +59,7 @@ class InsertSession:
     @property
     def scheme(self) -> DocumentScheme:
         """How documents are signed."""
-        return (self._base or self._handle.view(self._runner)).scheme
+        return (self._base or self._handle.latest(self._runner)).scheme
 
     @contextmanager
     def shared(self) -> Iterator[OpenDocuments]:
@@ -66,7 +68,7 @@ class InsertSession:
         While something waits for the commit one thread at a time looks at it.
         """
         if self._pending is None:
-            yield self._handle.view(self._runner)
+            yield self._handle.latest(self._runner)
             return
         with self._lock:
             yield self._view()
@@ -74,14 +76,20 @@ class InsertSession:
     def _view(self) -> OpenDocuments:
         base, pending = self._base, self._pending
         if base is None or pending is None:
-            return self._handle.view(self._runner)
+            return self._handle.latest(self._runner)
         pending.prepare()
         return base.with_tail(pending) if len(pending) else base
 
     def insert(
-        self, identifier: Id, text: str | None, queries: Queries | None, columns: dict[str, Any]
+        self,
+        identifier: Id,
+        text: str | None,
+        make: Callable[[DocumentScheme], Queries | None],
+        columns: dict[str, Any],
     ) -> None:
         """Take a document; it is found at once, and durable when it is committed.
+
+        ``make`` works out what is known of it by a scheme; None, if it is signed by its text.
 
         Raises
         ------
@@ -91,19 +99,16 @@ class InsertSession:
             If another writer is at work.
         """
         identifier = checked_id(identifier)
-        with self._lock:
-            pending = self._begin()
+        with self._inserting(make) as (pending, queries):
             self._check_new(identifier)
             pending.add(identifier, text, columns, queries)
-            self._commit_if_many()
 
     def insert_if_new(
         self,
         identifier: Id,
         text: str | None,
-        queries: Queries,
+        make: Callable[[DocumentScheme], tuple[Measure, Queries]],
         columns: dict[str, Any],
-        measure: Measure,
     ) -> Id | None:
         """Take a document unless it is similar to one that is there; returns the id of that one.
 
@@ -113,22 +118,19 @@ class InsertSession:
             As ``insert``.
         """
         identifier = checked_id(identifier)
-        with self._lock:
-            pending = self._begin()
+        with self._inserting(make) as (pending, (measure, queries)):
             index = self._view()
             answers = find_answers(index, queries, measure)
             document = int(answers.documents[0])
             if document < 0:
                 self._check_new(identifier)
                 pending.add(identifier, text, columns, queries)
-                self._commit_if_many()
                 return None
             found: Id = index.ids_of(np.array([document]))[0].as_py()
             # A document that comes again has not gone for another.
             if str(found) != str(identifier):
                 similarity = float(answers.similarities[0])
                 pending.went(identifier, str(found), queries.digests[0], similarity)
-                self._commit_if_many()
             return found
 
     def commit(self, runner: Runner) -> int:
@@ -138,6 +140,8 @@ class InsertSession:
 
         Raises
         ------
+        InvalidInputError
+            If one cannot be written, which is named; all others are durable then.
         WriteError
             If they cannot be written; the index is as before.
         """
@@ -147,14 +151,22 @@ class InsertSession:
             assert self._files is not None
             assert self._pending is not None
             n_documents = self._pending.n_documents
+            unwritable: list[tuple[Id, str]] = []
             try:
                 if not self._pending.is_empty:
                     with adding(self._handle, self._files, runner) as new:
-                        self._pending.write(new)
+                        unwritable = self._pending.write(new)
             except BaseException:
                 self._clean_up()
                 raise
             self._end()
+            if unwritable:
+                named = "; ".join(f"{identifier!r}: {why}" for identifier, why in unwritable[:3])
+                message = (
+                    f"{len(unwritable)} of {n_documents} documents cannot be written and are left "
+                    f"out, insert them otherwise ({named}); the others are durable"
+                )
+                raise InvalidInputError(message)
             return n_documents
 
     def _clean_up(self) -> None:
@@ -174,8 +186,31 @@ class InsertSession:
         with self._lock:
             self._end()
 
+    @contextmanager
+    def _inserting(self, make: Callable[[DocumentScheme], T]) -> Iterator[tuple[Pending, T]]:
+        """Hold the write lock, and commit behind the block if much waits.
+
+        If nothing waits, as where the only document was refused, nobody would ask for a commit:
+        the write lock is let go at once.
+        """
+        # Before the lock: it takes time, and what it refuses is refused whoever writes.
+        scheme = self.scheme
+        made = make(scheme)
+        with self._lock:
+            pending = self._begin()
+            try:
+                # Another process may have made the first addition, which decides weights.
+                assert self._base is not None
+                if self._base.scheme is not scheme:
+                    made = make(self._base.scheme)
+                yield pending, made
+            finally:
+                if pending.is_empty:
+                    self._end()
+            self._commit_if_many()
+
     def _begin(self) -> Pending:
-        """Take the lock, if it is not held yet."""
+        """Take the write lock, if it is not held yet."""
         if self._pending is None:
             stack = ExitStack()
             files = stack.enter_context(self._handle.changing(self._runner))
@@ -213,7 +248,7 @@ class InsertSession:
             raise InvalidInputError(message)
 
     def _commit_if_many(self) -> None:
-        assert self._pending is not None
-        n_waiting = self._pending.n_documents + self._pending.n_gone
-        if self._commit_every is not None and n_waiting >= self._commit_every:
+        if self._commit_every is None or self._pending is None:
+            return
+        if self._pending.n_documents + self._pending.n_gone >= self._commit_every:
             self.commit(self._runner)

@@ -22,7 +22,7 @@ from neardup.jobs.pairs.result import PairResult
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.pieces import check_limit
 from neardup.options.option import no_effect
-from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
@@ -124,13 +124,12 @@ def find_pairs_in_index(
         "short_documents": counts.n_short,
         "tokens": counts.n_tokens,
         **describe_ids(columns),
-        "skipped_rows": len(skipped),
+        **describe_skipped(skipped),
         "passed_over": passed_over(sources),
         "pairs": counts.n_pairs,
         "filters": vars(found_counts),
         "method": "minhash",
         **_describe(index, measure),
-        **({"skipped": list_skipped(skipped[:100])} if skipped else {}),
         "workers": runner.workers,
         "seconds": runner.seconds,
     }

@@ -89,4 +89,4 @@ def compact(handle: PassageHandle, runner: Runner) -> CompactionResult:
 
 def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values."""
-    return describe_index(handle.folder, handle.view(runner))
+    return describe_index(handle.folder, handle.latest(runner))

@@ -66,6 +66,7 @@ def choose_other(
     """
     if isinstance(data, PassageIndex):
         _check_no_scheme(scheme)
+        data.handle.latest(Runner(1))
         return data.handle
     folder = index_named(data)
     if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":

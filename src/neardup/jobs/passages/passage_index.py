@@ -17,14 +17,17 @@ from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.jobs.selected_ids import as_list_of_ids
+from neardup.options import table
 from neardup.options.choices import (
     InverseFrequency,
     OnError,
+    Refresh,
     Report,
     TermFrequency,
     TextFormat,
     UnicodeForm,
 )
+from neardup.options.jobs import INDEX_REFRESH
 from neardup.options.kinds import Whole
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle, create
@@ -42,9 +45,9 @@ class PassageIndex:
     """A folder in which passages of documents are found by similarity.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; what
-    ``search`` sees is the index as it was opened or refreshed, or as this object has changed it
-    last. An open index checks each of its files once, and keeps what it looks up in them: searching
-    it again costs nothing that grows with it. Any number of threads may use one object.
+    ``search`` sees is what was committed before it, by whomever. An open index checks each of its
+    files once, and keeps what it looks up in them: searching it again costs nothing that grows with
+    it. Any number of threads may use one object.
 
     Examples
     --------
@@ -58,10 +61,17 @@ class PassageIndex:
     """
 
     def __init__(
-        self, folder: str | Path, *, tokenizer: str | Path | TokenFunction | None = None
+        self,
+        folder: str | Path,
+        *,
+        tokenizer: str | Path | TokenFunction | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
     ) -> None:
         self.folder = Path(folder)
-        self.handle = PassageHandle(self.folder, tokenizer)
+        seconds = table.LOCK_TIMEOUT.checked(timeout)
+        follows = INDEX_REFRESH.checked(refresh) == "auto"
+        self.handle = PassageHandle(self.folder, tokenizer, timeout=seconds, follows=follows)
 
     @classmethod
     def create(
@@ -135,23 +145,36 @@ class PassageIndex:
         return cls(folder, tokenizer=tokenizer)
 
     @classmethod
-    def open(cls, folder: str | Path, *, tokenizer: str | Path | None = None) -> PassageIndex:
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        tokenizer: str | Path | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
+    ) -> PassageIndex:
         """Open an index and check every byte of it.
 
-        ``folder`` is where it is. ``tokenizer`` has to be given where a ``tokenizer.json`` file was
-        used.
+        Parameters
+        ----------
+        folder
+            Where it is.
+        tokenizer
+            Has to be given where a ``tokenizer.json`` file was used.
+        timeout, refresh
+            As for ``DocumentIndex.open``.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, or of a newer version.
         """
-        opened = cls(folder, tokenizer=tokenizer)
+        opened = cls(folder, tokenizer=tokenizer, timeout=timeout, refresh=refresh)
         opened.refresh()
         return opened
 
     def refresh(self) -> None:
-        """See what others have changed since this object has opened or changed the index.
+        """See what others have changed since, if this object does not look for it (``manual``).
 
         Only new files are read.
 
@@ -164,7 +187,7 @@ class PassageIndex:
 
     def __len__(self) -> int:
         """Count the documents."""
-        return self.handle.view(Runner()).n_documents
+        return self.handle.latest(Runner()).n_documents
 
     def __repr__(self) -> str:
         """Return the class, the folder and the number of documents."""
@@ -176,7 +199,7 @@ class PassageIndex:
 
     def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
         """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
-        return get_document(self.handle.view(Runner()), id)
+        return get_document(self.handle.latest(Runner()), id)
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order in which they were added, each as ``get`` does.
@@ -195,7 +218,7 @@ class PassageIndex:
         """
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
-        return list_documents(self.handle.view(Runner()), start, limit)
+        return list_documents(self.handle.latest(Runner()), start, limit)
 
     def add(
         self,
@@ -378,4 +401,4 @@ class PassageIndex:
         )
         with Runner(workers, progress) as runner:
             sources = resolve_inputs(as_documents(queries), options)
-            return search_sources(self.handle.view(runner), sources, options, runner)
+            return search_sources(self.handle.latest(runner), sources, options, runner)

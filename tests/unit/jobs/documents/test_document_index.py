@@ -235,6 +235,19 @@ def test_insert_if_new__tells_sets_from_lists(new):
     assert index.insert_if_new("more", tokens={"one"}) == "set"
 
 
+def test_insertion__of_nothing_lets_go_of_the_lock(new):
+    """Nobody would ask for a commit of nothing."""
+    index = new()
+    index.add([{"id": "a", "text": "the cat sat"}])
+    with pytest.raises(InvalidInputError, match="id 'a' is in the index already"):
+        index.insert("a", "the dog sat")
+    assert index.insert_if_new("a", "the cat sat") == "a"
+    other = DocumentIndex.open(index.folder)
+    other.insert("b", "a text of its own")
+    other.commit()
+    assert index.commit() == 0
+
+
 def test_commit_every__counts_what_goes_for_others(new):
     index = DocumentIndex.open(new().folder, commit_every=3)
     assert index.insert_if_new("a", "one two three four five six seven") is None
@@ -246,13 +259,13 @@ def test_commit_every__counts_what_goes_for_others(new):
 
 def test_commit_every(new):
     index = DocumentIndex.open(new().folder, commit_every=3)
-    reader = DocumentIndex.open(index.folder)
+    reader, other = (DocumentIndex.open(index.folder, refresh=how) for how in ("manual", "auto"))
     counts = []
     for number in range(7):
         index.insert(number, f"text {number}")
         reader.refresh()
-        counts.append(len(reader))
-    assert counts == [0, 0, 3, 3, 3, 6, 6]
+        counts.append((len(reader), len(other)))
+    assert counts == [(0, 0), (0, 0), (3, 3), (3, 3), (3, 3), (6, 6), (6, 6)]
     assert index.commit() == 1
 
 

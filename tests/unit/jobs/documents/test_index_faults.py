@@ -147,7 +147,7 @@ def test_commit__again_after_a_failure(tmp_path):
 def test_second_writer(tmp_path):
     folder = tmp_path / "index"
     index = DocumentIndex.create(folder, **OPTIONS)
-    other = DocumentIndex.open(folder)
+    other = DocumentIndex.open(folder, timeout=0)
     index.insert("a", "one two three")
     rows = [{"id": "b", "text": "x"}]
     changes = [

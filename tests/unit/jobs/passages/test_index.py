@@ -286,6 +286,7 @@ def test_search__windows_wider_than_16_bits(tmp_path):
 
 
 def test_change__two_writers(index):
+    index = PassageIndex.open(index.folder, timeout=0)
     before = tree(index.folder)
     with write_lock(index.folder):
         for change in (lambda: index.add(["a"]), index.compact, lambda: index.remove(["lake"])):
@@ -298,7 +299,7 @@ def test_change__two_writers(index):
 
 
 def test_search__sees_what_was_opened(index):
-    reader = PassageIndex.open(index.folder)
+    reader = PassageIndex.open(index.folder, refresh="manual")
     index.remove(["raven"])
     index.add(["something else, and no more"])
     index.compact()

@@ -1,0 +1,177 @@
+"""What cannot be written is refused when it comes, and nothing is ever in the way of a commit."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import DocumentIndex, InvalidInputError
+from neardup.documents import pending as pending_module
+from neardup.documents import values as values_module
+from tests.document_indexes import OPTIONS
+
+
+def nested(levels, kind=list):
+    value = 1
+    for _ in range(levels):
+        value = [value] if kind is list else {"a": value}
+    return value
+
+
+def circle():
+    value: list[object] = []
+    value += [value, value]
+    return value
+
+
+class Rude(list):
+    def __iter__(self):
+        message = "no\nwords"
+        raise KeyError(message)
+
+
+class NoZone(datetime.tzinfo):
+    pass
+
+
+KEPT = [
+    *(nested(63), nested(63, dict), [nested(31), nested(31)]),
+    *({"a\0b": 1}, {"": 1}, "a\0b", b"\0", {}, [], [{}], [None], (1, 2), {"a": [{"b": None}]}),
+    *(math.inf, Decimal("1e40"), datetime.datetime.max, datetime.date.min, [1, 2.5], np.arange(3)),
+    pa.scalar("a", pa.dictionary(pa.int8(), pa.string())),
+]
+REFUSED = [
+    *(
+        nested(64),
+        nested(64, dict),
+        [[]] * 20 + [nested(100_000)],
+        circle(),
+        [1, "a"],
+        [{"a": 1}, {"a": "x"}],
+    ),
+    *(2**63, -(2**63) - 1, 10**400, Decimal("NaN"), Decimal("1e100"), 1j, object(), len, (1, "a")),
+    *("\ud800", ["\ud800"], {"\ud800": 1}, {math.nan: 1}, {1: 2}, {None: 1}, frozenset({1})),
+    *(np.zeros((2, 2)), Rude([1]), datetime.datetime(2020, 1, 1, tzinfo=NoZone())),
+    *(datetime.timedelta.max, pa.array([1]), pa.scalar("x", pa.string_view())),
+]
+
+
+@pytest.fixture
+def index(tmp_path):
+    return DocumentIndex.create(tmp_path / "index", **OPTIONS | {"columns": ["b", "c"]})
+
+
+def test_refused__with_the_place_and_in_the_way_of_nothing(index):
+    index.insert("before", "x y", c=1)
+    for bad in REFUSED:
+        for act in (index.insert, index.insert_if_new):
+            with pytest.raises(InvalidInputError) as caught:
+                act("bad", "p q", c=bad)
+            message = str(caught.value)
+            assert message.startswith("document 'bad': column 'c' cannot have this value: ")
+            assert "\n" not in message
+            assert len(message) < 300
+    index.insert("after", "z", c=2)
+    assert index.commit() == 2
+    assert [row["id"] for row in DocumentIndex.open(index.folder).documents()] == [
+        "before",
+        "after",
+    ]
+
+
+def test_kept__are_given_back_before_and_after_all(index):
+    for number, value in enumerate(KEPT):
+        index.insert(number, f"text {number}", c=value, b=number)
+    rows = index.documents()
+    expected = pa.array([KEPT[-1]]).to_pylist()
+    assert [row["c"] for row in rows][-1:] == expected
+    assert rows[0]["c"] == nested(63)
+    assert index.commit() == len(KEPT)
+    assert index.documents() == rows
+    index.insert(99, "words", c="of another type")
+    index.commit()
+    assert DocumentIndex.open(index.folder).documents()[:-1] == rows
+    index.compact()
+    assert [row["b"] for row in index.documents()] == [*range(len(KEPT)), None]
+
+
+def test_kept__together_as_far_as_an_array_goes(index, monkeypatch):
+    """Arrays of strings are no longer than their offsets can say, nor is a single value."""
+    monkeypatch.setattr(values_module, "_LARGEST_CELL", 250)
+    for number in range(10):
+        index.insert(number, f"text {number}", c="x" * 80, b=None)
+    with pytest.raises(InvalidInputError, match=r"it has \d+ bytes, and 250 at most may be kept"):
+        index.insert("bad", "p q", c="x" * 300)
+    runs = list(values_module.runs_of_cells([(pa.array(["x" * 80]),)] * 10))
+    assert runs == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]
+    assert index.commit() == 10
+    assert {row["c"] for row in index.documents()} == {"x" * 80}
+
+
+@pytest.mark.parametrize(
+    "column", [pa.array([nested(64)]), pa.array(["x"], pa.string_view())], ids=["deep", "view"]
+)
+def test_add__refuses_types_that_cannot_be_kept(index, column):
+    table = pa.table({"id": ["a"], "text": ["x"], "b": [1], "c": column})
+    with pytest.raises(InvalidInputError, match=r"column 'c' cannot be kept in an index: \w"):
+        index.add(table, id_column="id")
+    index.insert("b", "y")
+    assert index.commit() == 1
+
+
+def test_insert__a_tokenizer_that_refuses_a_text(tmp_path):
+    """It does so at once, and those that are there are found and written."""
+
+    def tokenize(text):
+        return [1 / (len(text) - 3), *text.split()][1:]
+
+    index = DocumentIndex.create(tmp_path / "index", **OPTIONS | {"tokenizer": tokenize})
+    index.insert("a", "x y z")
+    with pytest.raises(ZeroDivisionError):
+        index.insert("bad", "x y")
+    assert index.query("x y z") == [("a", 1.0)]
+    assert index.commit() == 1
+
+
+@pytest.mark.parametrize("bad", [["d3"], ["d0", "d6"], [f"d{n}" for n in range(7)]])
+@pytest.mark.parametrize("tokens", [False, True])
+def test_commit__names_what_cannot_be_written_and_writes_the_others(index, bad, tokens):
+    """For reasons that nobody has thought of, which are made up here."""
+    make_batch = pending_module.make_batch
+
+    def refusing(contents, *arguments):
+        if set(contents.ids.to_pylist()) & set(bad):
+            raise RuntimeError("made\nup")
+        return make_batch(contents, *arguments)
+
+    for number in range(7):
+        text = f"words {number} of {number}"
+        given = {"tokens": set(text.split())} if tokens else {"text": text}
+        index.insert(f"d{number}", **given, c=number if number % 2 else "s")
+    assert index.insert_if_new("gone", "words 4 of 4 again") == (None if tokens else "d4")
+    n_documents = 8 if tokens else 7
+    message = f"^{len(bad)} of {n_documents} documents cannot be .*'{bad[0]}': made up.*durable$"
+    with (
+        patch.object(pending_module, "make_batch", refusing),
+        pytest.raises(InvalidInputError, match=message),
+    ):
+        index.commit()
+    # Others may write, and this one goes on.
+    other = DocumentIndex.open(index.folder)
+    kept = [f"d{n}" for n in range(7) if f"d{n}" not in bad]
+    assert [row["id"] for row in other.documents()] == kept + ["gone"] * tokens
+    for name in kept:
+        text = f"words {name[1]} of {name[1]}"
+        given = {"tokens": set(text.split())} if tokens else {"text": text}
+        assert other.query(**given, limit=1) == [(name, 1.0)]
+    other.insert("more", "something else")
+    other.commit()
+    index.insert(bad[0], "once more")
+    assert index.commit() == 1
+    assert len(index) == len(kept) + 2 + tokens
