@@ -83,14 +83,30 @@ def test_blocking__of_skipped_rows_and_mixed_kinds(run, here, write_file):
 
 def test_also(run, here, guides):
     argv = ("--also", "city:edit:0.5", "--also", "price:jaccard:1", "--columns", "city")
-    outcome = run("pairs", "a.csv", *OPTIONS, "--also", "city:edit:0.5", "-o", "p.csv")
+    condition, drop = ("--also", "city:edit:0.5"), ("--also-missing", "drop")
+    outcome = run("pairs", "a.csv", *OPTIONS, *condition, *drop, "-o", "p.csv")
     assert outcome.out.splitlines()[0] == (
         "4 documents: 1 pair with jaccard >= 0.2 and city:edit:0.5, out of 6"
     )
-    assert rows_of("p.csv") == [
-        {"id_a": "f1", "id_b": "f2", "similarity": "0.5", "overlap": "2", "similarity_city": "1.0"}
-    ]
-    run("pairs", "a.csv", *OPTIONS, *argv, "-o", "q.csv")
+    assert (
+        "1 document in a pair without a value in city, 3 pairs left out; --also-missing keep keeps "
+        "them"
+    ) in outcome.out.splitlines()
+    alike = {"id_a": "f1", "id_b": "f2", "similarity": "0.5", "overlap": "2"}
+    assert rows_of("p.csv") == [alike | {"similarity_city": "1.0"}]
+    outcome = run("pairs", "a.csv", *OPTIONS, *condition, "-o", "r.csv")
+    assert outcome.out.splitlines()[0] == (
+        "4 documents: 4 pairs with jaccard >= 0.2 and city:edit:0.5 where both have a value, out "
+        "of 6"
+    )
+    assert (
+        "1 document in a pair without a value in city, 3 pairs not judged by it; --also-missing "
+        "drop leaves them out"
+    ) in outcome.out.splitlines()
+    assert [(row["id_a"], row["id_b"], row["similarity_city"]) for row in rows_of("r.csv")] == [
+        ("f1", "f2", "1.0"), ("f1", "f4", ""), ("f2", "f4", ""), ("f3", "f4", "")
+    ]  # fmt: skip
+    run("pairs", "a.csv", *OPTIONS, *argv, *drop, "-o", "q.csv")
     assert rows_of("q.csv") == []
     header = Path("q.csv").read_text().splitlines()[0].replace('"', "").split(",")
     assert header[4:] == ["similarity_city", "similarity_price", "city_a", "city_b"]
@@ -188,6 +204,10 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
         (
             "--also city:edit:80",
             "--also 'city:edit:80': threshold must lie in (0, 1], got 80; write 0.8 for 80 %",
+        ),
+        (
+            "--also-missing drop",
+            "--also-missing has no effect without --also; leave it out, or give --also",
         ),
         (
             "--also city:edit:0.5 --top 3",

@@ -94,14 +94,20 @@ def test_also__as_a_join_of_the_other_column(left, measure, threshold):
         ngram=None if measure == "edit" else 1,
     )
     known = {(pair["id_a"], pair["id_b"]): pair["similarity"] for pair in by_name}
-    expected = [
-        pair | {"similarity_name": known[pair["id_a"], pair["id_b"]]}
-        for pair in every
-        if (pair["id_a"], pair["id_b"]) in known
-    ]
-    condition = f"name:{measure}:{threshold}"
-    found = found_pairs(left, None, ngram=1, threshold="0.2", also=condition)
-    assert found == expected
+    lacks = {str(n) for n, row in enumerate(left) if not (row["name"] or "").strip()}
+
+    def expected(*, keep):
+        for pair in every:
+            ids = pair["id_a"], pair["id_b"]
+            if ids in known:
+                yield pair | {"similarity_name": known[ids]}
+            elif keep and lacks.intersection(ids):
+                yield pair | {"similarity_name": None}
+
+    condition = {"ngram": 1, "threshold": "0.2", "also": f"name:{measure}:{threshold}"}
+    assert found_pairs(left, None, **condition) == list(expected(keep=True))
+    found = found_pairs(left, None, **condition, also_missing="drop")
+    assert found == list(expected(keep=False))
 
 
 @every_kind

@@ -81,7 +81,7 @@ def command(
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.options import PairOptions
-    from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
+    from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.option import no_effect
@@ -97,13 +97,17 @@ def command(
     if against and chosen.may_look_up:
         handle = index_among(paths, own_tokenizer(chosen.tokenizer))
     if handle is None:
-        plan = plan_pairs(chosen)
-        check_workspace(plan, memory=memory, work=work, fresh=fresh)
+        plan = plan_pairs(
+            chosen,
+            other="against",
+            has_other=bool(against),
+            memory=memory,
+            work=work,
+            fresh=fresh,
+        )
     else:
         plan = None
         check_no_workspace(memory=memory, work=work, fresh=fresh)
-    if not against:
-        chosen.check_no_other("without against", "give against", "against")
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
@@ -162,7 +166,8 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
         notes.note_short(n_short, n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS),
         notes.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
-        notes.note_skipped(summary["skipped_rows"], "--json"),
+        notes.note_skipped(summary),
+        *notes.note_unjudged(summary),
         hint_for_pairs(summary),
     )
     lines += list_passed_over(summary["passed_over"])
@@ -187,6 +192,10 @@ def _condition(summary: dict[str, Any]) -> str:
         condition += f", within blocks of equal {' and '.join(summary['blocking'])}"
     if "also" in summary:
         held = " and ".join(summary["also"])
+        if summary["also_missing"] == "keep" and any(
+            n["pairs"] for n in summary["without_value"].values()
+        ):
+            held += " where both have a value"
         condition += f" and {held}, out of {summary['pairs_before_also']:,}"
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"

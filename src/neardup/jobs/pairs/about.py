@@ -19,7 +19,8 @@ _FORMAT_VERSION = 1
 _KEYS = (
     *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
     *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
-    *("one_to_one", "similar_pairs", "blocking", "also"),
+    *("one_to_one", "similar_pairs", "blocking", "unblocked"),
+    *("also", "also_missing", "pairs_before_also", "without_value"),
 )
 
 

@@ -25,7 +25,7 @@ from neardup.reading.values import Values, columns_there, where_to_have
 from neardup.runtime.runner import Runner
 from neardup.storage.spilled import SpilledBatches
 from neardup.storage.workspace import Workspace
-from neardup.tables import Floats, Int64s, Texts
+from neardup.tables import Bools, Floats, Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_sets
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Condition:
         return f"similarity_{self.column}"
 
     def similarities(self, left: pa.Array, right: pa.Array, workers: int) -> Floats:
-        """Compare texts; NaN for two that are not similar enough, or of which one is null."""
+        """Compare texts; NaN for two that are not similar enough, or of which one lacks tokens."""
         found: Floats = np.full(len(left), np.nan)
         both = pa.concat_arrays([left, right]).dictionary_encode()
         numbers = both.indices.fill_null(-1).to_numpy().astype(np.int64)
@@ -70,6 +70,14 @@ class Condition:
         else:
             found[there] = self._of_strings(texts, a[there], b[there], workers)
         return found
+
+    def lacks(self, values: pa.Array) -> Bools:
+        """Return which texts are null or have no token, so that nothing can be said of them."""
+        texts = values.dictionary_encode()
+        tokens = self.shingles.tokenizer.hash_tokens(Texts.from_arrow(texts.dictionary))
+        is_empty = np.append(np.diff(tokens.offsets) == 0, True)
+        lacks: Bools = is_empty[texts.indices.fill_null(-1).to_numpy()]
+        return lacks
 
     def _of_sets(self, measure: Measure, texts: Texts, a: Int64s, b: Int64s) -> Floats:
         sets = shingle_sets(texts, self.shingles)
@@ -152,29 +160,64 @@ def check_condition_columns(
                 raise InvalidInputError(message, path=sources[0].origin)
 
 
+@dataclass(frozen=True)
+class Fulfilling:
+    """Pairs that fulfil conditions, and what could not be judged by them.
+
+    ``without_value`` has for each column of a condition how many ``documents`` of those in a pair
+    have no value there, and how many ``pairs`` have such a document.
+    """
+
+    pairs: SpilledBatches
+    without_value: dict[str, dict[str, int]]
+
+
 def keep_fulfilling(
     runs: Iterable[pa.RecordBatch],
     catalogues: Sequence[Catalogue],
     conditions: Sequence[Condition],
     workspace: Workspace,
     runner: Runner,
-) -> SpilledBatches:
+    *,
+    keep_missing: bool,
+) -> Fulfilling:
     """Return the pairs that fulfil all conditions, with a column of similarities for each.
 
-    Memory that of the columns of documents in a pair and of the pairs that stay, as far as the
-    workspace allows, and of some pairs at a time.
+    A pair of which a document has no value fulfils a condition with ``keep_missing``, and its
+    similarity is null. Memory that of the columns of documents in a pair and of the pairs that
+    stay, as far as the workspace allows, of some pairs at a time, and a byte a document for each
+    condition.
     """
     names = [each.column for each in conditions]
     parts = read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
+    firsts = np.cumsum([0, *map(len, catalogues)])
+    lacking: Bools = np.zeros((len(conditions), firsts[-1]), np.bool_)
+    for values, first in zip(parts, firsts.tolist(), strict=False):
+        for start in range(0, len(values.documents), _AT_ONCE):
+            documents = values.documents[start : start + _AT_ONCE]
+            columns = values.take(documents)
+            for row, each, column in zip(lacking, conditions, columns, strict=True):
+                row[first + documents] = each.lacks(text_of(column, each.column, "also"))
     n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
     kept = SpilledBatches("fulfilling", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
     n_done = sum(1 for _ in kept)
+    n_pairs: Int64s = np.zeros(len(conditions), np.int64)
     with kept:
         for number, rows in enumerate(_pieces(runs)):
+            lacks = lacking[:, numbers_of(rows, "left")] | lacking[:, numbers_of(rows, "right")]
+            n_pairs += lacks.sum(axis=1)
             if number >= n_done:
-                found = _fulfilling(rows, parts[0], parts[-1], n_left, conditions, runner.workers)
+                found = _fulfilling(
+                    rows,
+                    (parts[0], parts[-1]),
+                    n_left,
+                    conditions,
+                    lacks & keep_missing,
+                    runner.workers,
+                )
                 kept.append(found, None, found.nbytes)
-    return kept
+    counts = zip(names, lacking.sum(axis=1).tolist(), n_pairs.tolist(), strict=True)
+    return Fulfilling(kept, {name: {"documents": n, "pairs": pairs} for name, n, pairs in counts})
 
 
 def _pieces(runs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -185,22 +228,22 @@ def _pieces(runs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _fulfilling(
     rows: pa.RecordBatch,
-    left: Values,
-    right: Values,
+    parts: tuple[Values, Values],
     n_left: int,
     conditions: Sequence[Condition],
+    unjudged: Bools,
     workers: int,
 ) -> pa.RecordBatch:
+    """Return the rows that fulfil each condition by which they are not ``unjudged``."""
     columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+    documents_of = (numbers_of(rows, "left"), numbers_of(rows, "right") - n_left)
+    fulfils = np.ones(len(rows), np.bool_)
     for place, each in enumerate(conditions):
-        sides = (left, numbers_of(rows, "left")), (right, numbers_of(rows, "right") - n_left)
         texts = [
             text_of(values.take(documents)[place], each.column, "also")
-            for values, documents in sides
+            for values, documents in zip(parts, documents_of, strict=True)
         ]
-        columns[each.name] = pa.array(each.similarities(texts[0], texts[1], workers))
-    found = pa.record_batch(columns)
-    fulfils = np.ones(len(rows), np.bool_)
-    for each in conditions:
-        fulfils &= ~np.isnan(numbers_of(found, each.name))
-    return found.filter(pa.array(fulfils))
+        similarities = each.similarities(texts[0], texts[1], workers)
+        fulfils &= unjudged[place] | ~np.isnan(similarities)
+        columns[each.name] = pa.array(similarities, mask=unjudged[place])
+    return pa.record_batch(columns).filter(pa.array(fulfils))

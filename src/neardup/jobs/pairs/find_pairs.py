@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.options import PairOptions
-from neardup.jobs.pairs.plan import check_no_workspace, check_workspace, plan_pairs
+from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.jobs.workspaces import open_workspace
@@ -21,6 +21,7 @@ from neardup.options.choices import (
     Fingerprint,
     InputFormat,
     InverseFrequency,
+    MissingValues,
     Occurrences,
     OnError,
     PairMeasure,
@@ -52,6 +53,7 @@ def find_pairs(
     one_to_one: bool = False,
     blocking: str | Sequence[str] | None = None,
     also: str | Sequence[str] | None = None,
+    also_missing: MissingValues | None = None,
     with_columns: str | Sequence[str] | None = None,
     tf: TermFrequency | None = None,
     idf: InverseFrequency | None = None,
@@ -133,6 +135,10 @@ def find_pairs(
         by a measure of sets or ``edit``. Values are compared as texts, by single tokens unless
         ``ngram`` was given, exactly; the result has the similarity as ``similarity_title``. Not
         with ``top``.
+    also_missing
+        ``keep`` (the default): a pair of which a document has no value in such a column, or one
+        without tokens, is not judged by it, and its similarity there is null. ``drop``: it is left
+        out.
     with_columns
         A column, or several: what the documents of a pair have there is in the result, for a column
         ``title`` as ``title_a`` and ``title_b``. A collection may lack it, but not both.
@@ -197,6 +203,7 @@ def find_pairs(
         one_to_one=one_to_one,
         blocking=blocking,
         also=also,
+        also_missing=also_missing,
         with_columns=with_columns,
         tf=tf,
         idf=idf,
@@ -239,10 +246,7 @@ def find_pairs(
         with Runner(workers, progress) as runner:
             index = handle.view(runner)
             return find_pairs_in_index(resolve_inputs(left, options), index, options, runner)
-    plan = plan_pairs(options)
-    check_workspace(plan, memory=memory, work=work)
-    if right is None:
-        options.check_no_other("without right", "give right", "right")
+    plan = plan_pairs(options, other="right", has_other=right is not None, memory=memory, work=work)
     with Runner(workers, progress) as runner:
         resolve = partial(resolve_inputs, options=options)
         right_sources = None if right is None else resolve_other(right, resolve, options.tokenizer)

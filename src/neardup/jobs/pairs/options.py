@@ -10,7 +10,7 @@ from fractions import Fraction
 from neardup.jobs.band_options import BandOptions
 from neardup.jobs.document_options import AgainstOptions, DocumentOptions
 from neardup.jobs.weight_options import CountingOptions
-from neardup.options.choices import Algorithm, PairMeasure, PairMethod
+from neardup.options.choices import Algorithm, MissingValues, PairMeasure, PairMethod
 from neardup.options.jobs import FUNCTIONS
 from neardup.text.shingles import ShingleScheme
 
@@ -37,6 +37,7 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
     blocking: str | Sequence[str] | None = None
     one_to_one: bool = False
     also: str | Sequence[str] | None = None
+    also_missing: MissingValues | None = None
     with_columns: str | Sequence[str] | None = None
 
     @property
@@ -67,7 +68,7 @@ class PairOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions)
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (
             *(self.top, self.max_distance, self.algorithm, self.blocking, self.also),
-            self.with_columns,
+            *(self.also_missing, self.with_columns),
             self.one_to_one or None,
             self.measure in _OF_ALL or None,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
@@ -70,14 +71,36 @@ class PairPlan:
         return self.measure.name if self.measure else EDIT
 
 
-def plan_pairs(options: PairOptions) -> PairPlan:
+def plan_pairs(
+    options: PairOptions, *, other: str, has_other: bool, **workspace: object
+) -> PairPlan:
     """Check what goes with what.
+
+    Parameters
+    ----------
+    options
+        Of the search itself.
+    other
+        What names another collection.
+    has_other
+        Whether it does.
+    **workspace
+        Options of a workspace, which have no effect where all stays in memory in any case.
 
     Raises
     ------
     InvalidParameterError
         For the first option that does not go with another, and a threshold out of range.
     """
+    plan = _plan(options)
+    if plan.banding is None:
+        where, remedy = _without_bands(plan.options, _KINDS.get(plan.measure_name))
+        _check_workspace(workspace, where, remedy, "method", "measure", "top")
+    options.check_other(other, is_given=has_other)
+    return plan
+
+
+def _plan(options: PairOptions) -> PairPlan:
     options = replace(options, method=options.method or "exact")
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     kind = _KINDS.get(name)
@@ -164,21 +187,6 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
             raise InvalidParameterError(message, *named)
 
 
-def check_workspace(plan: PairPlan, **given: object) -> None:
-    """Raise if an option of the workspace was given where all stays in memory in any case.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first that is neither None nor False.
-    """
-    if plan.banding is None:
-        where, remedy = _without_bands(plan.options, _KINDS.get(plan.measure_name))
-        for name, value in given.items():
-            if value is not None and value is not False:
-                raise no_effect(name, where, remedy, "method", "measure", "top")
-
-
 def check_no_workspace(**given: object) -> None:
     """Raise if an option of the workspace was given where documents are looked up in an index.
 
@@ -187,10 +195,14 @@ def check_no_workspace(**given: object) -> None:
     InvalidParameterError
         For the first that is neither None nor False.
     """
+    where = "with an index, where nothing is kept but pairs"
+    _check_workspace(given, where, "name files with against", "against")
+
+
+def _check_workspace(given: Mapping[str, object], where: str, remedy: str, *others: str) -> None:
     for name, value in given.items():
         if value is not None and value is not False:
-            where = "with an index, where nothing is kept but pairs"
-            raise no_effect(name, where, "name files with against", "against")
+            raise no_effect(name, where, remedy, *others)
 
 
 def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:
@@ -207,6 +219,8 @@ def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[st
 
 def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if an option was given that can have no effect."""
+    if options.also_missing is not None and not options.conditions:
+        raise no_effect("also_missing", "without also", "give also", "also")
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)

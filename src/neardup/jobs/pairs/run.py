@@ -79,7 +79,10 @@ def find_pairs_in_sources(
     _log.debug("join: filters %s", vars(matches.counts))
     n_joined = matches.n_pairs
     if conditions:
-        matches = _keep_fulfilling(matches, catalogues, conditions, workspace, runner)
+        keeps = plan.options.also_missing != "drop"
+        matches, without_value = _keep_fulfilling(
+            matches, catalogues, conditions, workspace, runner, keep_missing=keeps
+        )
     n_similar = matches.n_pairs
     if plan.options.one_to_one:
         matches = _match_one_to_one(matches, catalogues, plan, runner)
@@ -91,7 +94,12 @@ def find_pairs_in_sources(
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
     if conditions:
-        summary |= {"also": list(plan.options.conditions), "pairs_before_also": n_joined}
+        summary |= {
+            "also": list(plan.options.conditions),
+            "also_missing": "keep" if keeps else "drop",
+            "pairs_before_also": n_joined,
+            "without_value": without_value,
+        }
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
@@ -153,14 +161,18 @@ def _keep_fulfilling(
     conditions: Sequence[Condition],
     workspace: Workspace,
     runner: Runner,
-) -> Matches:
+    *,
+    keep_missing: bool,
+) -> tuple[Matches, dict[str, dict[str, int]]]:
     from neardup.jobs.pairs.conditions import keep_fulfilling
 
     with runner.stage("also") as note:
-        kept = keep_fulfilling(matches.runs, catalogues, conditions, workspace, runner)
-        n_pairs = sum(map(len, kept))
+        found = keep_fulfilling(
+            matches.runs, catalogues, conditions, workspace, runner, keep_missing=keep_missing
+        )
+        n_pairs = sum(map(len, found.pairs))
         note(pairs=n_pairs)
-    return replace(matches, runs=kept, n_pairs=n_pairs)
+    return replace(matches, runs=found.pairs, n_pairs=n_pairs), found.without_value
 
 
 def _match_one_to_one(

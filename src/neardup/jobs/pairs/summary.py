@@ -12,7 +12,7 @@ from neardup.jobs.pairs.matches import Matches
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.matching.measures import Hamming
 from neardup.reading.catalogue import Catalogue
-from neardup.results import NO_COLUMNS, describe_ids, skipped_rows
+from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 
 
@@ -31,7 +31,7 @@ def summarise_pairs(
         "short_documents": _count_short(catalogues, plan),
         "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
         **describe_ids(catalogues[0].columns, other),
-        "skipped_rows": sum(len(catalogue.skipped) for catalogue in catalogues),
+        **describe_skipped([row for catalogue in catalogues for row in catalogue.skipped]),
         "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
         "distinct_records": matches.n_records,
         "pairs": matches.n_pairs,
@@ -43,7 +43,6 @@ def summarise_pairs(
     }
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
-    summary |= skipped_rows(*(catalogue.skipped for catalogue in catalogues))
     summary["scheme"] = _describe_scheme(plan)
     summary["workers"], summary["seconds"] = runner.workers, runner.seconds
     if plan.banding:

@@ -44,10 +44,39 @@ def test_blocking__one_text_of_several_blocks_is_joined_in_each():
 
 
 @pytest.mark.parametrize("measure", ["edit", "jaccard"])
-def test_also__values_without_tokens_are_similar_to_nothing(measure):
-    rows = [{"text": "one two", "name": name} for name in ("...", "...", "a", "a", None)]
-    found = neardup.find_pairs(rows, ngram=1, tokenizer="words", also=f"name:{measure}:0.5")
+def test_also__values_without_tokens_decide_nothing(measure):
+    rows = [{"text": "one two", "name": name} for name in ("...", "...", "a", "a", None, "b")]
+    options = {"ngram": 1, "tokenizer": "words", "also": f"name:{measure}:0.5"}
+    found = neardup.find_pairs(rows, **options, also_missing="drop")
     assert ids_of(found) == [("2", "3")]
+    assert found.summary["also_missing"] == "drop"
+    assert found.summary["without_value"] == {"name": {"documents": 3, "pairs": 12}}
+    found = neardup.find_pairs(rows, **options)
+    similarities = dict(zip(ids_of(found), found.pairs["similarity_name"].to_pylist(), strict=True))
+    assert len(similarities) == 13
+    assert similarities[("2", "3")] == 1
+    assert set(similarities.values()) == {1, None}
+    assert not similarities.keys() & {("2", "5"), ("3", "5")}
+    assert found.summary["also_missing"] == "keep"
+    assert found.summary["without_value"] == {"name": {"documents": 3, "pairs": 12}}
+
+
+def test_also__every_condition_for_itself():
+    rows = [
+        {"text": "one two", "name": "a", "city": "b"},
+        {"text": "one two", "name": None, "city": "b"},
+        {"text": "one two", "name": "a", "city": None},
+        {"text": "one two", "name": None, "city": "c"},
+    ]
+    found = neardup.find_pairs(rows, ngram=1, also=["name:jaccard:1", "city:jaccard:1"])
+    assert ids_of(found) == [("0", "1"), ("0", "2"), ("1", "2"), ("2", "3")]
+    assert found.summary["without_value"] == {
+        "name": {"documents": 2, "pairs": 5},
+        "city": {"documents": 1, "pairs": 3},
+    }
+    other = neardup.find_pairs(rows[:1], rows[1:], ngram=1, also="name:jaccard:1")
+    assert other.summary["without_value"] == {"name": {"documents": 2, "pairs": 2}}
+    assert other.pairs["similarity_name"].to_pylist() == [None, 1, None]
 
 
 def test_columns__that_one_of_two_collections_has():

@@ -50,7 +50,7 @@ def find(left, right, workspace, **options):
     options = PairOptions(method="minhash", tokenizer="whitespace", ngram=1, **options)
     sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
     right_sources = sources[1] if right is not None else None
-    plan = plan_pairs(options)
+    plan = plan_pairs(options, other="right", has_other=True)
     with Runner(2) as runner:
         return find_pairs_in_sources(sources[0], right_sources, plan, runner, workspace)
 
