@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
+import re
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neardup.files.jsonlines import JsonBlock, JsonLinesSource
+from neardup.files.parquet import ParquetSource
+from neardup.files.rawsource import RawSource
+from neardup.files.streams import InputStream
 from neardup.jobs.dedup import costs
 from tests.oracles.tokens import Options, tokenize
+from tests.spilling import make_rows, write_lines
 
 
 def test_plan__without_input(run):
@@ -90,6 +99,7 @@ def test_plan__with_input(run, here, texts, write_texts):
     write_texts("b.csv", texts[:10])
     outcome = run("plan", "a.jsonl", "b.csv", "--threshold", "0.7")
     assert (outcome.code, outcome.err) == (0, "")
+    assert "\n  documents were counted\n" in outcome.out
     assert f"\n{len(texts) + 10} documents, " in outcome.out
     for what in ("similar pairs", "false candidates", "memory", "disk", "time"):
         assert f"\n  {what} " in outcome.out
@@ -131,40 +141,54 @@ def test_plan__exact_jobs_take_more_with_weights(run, texts, write_texts):
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_plan__seconds(run, write_file, monkeypatch, workers):
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl"])
+def test_plan__seconds(run, here, monkeypatch, name, workers):
     """All is read by one thread; what a sample of the blocks takes is scaled up, over threads.
 
-    The clock moves on by 3 seconds a block that is read, and by 8 for each that is parsed.
+    The clock moves on by 3 seconds a block that is read, and by 8 for each that is parsed. Of a
+    file that is not compressed only the sample is read, and its seconds are scaled up, too.
     """
     now, lengths = 0.0, []
-    read, parse = JsonLinesSource.blocks, JsonBlock.parse
+    parse = JsonBlock.parse
 
-    def slowly_read(source):
-        nonlocal now
-        for block in read(source):
-            now += 3
-            lengths.append(len(block))
-            yield block
+    def slowly(read):
+        def slowly_read(*arguments):
+            nonlocal now
+            for found in read(*arguments):
+                now += 3
+                lengths.append(len(found[1] if isinstance(found, tuple) else found))
+                yield found
+
+        return slowly_read
 
     def slowly_parse(*arguments, **options):
         nonlocal now
         now += 8
         return parse(*arguments, **options)
 
-    write_file("a.jsonl", '{"text": "one two three"}\n' * 1000)
+    content = b'{"text": "one two three"}\n' * 1000
+    Path(name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 300)
-    monkeypatch.setattr(JsonLinesSource, "blocks", slowly_read)
+    monkeypatch.setattr(JsonLinesSource, "blocks", slowly(JsonLinesSource.blocks))
+    monkeypatch.setattr(JsonLinesSource, "sample_blocks", slowly(JsonLinesSource.sample_blocks))
     monkeypatch.setattr(JsonBlock, "parse", slowly_parse)
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    estimate = json.loads(run("plan", "a.jsonl", "--workers", workers, "--json").out)["estimate"]
-    # A look at the columns comes first. Every fourth block: 32 at most are parsed.
+    estimate = json.loads(run("plan", name, "--workers", workers, "--json").out)["estimate"]
+    # A look at the columns comes first.
     lengths = lengths[1:]
-    assert (64 < len(lengths) <= 128, sum(lengths)) == (True, 1000)
-    sampled = lengths[::4]
-    signing = 8 * len(sampled) * 1000 / sum(sampled)
-    reading = 3 * len(lengths)
+    if name == "a.jsonl":
+        # Places of 300 bytes; a line of 26 belongs to the one that it begins in.
+        assert (len(lengths), sum(lengths) / 32) == (32, pytest.approx(300 / 26, rel=0.02))
+        assert estimate["documents"] == pytest.approx(1000, rel=0.05)
+        sampled, n = lengths, estimate["documents"]
+        reading = 3 * n * 32 / sum(lengths)
+    else:
+        # Every fourth block: 32 at most are parsed.
+        assert (64 < len(lengths) <= 128, sum(lengths)) == (True, 1000)
+        sampled, n, reading = lengths[::4], 1000, 3 * len(lengths)
+    signing = 8 * len(sampled) * n / sum(sampled)
     expected = max(reading, (reading + signing) / workers)
-    assert estimate["stages"][0]["seconds"] == pytest.approx(expected, abs=0.01)
+    assert estimate["stages"][0]["seconds"] == pytest.approx(expected, rel=0.001)
 
 
 def test_plan__spills(run, texts, write_texts, monkeypatch):
@@ -299,3 +323,153 @@ def test_plan__weights(run, write_file):
     assert facts["estimate"]["pairs_similar"] == 4 * (5 * 4 / 2)
     unary = run("plan", "a.jsonl", "--json", "--measure", "weighted-jaccard", "--idf", "unary")
     assert json.loads(unary.out)["estimate"]["documents"] == 20
+
+
+def test_plan__of_a_sample_that_is_none(run, texts, write_texts):
+    """The first rows of a file that is sorted: copies of one text, as often as there are rows."""
+    write_texts("first.jsonl", [texts[0]] * 200)
+    options = ("plan", "first.jsonl", "--documents", 10**7)
+    shown = run(*options).out
+    assert "INPUT stands for 50,000 times as much, and must be a random sample of it" in shown
+    [line] = [line for line in shown.splitlines() if "absurd" in line]
+    estimate = json.loads(run(*options, "--json").out)["estimate"]
+    assert estimate["growth"] == 50_000
+    each = 2 * estimate["pairs_similar"] / 10**7
+    assert f"{each:,.0f} similar documents for each one" in line
+
+
+def test_plan__of_a_collection_that_is_one(run, texts, write_texts):
+    write_texts("a.jsonl", texts)
+    shown = run("plan", "a.jsonl").out
+    assert "INPUT stands for" not in shown
+    assert "absurd" not in shown
+
+
+def _sorted_rows():
+    """Make documents of which all near-duplicates stand at the beginning."""
+    rng = random.Random(2)
+    single = [
+        {"id": f"s{i}", "text": " ".join(f"s{rng.randrange(5000)}" for _ in range(10 + i % 70))}
+        for i in range(3000)
+    ]
+    return [*make_rows(1, 1000), *single]
+
+
+@pytest.fixture
+def estimate_by_places(run, monkeypatch):
+    """Let 32 places be of 8,000 bytes, and plan."""
+    begin = RawSource.__init__
+
+    def begun(self, *arguments, **options):
+        begin(self, *arguments, **options)
+        self.block_bytes = 8000
+
+    def estimate(*arguments, options=("--json",)):
+        with monkeypatch.context() as patch:
+            patch.setattr(RawSource, "__init__", begun)
+            patch.setitem(ParquetSource.__init__.__kwdefaults__, "block_bytes", 8000)
+            outcome = run("plan", *arguments, *options)
+        assert (outcome.code, outcome.err) == (0, "")
+        return json.loads(outcome.out)["estimate"] if options else outcome.out
+
+    return estimate
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "lines", "files", "parquet", "one group", "mixed"])
+def test_plan__of_places(run, here, estimate_by_places, kind):
+    """Near-duplicates stand together, as where a file is sorted; all is about as if all is read."""
+    rows = _sorted_rows()
+    options = ["."]
+    if kind == "lines":
+        options.append("--lines")
+        rows = [row for row in rows if row["text"]]
+        Path("a.txt").write_text("".join(row["text"] + "\n" for row in rows))
+    elif kind in ("jsonl", "files"):
+        size = len(rows) if kind == "jsonl" else 50
+        for at in range(0, len(rows), size):
+            write_lines(Path(f"{at:05}.jsonl"), rows[at : at + size])
+    elif kind == "mixed":
+        write_lines(Path("a.jsonl"), rows[:3600])
+        lines = "".join(json.dumps(row) + "\n" for row in rows[3600:])
+        Path("b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    else:
+        table = pa.Table.from_pylist(rows)
+        pq.write_table(table, "a.parquet", row_group_size=50 if kind == "parquet" else 5000)
+    whole = json.loads(run("plan", *options, "--json").out)["estimate"]
+    assert (whole["documents"], whole["documents_counted"]) == (len(rows), True)
+    found = estimate_by_places(*options)
+    assert found["documents_counted"] == (kind in ("parquet", "one group"))
+    within = 0 if found["documents_counted"] else 0.05
+    assert found["documents"] == pytest.approx(len(rows), rel=within)
+    assert found["text_bytes"] == pytest.approx(whole["text_bytes"], rel=0.06)
+    # All pairs of a sample of documents, and partners as if they stood anywhere.
+    assert whole["pairs_similar"] / 2 < found["pairs_similar"] < 2 * whole["pairs_similar"]
+    assert whole["candidates"] / 4 < found["candidates"] < 4 * whole["candidates"]
+
+
+def test_plan__reads_places_only(here, estimate_by_places, monkeypatch):
+    write_lines(Path("a.jsonl"), [row for row in _sorted_rows() for _ in range(2)])
+    n_read, read = 0, InputStream.read
+
+    def counting(self, size):
+        nonlocal n_read
+        data = read(self, size)
+        n_read += len(data)
+        return data
+
+    monkeypatch.setattr(InputStream, "read", counting)
+    monkeypatch.setattr("neardup.files.rawsource._REST_BYTES", 100)
+    estimate_by_places("a.jsonl")
+    # And the ends of the last lines.
+    assert 32 * 8000 <= n_read < 1.2 * 32 * 8000 < Path("a.jsonl").stat().st_size / 4
+    shown = estimate_by_places("a.jsonl", options=())
+    assert "\n  documents were estimated from the places that were read\n" in shown
+
+
+def test_plan__files_of_one_document(here, estimate_by_places):
+    """How many there are is known; they are drawn in proportion to their size."""
+    texts = [row["text"] * 4 for row in _sorted_rows()[1000::10]]
+    for number, text in enumerate(texts):
+        Path(f"{number:05}.txt").write_text(text)
+    found = estimate_by_places(".")
+    assert (found["documents"], found["documents_counted"]) == (len(texts), True)
+    assert found["text_bytes"] == pytest.approx(sum(map(len, texts)), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("content", "n"),
+    [
+        (f'{{"text": "{"word " * 99_999}"}}\n', 1),
+        (f'{{"text": "{"word " * 99_999}"}}', 1),
+        (f'{{"text": "{"word " * 50_000}"}}\n' * 3, 3),
+        (" " * 400_000 + '\n{"text": "one"}\n', 1),
+        ("\n" * 300_000, 0),
+    ],
+    ids=["one", "no line end", "three", "far", "none"],
+)
+def test_plan__huge_lines(write_file, estimate_by_places, content, n):
+    write_file("a.jsonl", content)
+    assert estimate_by_places("a.jsonl")["documents"] == n
+
+
+def test_plan__bad_row_at_a_place(run, here, monkeypatch):
+    """Its number is not known, but where it is."""
+    content = b'{"text": "one two three"}\n' * 300 + b"{}\n" * 3000
+    Path("a.jsonl").write_bytes(content)
+    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 100)
+    outcome = run("plan", "a.jsonl")
+    assert outcome.code == 1
+    [place] = re.findall(r"a\.jsonl: the row that begins at byte ([0-9,]+): ", outcome.err)
+    at = int(place.replace(",", "")) - 1
+    assert content[at - 1 : at + 3] == b"\n{}\n"
+
+
+def test_plan__places_beside_a_file_read_as_a_whole(run, here, estimate_by_places):
+    """Each has its share of the sample: short texts are read at places, all long ones read."""
+    Path("a.jsonl").write_text("".join(f'{{"text": "w{i % 999}"}}\n' for i in range(50_000)))
+    lines = f'{{"text": "{"long " * 40}"}}\n' * 1200
+    Path("b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    whole = json.loads(run("plan", ".", "--json").out)["estimate"]
+    found = estimate_by_places(".")
+    assert found["documents"] == pytest.approx(51_200, rel=0.02)
+    assert found["text_bytes"] == pytest.approx(whole["text_bytes"], rel=0.1)

@@ -10,6 +10,10 @@ from neardup.runtime.progress import size
 if TYPE_CHECKING:
     from neardup.jobs.dedup.forecast import JobForecast
 
+# A document of no usual collection is similar to so many others, in the mean: templates would have
+# to be all of it.
+_ABSURD = 1000
+
 # What is worth its memory or disk in a stage.
 _CONTENTS = {
     "read": "digests, band keys, filters, ids",
@@ -29,6 +33,13 @@ def describe_forecast(estimate: JobForecast, ngram: int) -> str:
             f"{counted(estimate.documents, 'document')}, "
             f"{size(estimate.text_bytes)} of text; "
             f"judged by {estimate.sample_documents:,} of them:",
+            "  documents were "
+            + (
+                "counted"
+                if estimate.documents_counted
+                else "estimated from the places that were read"
+            ),
+            *_doubts(estimate),
             f"  similar pairs     about {estimate.pairs_similar:,.0f}",
             f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
             "vain",
@@ -48,6 +59,22 @@ def describe_forecast(estimate: JobForecast, ngram: int) -> str:
             *list_passed_over(estimate.passed_over),
         ]
     )
+
+
+def _doubts(estimate: JobForecast) -> list[str]:
+    """Say what figures rest on where INPUT stands for more, and which of them cannot be true."""
+    lines = []
+    if estimate.growth > 1:
+        lines.append(
+            f"  INPUT stands for {estimate.growth:,.0f} times as much, and must be a random sample "
+            "of it: rows drawn from everywhere, not the first ones"
+        )
+    if estimate.similar_to_each > _ABSURD:
+        lines.append(
+            f"  absurd: {estimate.similar_to_each:,.0f} similar documents for each one, as no "
+            "usual collection has; INPUT is no random sample, or nearly all of it is one template"
+        )
+    return lines
 
 
 def _memory(estimate: JobForecast) -> str:

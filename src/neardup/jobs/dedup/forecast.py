@@ -49,19 +49,22 @@ class Planned:
 class JobForecast:
     """Figures for a collection, scaled up from a sample.
 
-    ``pairs_similar`` and ``pairs_false`` are expected numbers of pairs of documents at or above
-    the threshold, and of candidate pairs below it; both rest on the pairs of ``sample_documents``
-    documents and say nothing about rarer ones. ``candidates`` and ``compared_documents`` are those
-    that share a bucket with another, and those that filters leave. Memory is that of the whole
-    process: ``memory_bytes`` at the expected numbers, ``memory_at_most_bytes`` if every document
-    has a near-duplicate; ``memory_limit_bytes`` is the budget beyond the process, and
-    ``memory_needed_bytes`` the least with which nothing goes to files. ``temporary_bytes`` are
-    these files, ``disk_bytes`` the output. ``other_jobs`` is the memory of jobs that keep
-    everything in it. ``shingle_lengths`` compares numbers of tokens in a shingle on a few hundred
-    documents. ``passed_over`` counts files of folders that were not read, by ending.
+    ``documents_counted`` says whether the documents of INPUT were counted, or estimated from those
+    that begin where it was read. ``pairs_similar`` and ``pairs_false`` are expected numbers of
+    pairs of documents at or above the threshold, and of candidate pairs below it; both rest on the
+    pairs of ``sample_documents`` documents and say nothing about rarer ones. ``candidates`` and
+    ``compared_documents`` are those that share a bucket with another, and those that filters leave.
+    Memory is that of the whole process: ``memory_bytes`` at the expected numbers,
+    ``memory_at_most_bytes`` if every document has a near-duplicate; ``memory_limit_bytes`` is the
+    budget beyond the process, and ``memory_needed_bytes`` the least with which nothing goes to
+    files. ``temporary_bytes`` are these files, ``disk_bytes`` the output. ``other_jobs`` is the
+    memory of jobs that keep everything in it. ``shingle_lengths`` compares numbers of tokens in a
+    shingle on a few hundred documents. ``passed_over`` counts files of folders that were not read,
+    by ending. ``growth`` is how many times as large as INPUT the planned collection is.
     """
 
     documents: int
+    documents_counted: bool
     text_bytes: int
     sample_documents: int
     pairs_similar: float
@@ -84,6 +87,12 @@ class JobForecast:
     other_jobs: dict[str, int]
     shingle_lengths: list[dict[str, Any]]
     passed_over: dict[str, int]
+    growth: float
+
+    @property
+    def similar_to_each(self) -> float:
+        """Expected number of similar documents of each one, in the mean."""
+        return 2 * self.pairs_similar / max(1, self.documents)
 
 
 def forecast_job(
@@ -93,9 +102,10 @@ def forecast_job(
     resources: Resources,
     planned: Planned | None = None,
 ) -> JobForecast:
-    """Count the rows of a collection, sign a few blocks of it, and scale up.
+    """Sign a few blocks of a collection, evenly spread, and scale up.
 
-    Every file is read once; 32 blocks at most, evenly spread, are parsed and signed.
+    Of large files that can be read anywhere only these blocks are read; all others are read once,
+    as a whole.
 
     Raises
     ------
@@ -114,7 +124,8 @@ def forecast_job(
         signing=sample.signing * load.documents / max(1, sample.n_sampled),
         n_sources=round(len(sources) * max(1.0, growth)),
     )
-    return _forecast(sample, load, rates, plan, resources, passed_over(sources))
+    found = _forecast(sample, load, rates, plan, resources, passed_over(sources))
+    return replace(found, growth=growth)
 
 
 def _growth(sample: Sample, sources: Sequence[Source], planned: Planned) -> float:
@@ -178,6 +189,7 @@ def _forecast(
     least = float(plan.measure.least_jaccard)
     return JobForecast(
         documents=n,
+        documents_counted=sample.is_counted,
         text_bytes=load.text_bytes,
         sample_documents=sample.similarities.n_documents,
         pairs_similar=sample.similarities.count_similar(least, n),
@@ -208,6 +220,7 @@ def _forecast(
         other_jobs=_other_jobs(load, sample),
         shingle_lengths=[asdict(each) for each in sample.shingle_lengths],
         passed_over=passed,
+        growth=1.0,
     )
 
 

@@ -61,14 +61,15 @@ class DedupPlan:
         return self.banding.candidate_probability(float(self.measure.least_jaccard))
 
 
-def plan_deduplication(options: DedupOptions) -> DedupPlan:
-    """Check what goes with what, before any work starts.
+def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> DedupPlan:
+    """Check what goes with what, before any work starts; without an index to compare against.
 
     Raises
     ------
     InvalidParameterError
         For the first option that does not go with another.
     """
+    options.check_other("against", is_given=has_other)
     if options.add:
         message = "add needs an index, to which what stays is added; name it with against"
         raise InvalidParameterError(message, "add", "against")

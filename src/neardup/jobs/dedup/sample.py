@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
@@ -40,17 +43,22 @@ SAMPLE_DOCUMENTS = 1500
 # evenly: documents that are alike may stand anywhere.
 _MOST_BLOCKS = 32
 
+# Files, in the mean, that a place is to have at most where they are smaller than a block.
+_FILES_OF_PLACE = 8
+
 
 @dataclass(frozen=True)
 class Sample:
     """What a collection is like: sums of ``n_sampled`` documents of ``n_documents``.
 
-    ``reading`` are seconds in which all files were read by one thread, ``signing`` those in which
-    one core signed the sample. ``table_bytes`` is what a document takes in the table of clusters,
+    The documents were counted, or estimated from what was read (``is_counted``). ``reading`` are
+    seconds in which one thread reads all files, ``signing`` those in which one core signed the
+    sample. ``table_bytes`` is what a document takes in the table of clusters,
     ``text_ratio`` how much is left of text that is compressed.
     """
 
     n_documents: int
+    is_counted: bool
     n_sampled: int
     text_bytes: int
     n_tokens: int
@@ -70,10 +78,15 @@ class Sample:
 
 
 def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> Sample:
-    """Read every file once, and parse and sign some blocks, evenly spread."""
-    elapsed = runner.stopwatch()
-    n_documents, drawn = _sample_blocks(sources, runner)
-    reading = elapsed()
+    """Read blocks that are evenly spread, of files that allow no less all; parse and sign them."""
+    rows = _draw_rows(sources, runner)
+    with _bytes_named(sources, rows):
+        return _sign_sample(rows, plan, runner)
+
+
+def _sign_sample(rows: _Rows, plan: DedupPlan, runner: Runner) -> Sample:
+    """Parse and sign the rows that were drawn."""
+    drawn = rows.drawn
     blocks = [block for _, block in drawn]
     weighed = _count_sample(blocks, plan.reading)
     n_sampled = sum(map(len, blocks))
@@ -100,7 +113,8 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
     candidates, live = find_company(signed, plan)
     sample = np.concatenate(signatures) if signatures else np.empty((0, 1), np.uint32)
     return Sample(
-        n_documents=n_documents,
+        n_documents=rows.n_documents,
+        is_counted=rows.is_counted,
         n_sampled=n_sampled,
         text_bytes=sum(each.text_bytes for each in signed),
         n_tokens=int(np.maximum(n_tokens, 0).sum()),
@@ -111,7 +125,7 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
         has_ids=any(each.ids is not None for each in signed),
         table_bytes=table_bytes / max(1, n_sampled),
         text_ratio=packed / max(1, whole),
-        reading=reading,
+        reading=rows.reading,
         signing=signing,
         candidates=candidates,
         live=live,
@@ -120,10 +134,49 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
     )
 
 
-def _sample_blocks(
-    sources: Sequence[Source], runner: Runner
-) -> tuple[int, list[tuple[Source, RowBlock]]]:
+@dataclass(frozen=True)
+class _Rows:
+    """Blocks that stand for so many documents, and the seconds in which all files are read."""
+
+    drawn: list[tuple[Source, RowBlock]]
+    n_documents: int
+    is_counted: bool
+    reading: float
+
+    @property
+    def share(self) -> float:
+        """The share of the documents that was drawn."""
+        return sum(len(block) for _, block in self.drawn) / max(1, self.n_documents)
+
+    def thinned(self, share: float) -> list[tuple[Source, RowBlock]]:
+        """Return as many of the blocks, evenly spread, as are about a share of the documents."""
+        n = len(self.drawn)
+        n_kept = min(n, max(1, round(n * share / self.share))) if self.share else n
+        return [self.drawn[i * n // n_kept] for i in range(n_kept)]
+
+
+def _draw_rows(sources: Sequence[Source], runner: Runner) -> _Rows:
+    """Read what is needed of files that are larger, and all others as a whole."""
+    apart = [source for source in sources if source.piece_bytes is not None]
+    most = max((source.piece_bytes or 0 for source in apart), default=0)
+    if sum(source.size or 0 for source in apart) <= _MOST_BLOCKS * most:
+        return _read_all(sources, runner)
+    places = _read_places(apart, most, runner)
+    if not places.drawn:
+        return _read_all(sources, runner)
+    others = _read_all([source for source in sources if source.piece_bytes is None], runner)
+    share = min(part.share for part in (places, others) if part.n_documents)
+    return _Rows(
+        drawn=places.thinned(share) + others.thinned(share),
+        n_documents=places.n_documents + others.n_documents,
+        is_counted=places.is_counted,
+        reading=places.reading + others.reading,
+    )
+
+
+def _read_all(sources: Sequence[Source], runner: Runner) -> _Rows:
     """Count all rows; keep every 2^k-th block of all files together, so that there are enough."""
+    elapsed = runner.stopwatch()
     n_documents, n_blocks, step = 0, 0, 1
     sampled: list[tuple[Source, RowBlock]] = []
     reading = ReadingPass("read", sources, runner)
@@ -136,7 +189,86 @@ def _sample_blocks(
             if len(sampled) > _MOST_BLOCKS:
                 sampled, step = sampled[::2], 2 * step
         n_blocks += 1
-    return n_documents, sampled
+    return _Rows(sampled, n_documents, True, elapsed())
+
+
+def _read_places(sources: Sequence[Source], most: int, runner: Runner) -> _Rows:
+    """Read rows at places that are evenly spread over the bytes of all files, one after the other.
+
+    What begins at a place has ``most`` bytes, and less where files are small: each costs some work.
+    """
+    sizes = [source.size or 0 for source in sources]
+    total = sum(sizes)
+    length = min(most, max(1, _FILES_OF_PLACE * total // len(sources)))
+    starts = [total * i // _MOST_BLOCKS for i in range(_MOST_BLOCKS)]
+    drawn: list[tuple[Source, RowBlock]] = []
+    tallies: dict[type[Source], _Tally] = {}
+    counted, lines, done = 0, _Tally(), 0
+    for source, size, end in zip(sources, sizes, itertools.accumulate(sizes), strict=True):
+        begin = end - size
+        inside = [
+            range(max(start - begin, 0), min(start + length - begin, size))
+            for start in starts
+            if start < end and start + length > begin
+        ]
+        elapsed = runner.stopwatch()
+        n_rows, known = 0, 0
+        for n_bytes, block in source.sample_blocks(inside):
+            n_rows, known, done = n_rows + len(block), known + n_bytes, done + n_bytes
+            if len(block):
+                drawn.append((source, block))
+            runner.report("read", min(done, _MOST_BLOCKS * length), _MOST_BLOCKS * length)
+        tally = _Tally(size, known, n_rows, elapsed())
+        tallies[type(source)] = tallies.get(type(source), _Tally()) + tally
+        if source.known_rows is None:
+            lines += tally
+        else:
+            counted += source.known_rows
+    if lines.size and not lines.known:
+        # Too small a part for a place, and nothing tells how many rows it has.
+        drawn = []
+    return _Rows(
+        drawn,
+        counted + round(lines.n_rows * lines.growth),
+        not lines.size,
+        sum(tally.seconds * tally.growth for tally in tallies.values()),
+    )
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """Files of so many bytes; of those of which it is known, how many rows begin in them."""
+
+    size: int = 0
+    known: int = 0
+    n_rows: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: _Tally) -> _Tally:
+        return _Tally(
+            self.size + other.size,
+            self.known + other.known,
+            self.n_rows + other.n_rows,
+            self.seconds + other.seconds,
+        )
+
+    @property
+    def growth(self) -> float:
+        """How many times as much all files are; 1 where what was read is no part of them."""
+        return self.size / self.known if self.known else 1.0
+
+
+@contextlib.contextmanager
+def _bytes_named(sources: Sequence[Source], rows: _Rows) -> Iterator[None]:
+    """Say of a bad row of a file that was not read from its start at which byte it begins."""
+    try:
+        yield
+    except InvalidInputError as error:
+        numbered = {s.origin for s in sources if s.piece_bytes is None or s.known_rows is not None}
+        if rows.is_counted or error.row is None or error.path in numbered:
+            raise
+        message = f"the row that begins at byte {error.row:,}: {error.reason}"
+        raise InvalidInputError(message, path=error.path, is_bad_row=error.is_bad_row) from None
 
 
 def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
@@ -174,7 +306,9 @@ def _nbytes(batch: pa.RecordBatch, name: str) -> int:
 
 def _table_bytes(source: Source, block: RowBlock, signed: SignedBlock) -> int:
     """Return the size of the table of clusters of a block whose documents all stay."""
-    ids = as_text(source.default_ids(block.numbers) if signed.ids is None else signed.ids)
+    # As they would be if the block had been reached from the start of its file.
+    numbers = block.numbers[:1] + np.arange(len(block))
+    ids = as_text(source.default_ids(numbers) if signed.ids is None else signed.ids)
     n = len(ids)
     columns = {
         "id": ids,
