@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import index_among
-from neardup.engines.spark.run import deduplicate_on_spark, no_index_on_spark
+from neardup.engines.spark.run import deduplicate_on_spark, plan_on_spark
 from neardup.engines.spark.session import cluster_of
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.dedup.plan import DedupOptions
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import (
@@ -164,11 +164,8 @@ def deduplicate(
         alternative_texts=alternative_texts,
         on_error=on_error,
     )
-    plan = plan_deduplication(options)
-    if against is None:
-        options.check_no_other("without against", "give against", "against")
-    elif index_among(against, options.tokenizer) is not None:
-        raise no_index_on_spark()
+    handle = None if against is None else index_among(against, options.tokenizer)
+    plan = plan_on_spark(options, has_other=against is not None, has_index=handle is not None)
     cluster = cluster_of(session)
     with Runner(None, progress) as runner:
         sources = resolve_inputs(data, options)

@@ -17,6 +17,11 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ("--threshold 1.5", "--threshold must lie in (0, 1], got 1.5"),
         ("--ngram 2147483648000", "--ngram must lie between 1 and 65536, got 2147483648000"),
         ("--threshold 1e999999999", "--threshold must lie in (0, 1], got 1e999999999"),
+        (
+            f"--threshold 0.{'9' * 100_000}",
+            "--threshold may have 40 characters at most, got 100,002",
+        ),
+        (f"--memory {'1' * 41}", "--memory may have 40 characters at most, got 41"),
         ("--threshold -0.5", "--threshold must lie in (0, 1], got -0.5"),
         ("--threshold abc", "--threshold must be a number in (0, 1], got 'abc'"),
         ("--threshold nan", "--threshold must be a number in (0, 1], got 'nan'"),
@@ -192,6 +197,11 @@ def test_plan__bad_option(run, options):
             f"{', '.join(map(repr, (*MEASURES, 'weighted-jaccard')))}.",
         ),
         ("--ngram five", "Invalid value for '--ngram': 'five' is not a valid integer."),
+        (
+            f"--ngram {'9' * 50_000}",
+            "Invalid value for '--ngram': a whole number may have 40 characters at most, got "
+            "50,000",
+        ),
         (
             "--clusters all",
             "Invalid value for '--clusters': 'all' is not one of 'survivors', 'components'.",

@@ -110,7 +110,7 @@ def ranked(rows, keep):
         "shortest": lambda row: len(row["text"]),
         "max:score": lambda row: last_if_none(row, -(row["score"] or 0)),
         "min:score": lambda row: last_if_none(row, row["score"] or 0),
-        "priority:score=2,0": lambda row: {2: 0, 0: 1}.get(row["score"], 2),
+        "priority:score=2,0": lambda row: {2: 0, 0: 1, None: 3}.get(row["score"], 2),
     }
     return sorted(rows, key=keys[keep])
 

@@ -39,7 +39,7 @@ ORDERS = {
     "shortest": lambda row: len(row["text"]),
     "max:score": lambda row: 10**6 if row["score"] is None else -row["score"],
     "min:score": lambda row: 10**6 if row["score"] is None else row["score"],
-    "priority:source=b,a": lambda row: {"b": 0, "a": 1}.get(row["source"], 2),
+    "priority:source=b,a": lambda row: {"b": 0, "a": 1, None: 3}.get(row["source"], 2),
 }
 
 
@@ -105,7 +105,7 @@ def make_rows(strings, prefix="d"):
             "id": f"{prefix}{i}",
             "text": text,
             "score": (7 * i) % 4 if i % 5 else None,
-            "source": "abc"[(5 * i + len(text)) % 3],
+            "source": ("a", "b", "c", None)[(5 * i + len(text)) % 4],
         }
         for i, text in enumerate(strings)
     ]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from neardup.cli.completion import complete_paths, complete_tokenizers
+from neardup.errors import InvalidParameterError
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS
 from neardup.options.kinds import (
@@ -25,6 +26,7 @@ from neardup.options.kinds import (
     Switch,
     Tokenizer,
     Whole,
+    check_length,
 )
 from neardup.options.option import Option, check_options
 from neardup.outputs.targets import Url, target_of
@@ -42,6 +44,19 @@ class TargetType(click.Path):
         """Return what was named."""
         named = target_of(value)
         return named if isinstance(named, Url) else super().convert(str(named), param, ctx)
+
+
+class WholeType(click.types.IntParamType):
+    """A whole number; a text that is too long for one is not repeated."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the number."""
+        if isinstance(value, str):
+            try:
+                check_length("a whole number", value)
+            except InvalidParameterError as error:
+                self.fail(str(error), param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class ChoiceType(click.Choice[str]):
@@ -118,7 +133,7 @@ def _as_click(option: Option) -> Callable[[F], F]:
 
 def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Whole):
-        return int
+        return WholeType()
     if isinstance(kind, Choice):
         return ChoiceType(kind)
     if isinstance(kind, PathOrUrl):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from unicodedata import category
 
@@ -35,11 +35,6 @@ def took(stages: Mapping[str, float]) -> str:
     compiling = stages.get("compile", 0.0)
     once = f", after {compiling:.1f} s of compiling, once" if compiling else ""
     return f"{seconds - compiling:.1f} s{once}"
-
-
-def list_skipped(rows: Iterable[tuple[str, int, str]]) -> list[dict[str, object]]:
-    """Give skipped rows (file, number, reason) as the JSON of a summary has them."""
-    return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
 
 
 def list_passed_over(counts: Mapping[str, int]) -> list[str]:

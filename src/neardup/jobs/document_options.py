@@ -65,6 +65,17 @@ class AgainstOptions(ReadingOptions):
         )
         return replace(columns, text_option="against_text_column", id_option="against_id_column")
 
+    def check_other(self, name: str, *, is_given: bool) -> None:
+        """Raise if an option of the other collection was given, and that itself was not.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first of them; ``name`` is what names the other collection.
+        """
+        if not is_given:
+            self.check_no_other(f"without {name}", f"give {name}", name)
+
     def check_no_other(self, where: str, remedy: str, *others: str) -> None:
         """Raise if one of these options was given where no other collection is read.
 

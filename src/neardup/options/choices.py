@@ -10,6 +10,7 @@ PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "hamming", "ed
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
 PairMethod = Literal["exact", "minhash"]
+MissingValues = Literal["keep", "drop"]
 Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]
@@ -24,6 +25,7 @@ WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
+Refresh = Literal["auto", "manual"]
 AlignmentSummary = Literal["documents"]
 Report = Literal["best", "maximal", "windows"]
 PresetName = Literal["editions", "quotations", "rewording"]

@@ -11,6 +11,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "id_column", "against"),
         *("against_text_column", "against_id_column", "column", "side", "missing"),
+        "trust",
         *("input_format", "encoding", "delimiter", "lines"),
         *("main_text", "alternative_texts", "on_error", "info"),
         *("documents", "input_size"),
@@ -21,7 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
-        *("blocking", "also"),
+        *("blocking", "also", "also_missing"),
         *("min_significance", "method", "algorithm", "gap", "other", "closest"),
         *("tf", "idf", "idf_from", "audit", "edit_limit"),
     ),

@@ -8,6 +8,7 @@ from neardup.options.choices import (
     IndexKind,
     PairMeasure,
     PairMethod,
+    Refresh,
     TextFormat,
 )
 from neardup.options.kinds import Choice, Documents, ShareOrCount, Whole
@@ -85,6 +86,7 @@ _CHOOSE = (
     table.KEEP,
     table.CLUSTERS,
     table.BY,
+    table.TRUST,
     *_READING,
 )
 
@@ -104,6 +106,7 @@ _PAIRS = (
     table.ONE_TO_ONE,
     table.BLOCKING,
     table.ALSO,
+    table.ALSO_MISSING,
     table.COLUMNS_OF_BOTH,
     table.METHOD.but(
         kind=Choice(PairMethod),
@@ -393,6 +396,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.AGAINST,
         *_AGAINST,
         table.PAIRS,
+        table.TRUST,
         table.ADD,
         *_DEDUP,
         table.OUTPUT_FORMAT,
@@ -448,6 +452,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
             help="The files by which shingles were weighed, if they were by others than those "
             "compared; may be given several times."
         ),
+        table.TRUST,
         table.HTML.but(help="Also write a page with all of it, texts side by side."),
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,
@@ -513,6 +518,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         _SPANS,
         table.SIDE,
+        table.TRUST,
         *_CUT,
         table.OUTPUT_FORMAT,
         _OVERWRITE_FOLDER,
@@ -524,6 +530,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         _FOLDER,
         table.COLUMN,
         table.MISSING,
+        table.TRUST,
         table.BY,
         *_READING,
         table.OUTPUT_FORMAT,
@@ -536,6 +543,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         table.EXAMPLES,
         table.LEAST,
         table.MOST,
+        table.TRUST,
         table.AGAINST.but(
             help="The other documents that RESULT names, if it was made of two collections; files "
             "may be given several times, or an index."
@@ -578,6 +586,7 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         table.BY,
         table.LABELS,
+        table.TRUST,
         *READING_TEXT,
         table.OVERWRITE.but(help="Replace the page if it exists."),
         *_RUN_COMMAND,
@@ -597,6 +606,13 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
     ),
 }
 
+# What the service does every so many seconds, an index may do at each look-up.
+INDEX_REFRESH = table.REFRESH.but(
+    kind=Choice(Refresh),
+    default="auto",
+    help="Whether each look-up sees what others have committed since the last one.",
+)
+
 # Options of the public functions, as their signatures write them out.
 FUNCTIONS: dict[str, tuple[Option, ...]] = {
     "deduplicate": (table.AGAINST, *_AGAINST, table.ADD, *_DEDUP, *_WITHIN_MEMORY, *_RUN),
@@ -607,6 +623,7 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         _SPANS.but(kind=Documents()),
         table.SIDE,
+        table.TRUST,
         *_CUT,
         *_CUT_WITHIN_MEMORY,
         *_RUN,
@@ -619,10 +636,10 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         table.WITHIN,
         *_ALIGN,
-        *_SCHEME,
         table.SUMMARY,
         table.WITH_TEXT,
         table.EXCERPT,
+        *_SCHEME,
         *READING_TEXT,
         *_RUN,
     ),
@@ -631,19 +648,25 @@ FUNCTIONS: dict[str, tuple[Option, ...]] = {
         *_AGAINST,
         table.BY,
         table.LABELS,
+        table.TRUST,
         *READING_TEXT,
         *_RUN,
     ),
     "open_index": (_SAME_TOKENIZER,),
     "DocumentIndex.create": SCHEME_OF_DOCUMENTS,
-    "DocumentIndex.open": (_SAME_TOKENIZER, table.COMMIT_EVERY),
+    "DocumentIndex.open": (
+        _SAME_TOKENIZER,
+        table.COMMIT_EVERY,
+        table.LOCK_TIMEOUT,
+        INDEX_REFRESH,
+    ),
     "DocumentIndex.add": (*READING_TEXT, *_RUN),
     "DocumentIndex.query": _DOCUMENT_SEARCH,
     "DocumentIndex.insert_if_new": (_ASKED,),
     "DocumentIndex.search": (*_DOCUMENT_SEARCH, *READING_TEXT, *_RUN),
     "DocumentIndex.compact": _RUN,
     "PassageIndex.create": SCHEME_OF_PASSAGES,
-    "PassageIndex.open": (_SAME_TOKENIZER,),
+    "PassageIndex.open": (_SAME_TOKENIZER, table.LOCK_TIMEOUT, INDEX_REFRESH),
     "PassageIndex.add": (*READING_TEXT, *_RUN),
     "PassageIndex.search": (*_SEARCH, table.REPORT, table.WITH_TEXT, *READING_TEXT, *_RUN),
     "PassageIndex.compact": _RUN,

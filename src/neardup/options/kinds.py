@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
+from numbers import Rational
 from operator import index
 from typing import Any, get_args
 
@@ -18,6 +19,8 @@ from neardup.errors import InvalidParameterError
 # Keeps every product in the kernels within 64 bits.
 _MAX_DENOMINATOR = 10**9
 _MOST_DIGITS = 30
+# A text that is a number, or the digits of one; exact arithmetic with millions takes minutes.
+_MOST_CHARACTERS = 40
 _DAY = 86_400
 _SIZE = re.compile(
     r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?", re.ASCII | re.IGNORECASE
@@ -25,6 +28,7 @@ _SIZE = re.compile(
 _PERCENT = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?%", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
+_TOO_LARGE = Fraction(10**_MOST_DIGITS)
 
 
 class Kind(ABC):
@@ -41,8 +45,21 @@ class Kind(ABC):
         """
 
 
+class Number(Kind):
+    """A number in any form; one that would take long to read is refused by its length."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number as ``read`` does."""
+        check_length(name, value)
+        return self.read(name, value)
+
+    @abstractmethod
+    def read(self, name: str, value: Any) -> Any:
+        """Check a number that is not too long; as ``checked``."""
+
+
 @dataclass(frozen=True)
-class Whole(Kind):
+class Whole(Number):
     """A whole number from ``least`` to ``most``; messages write that range as ``within``.
 
     Without ``least`` the range depends on other options, and the job checks it.
@@ -52,7 +69,7 @@ class Whole(Kind):
     most: int | None = None
     within: str = ""
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
         number = _as_int(value)
         if number is None:
@@ -70,10 +87,10 @@ class Whole(Kind):
         return number
 
 
-class CountOrPercent(Kind):
+class CountOrPercent(Number):
     """A whole number of 1 or more, or as many percent of something, such as 10%."""
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``, or the percentage as it was given."""
         is_percent = isinstance(value, str) and _PERCENT.fullmatch(value) is not None
         if is_percent and 0 < percent_of(value) <= 1:
@@ -95,7 +112,7 @@ class OneOf(Whole):
 
     numbers: tuple[int, ...] = ()
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``."""
         number = _as_int(value)
         if number not in self.numbers:
@@ -106,7 +123,7 @@ class OneOf(Whole):
 
 
 @dataclass(frozen=True)
-class ByteSize(Kind):
+class ByteSize(Number):
     """A number of bytes, of ``least`` or more: whole, or with a unit such as 4GB or 1.5 GiB.
 
     Units are powers of 1000, with an i of 1024; case does not matter, nor the final B.
@@ -114,7 +131,7 @@ class ByteSize(Kind):
 
     least: int
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number of bytes."""
         number = _bytes_in(value) if isinstance(value, str) else _as_int(value)
         if number is None:
@@ -128,12 +145,12 @@ class ByteSize(Kind):
 
 
 @dataclass(frozen=True)
-class Seconds(Kind):
+class Seconds(Number):
     """A number of seconds, of ``least`` or more, up to a day; fractions count."""
 
     least: float
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as a ``float``."""
         try:
             number = None if isinstance(value, bool | bytes) else float(value)
@@ -148,10 +165,10 @@ class Seconds(Kind):
         return number
 
 
-class Positive(Kind):
+class Positive(Number):
     """A number above 0; fractions count."""
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as a ``float``."""
         try:
             number = None if isinstance(value, bool | bytes) else float(value)
@@ -166,10 +183,10 @@ class Positive(Kind):
         return number
 
 
-class Share(Kind):
+class Share(Number):
     """A number in (0, 1], taken as the exact decimal that was typed."""
 
-    def checked(self, name: str, value: Any) -> Any:
+    def read(self, name: str, value: Any) -> Any:
         """Return the number as it was given, so that it is shown so."""
         exact_fraction(name, value)
         return value
@@ -376,12 +393,10 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
     InvalidParameterError
         If it is no number, outside that range, or finer.
     """
-    try:
-        # str() gives the shortest decimal that means this float, that is, what was typed.
-        fraction = value if isinstance(value, Fraction) else _fraction_of(Decimal(str(value)))
-    except (InvalidOperation, ValueError, OverflowError):
+    fraction = as_fraction(what, value)
+    if fraction is None:
         message = f"{what} must be a number in (0, 1], got {value!r}"
-        raise InvalidParameterError(message) from None
+        raise InvalidParameterError(message)
     if not 0 < fraction <= 1:
         hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
         message = f"{what} must lie in (0, 1], got {value}{hint}"
@@ -392,11 +407,51 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
     return fraction
 
 
-def _fraction_of(number: Decimal) -> Fraction:
-    """Turn a decimal into a fraction; one far out of range without writing all its zeros."""
-    if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
-        return Fraction(-1 if number < 0 else 1000) if number.adjusted() > 0 else _TOO_FINE
-    return Fraction(number)
+def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction | None:
+    """Read a number exactly, None if it is none.
+
+    One of more than 30 places before or behind the point is a number of 30, not all its zeros.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has more than 40 characters or digits.
+    """
+    check_length(what, value)
+    if isinstance(value, Fraction):
+        return value
+    try:
+        # str() gives the shortest decimal that means this float, that is, what was typed.
+        number = Decimal(str(value))
+        if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
+            large = -_TOO_LARGE if number < 0 else _TOO_LARGE
+            return large if number.adjusted() > 0 else _TOO_FINE
+        return Fraction(number)
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+
+
+def check_length(what: str, value: Any) -> None:
+    """Refuse a number of too many characters or digits, before anything is done with them.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are more than 40.
+    """
+    if isinstance(value, str | bytes):
+        length = len(value)
+    elif isinstance(value, Decimal):
+        length = len(value.as_tuple().digits)
+    elif isinstance(value, Rational):
+        parts = (int(value.numerator), int(value.denominator))
+        # Three bits and a third are a digit.
+        length = sum(part.bit_length() for part in parts) * 3 // 10
+    else:
+        return
+    if length > _MOST_CHARACTERS:
+        message = f"{what} may have {_MOST_CHARACTERS} characters at most, got {length:,}"
+        raise InvalidParameterError(message)
 
 
 def _bytes_in(text: str) -> int | None:

@@ -17,6 +17,7 @@ from neardup.options.choices import (
     InverseFrequency,
     Method,
     Missing,
+    MissingValues,
     Occurrences,
     OnError,
     OutputFormat,
@@ -128,7 +129,8 @@ INPUT_FORMAT = Option(
 ON_ERROR = Option(
     "on_error",
     Choice(OnError),
-    "A bad row ends the run, or is kept, listed in the summary and left out. "
+    "A bad row ends the run, or is left out, counted and named; a job that writes a folder puts it "
+    "into skipped/. "
     "A column that a whole CSV or Parquet file lacks always ends it.",
     "raise",
 )
@@ -296,6 +298,13 @@ ALSO = Option(
     metavar="COLUMN:MEASURE:THRESHOLD",
     is_repeatable=True,
 )
+ALSO_MISSING = Option(
+    "also_missing",
+    Choice(MissingValues),
+    "Whether pairs stay of which a document has no value in a column of --also, which decides "
+    "nothing then.",
+    usual="keep",
+)
 ONE_TO_ONE = Option(
     "one_to_one",
     Flag(),
@@ -378,6 +387,9 @@ COLUMNS = Option(
     flags=("--keep-column",),
     metavar="COLUMN",
     is_repeatable=True,
+)
+LOCK_TIMEOUT = Option(
+    "timeout", Seconds(0), "Seconds to wait for the write lock of an index.", default=5.0
 )
 COMMIT_EVERY = Option("commit_every", Whole(1), "Commit after so many insertions.")
 WITH_TEXT = Option("with_text", Flag(), "Add the passages' texts.", default=False)
@@ -557,6 +569,14 @@ MISSING = Option(
     "raise",
 )
 
+TRUST = Option(
+    "trust",
+    Flag(),
+    "Take tables, and the summary.json beside them, as they are: somebody has changed them on "
+    "purpose since they were written.",
+    default=False,
+)
+
 # What is cut out of texts.
 UNIT = Option(
     "unit",
@@ -691,13 +711,14 @@ FRESH = Option(
 DOCUMENTS = Option(
     "documents",
     Whole(1),
-    "Plan for so many documents, of which INPUT is a sample.",
+    "Plan for so many documents, of which INPUT is a random sample.",
     usual="those of INPUT",
 )
 INPUT_SIZE = Option(
     "input_size",
     ByteSize(1_000_000),
-    "Plan for files of this size, such as 5TB, of which INPUT is a sample.",
+    "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the first rows "
+    "of a file, where copies stand together, are none.",
     usual="that of INPUT",
     metavar="SIZE",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
+from neardup.matching.measures.thresholds import exact_count
 from neardup.options.kinds import (
     ByteSize,
     Choice,
@@ -20,12 +22,14 @@ from neardup.options.kinds import (
     FunctionOrFlag,
     Hosts,
     Location,
+    OneOf,
     Positive,
     Seconds,
     Share,
     Text,
     Tokenizer,
     Whole,
+    exact_fraction,
 )
 
 PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
@@ -53,6 +57,39 @@ PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
 def test_checked__accepts(kind, values):
     for value in values:
         assert kind.checked("x", value) is value
+
+
+MILLION = 10**6
+LONG = (
+    *("0." + "9" * MILLION, "9" * MILLION, "1e" + "9" * MILLION, " " * MILLION + "1", "9" * 41),
+    *(b"1" * MILLION, 10**20_000, -(10**20_000), Decimal("0." + "9" * MILLION)),
+    *(Fraction(1, 10**20_000), Fraction(10**20_000), "10" * MILLION + "%", "1" * 41 + "GB"),
+)
+NUMBERS = [Whole(1), OneOf(numbers=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0), Positive()]
+
+
+@pytest.mark.parametrize("kind", [*NUMBERS, Share()], ids=lambda kind: type(kind).__name__)
+def test_numbers__of_many_characters(kind):
+    """They are refused by their length, before any arithmetic, and not repeated."""
+    for value in LONG:
+        with pytest.raises(InvalidParameterError) as caught:
+            kind.checked("x", value)
+        assert re.fullmatch(r"x may have 40 characters at most, got [\d,]+", str(caught.value))
+
+
+def test_numbers__of_many_places():
+    """A short one that stands for a long one is not written out either."""
+    for text in ("1e-999999999", "1e999999999", "-1e999999999", "0e999999999", "1e31", "nan"):
+        for value in (text, Decimal(text)):
+            with pytest.raises(InvalidParameterError, match=r"\(0, 1\]|denominator"):
+                exact_fraction("x", value)
+            with pytest.raises(InvalidParameterError, match="whole number, 1 or more"):
+                exact_count("x", value)
+    for value in LONG:
+        with pytest.raises(InvalidParameterError, match="x may have 40 characters at most"):
+            exact_count("x", value)
+    assert exact_count("x", "2147483647") == 2**31 - 1
+    assert exact_fraction("x", "0." + "8" + "0" * 37) == Fraction(4, 5)
 
 
 def test_columns__plain_values():

@@ -43,6 +43,7 @@ class ChooseOptions(ReadingOptions):
     keep: str = "first"
     clusters: Clusters = "survivors"
     by: str | None = None
+    trust: bool = False
 
     @property
     def policy(self) -> KeepPolicy:
@@ -65,6 +66,7 @@ def choose(
     keep: str = "first",
     clusters: Clusters = "survivors",
     by: str | None = None,
+    trust: bool = False,
     text_column: str | Sequence[str] = "text",
     id_column: str | None = None,
     input_format: InputFormat = "auto",
@@ -103,6 +105,9 @@ def choose(
         is that of the pairs. Where they do not say it, their least similarity is taken for it.
     keep, clusters
         As for ``deduplicate``; without ``data`` documents have neither lengths nor columns.
+    trust
+        Take ``pairs`` as they are, if they are a table of an output folder whose ``summary.json``
+        has another digest of it.
     by, text_column, id_column, input_format, encoding, delimiter, lines
         As for ``deduplicate``.
     main_text, alternative_texts, on_error, memory, work
@@ -150,6 +155,7 @@ def choose(
         keep=keep,
         clusters=clusters,
         by=by,
+        trust=trust,
         text_column=text_column,
         id_column=id_column,
         input_format=input_format,
@@ -165,7 +171,7 @@ def choose(
     if data is None:
         _check_no_data(options, policy, by=by, memory=memory, work=work)
     with Runner(workers, progress) as runner:
-        table = open_pair_table(pairs)
+        table = open_pair_table(pairs, trust=trust)
         sources = None if data is None else resolve_inputs(data, options)
         return choose_documents(sources, table, options, runner, workspace)
 

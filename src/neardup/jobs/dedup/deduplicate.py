@@ -188,7 +188,8 @@ def deduplicate(
     alternative_texts
         Visible text of web pages includes the alternative texts of images.
     on_error
-        ``raise`` on a bad row, or ``skip`` it: it is kept, listed in the summary and left out.
+        ``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and written to
+        ``skipped/``.
     memory
         Most memory to use, in bytes or as a size such as ``4GB``, beyond what the interpreter and
         the libraries take; None is 60 % of what is free. What does not fit goes to files.
@@ -270,8 +271,6 @@ def deduplicate(
         alternative_texts=alternative_texts,
         on_error=on_error,
     )
-    if against is None:
-        options.check_no_other("without against", "give against", "against")
     handle = None if against is None else index_among(against, options.tokenizer)
     if handle is not None:
         with Runner(workers, progress) as runner:
@@ -279,7 +278,7 @@ def deduplicate(
             with open_index(handle, sources, options, runner) as other:
                 workspace = open_workspace(memory, work)
                 return deduplicate_against(sources, other, runner, workspace)
-    plan = plan_deduplication(options)
+    plan = plan_deduplication(options, has_other=against is not None)
     with Runner(workers, progress) as runner:
         sources = resolve_inputs(data, options)
         others = resolve_inputs(against, options) if against is not None else []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 
 from neardup.errors import InvalidParameterError
+from neardup.options.kinds import as_fraction
 
 # A number as users give it.
 Number = str | float | Decimal | Fraction
@@ -23,11 +24,8 @@ def exact_count(what: str, value: Number) -> Fraction:
     InvalidParameterError
         For anything else; it names ``what`` was to be read.
     """
-    try:
-        count = Fraction(Decimal(str(value)))
-    except (InvalidOperation, ValueError, OverflowError):
-        count = Fraction(0)
-    if count.denominator != 1 or not 1 <= count < 2**31:
+    count = as_fraction(what, value)
+    if count is None or count.denominator != 1 or not 1 <= count < 2**31:
         message = f"{what} must be a whole number, 1 or more, got {value}"
         raise InvalidParameterError(message)
     return count

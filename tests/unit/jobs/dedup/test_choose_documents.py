@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -99,7 +100,7 @@ def test_choose__what_is_not_known():
     assert repr(result) == "DeduplicationResult(4 documents: 2 kept, 2 removed)"
 
 
-def test_choose__skipped_rows_stay(tmp_path):
+def test_choose__skipped_rows(tmp_path):
     rows = [*ROWS, {"id": None, "text": None}]
     pairs = pairs_of(rows, on_error="skip")
     result = neardup.choose(pairs, rows, on_error="skip")
@@ -107,7 +108,11 @@ def test_choose__skipped_rows_stay(tmp_path):
     assert result.summary["documents_in"] == 4
     assert result.summary["skipped_rows"] == 1
     result.write(tmp_path / "out")
-    assert len(result.kept) == 3
+    assert result.kept["id"].to_pylist() == ["a", "d"]
+    assert pq.read_table(tmp_path / "out/skipped/data.parquet").to_pylist() == [rows[-1]]
+    assert result.skipped.to_pylist() == [
+        {"file": "data.parquet", "row": 5, "reason": "column 'text' is null"}
+    ]
 
 
 def test_choose__minhash():

@@ -1,0 +1,216 @@
+"""The same mistakes are the same error from the command, the function and Spark."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+
+import neardup
+import neardup.cli
+from neardup.cli.command import spell_options
+from neardup.errors import InvalidParameterError
+
+ROWS = [{"text": "one two three"}, {"text": "four five six"}]
+OTHER = [{"text": "one two three"}]
+
+_READING = [
+    {"ngram": 0},
+    {"tokenizer": "nonsense"},
+    {"tokenizer": "bytes", "casefold": True},
+]
+_BANDS = [{"bands": 20}, {"bands": 20, "rows": 10}, {"recall": "1.5"}, {"num_perm": 0}]
+_WEIGHTS = [
+    {"tf": "raw"},
+    {"idf": "smooth"},
+    {"measure": "weighted-jaccard", "occurrences": "numbered"},
+    {"measure": "weighted-jaccard", "idf": "unary", "idf_from": "in.jsonl"},
+    {"idf_from": "in.jsonl"},
+]
+_AGAINST = [{"against_id_column": "key"}, {"against_text_column": "body"}]
+
+# What each job refuses, whatever its documents are; each is a mistake on its own. Words that are
+# none of a few are not among them: with these the command line ends before any command.
+MISTAKES = {
+    "dedup": [
+        *(_READING + _BANDS + _WEIGHTS + _AGAINST),
+        {"threshold": "80"},
+        {"threshold": "0.0001"},
+        {"keep": "best"},
+        {"method": "exact", "audit": 5},
+        {"method": "exact", "seed": 1},
+        {"method": "exact", "recall": "0.9"},
+        {"add": True},
+        {"input_format": "bytes", "tokenizer": "words"},
+    ],
+    "pairs": [
+        *(_READING + _BANDS + _WEIGHTS + _AGAINST),
+        {"threshold": "80"},
+        {"max_distance": 2, "threshold": "0.5"},
+        {"measure": "overlap"},
+        {"measure": "hamming"},
+        {"method": "minhash", "top": 3},
+        {"per_document": True},
+        {"also": "title:jaccard:0.5", "top": 3},
+        {"also_missing": "drop"},
+        {"also": "title"},
+        {"algorithm": "ppjoin", "method": "minhash"},
+        {"limit": 9, "top": 3},
+        {"seed": 3},
+        {"memory": "1GB"},
+        {"work": "folder"},
+    ],
+    "align": [
+        *(_READING + _AGAINST),
+        {"threshold": "80"},
+        {"within": True},
+        {"min_tokens": 0},
+        {"hits": 0},
+        {"max_documents": "0%"},
+        {"excerpt": 0},
+        {"seed": -1},
+    ],
+    "cut": [
+        *(_READING + _AGAINST),
+        {"threshold": "80"},
+        {"exact": True, "threshold": "0.5"},
+        {"exact": True, "recall": "0.9"},
+        {"keep": "best"},
+        {"side": "doc"},
+        {"min_documents": 0},
+    ],
+    "sketch": [
+        *_READING,
+        {"kind": "smallest", "num_perm": 8},
+        {"kind": "minhash", "modulus": 8},
+        {"kind": "edit", "size": 8},
+        {"kind": "weighted", "idf": "unary", "idf_from": "in.jsonl"},
+        {"kind": "minhash", "tf": "raw"},
+        {"kind": "edit", "ngram": 3},
+        {"kind": "minhash", "idf_from": "in.jsonl"},
+    ],
+}
+OUTPUTS = dict.fromkeys(MISTAKES, "out") | {
+    "pairs": "out.csv",
+    "align": "out.jsonl",
+    "sketch": "out.parquet",
+}
+# How functions call what the commands call INPUT and --against.
+OTHERS = {"pairs": "right", "align": "b"}
+FUNCTIONS = {
+    "dedup": neardup.deduplicate,
+    "pairs": neardup.find_pairs,
+    "align": neardup.align,
+    "cut": neardup.cut,
+    "sketch": neardup.sketch,
+}
+# No mistake if there is another collection, or if there is none.
+OF_AGAINST = {"against_id_column", "against_text_column"}
+OF_ONE = {"within"}
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
+    for name, rows in (("in.jsonl", ROWS), ("other.jsonl", OTHER)):
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def command_of(job):
+    with click.Context(neardup.cli.cli) as context:
+        return neardup.cli.cli.get_command(context, job)
+
+
+def said_by_command(job, options, *more, has_other, capsys):
+    flags = {parameter.name: parameter.opts[-1] for parameter in command_of(job).params}
+    argv = [job, "in.jsonl", "-o", OUTPUTS[job], *more]
+    argv += ["--against", "other.jsonl"] if has_other else []
+    for name, value in options.items():
+        argv += [flags[name]] if value is True else [flags[name], str(value)]
+    code = neardup.cli.run(argv)
+    said = capsys.readouterr().err
+    assert code == 1, (argv, said)
+    return said.splitlines()[-1].removeprefix("error: ")
+
+
+def said_by_function(job, options, *, has_other, function=None):
+    """Return what the function says, with the names that the command has."""
+    other = OTHERS.get(job, "against")
+    against = {other: "other.jsonl"} if has_other else {}
+    with pytest.raises(InvalidParameterError) as caught:
+        (function or FUNCTIONS[job])("in.jsonl", **against, **options)
+    message = str(caught.value).replace("align a alone", "align INPUT alone")
+    for word in ("without", "give", "with"):
+        message = message.replace(f"{word} {other}", f"{word} against")
+    named = ["against" if name == other else name for name in caught.value.parameters]
+    return spell_options(InvalidParameterError(message, *named), command_of(job))
+
+
+def both_ways(job, options):
+    """Yield whether there is another collection, where options are a mistake."""
+    if not options.keys() <= OF_ONE:
+        yield False
+    if job != "sketch" and not options.keys() <= OF_AGAINST:
+        yield True
+
+
+def doubles(job):
+    """Yield each two mistakes that do not speak of the same option, and are not one together."""
+    for first, second in itertools.combinations(MISTAKES[job], 2):
+        if not first.keys() & second.keys():
+            together = first | second
+            if together.keys() != {"threshold", "measure"} and together.get("top") != 3:
+                yield together
+
+
+def check(job, options, capsys):
+    for has_other in both_ways(job, options):
+        said = said_by_command(job, options, has_other=has_other, capsys=capsys)
+        assert said == said_by_function(job, options, has_other=has_other), options
+
+
+@pytest.mark.parametrize("job", MISTAKES)
+def test_mistake__is_the_same_error(job, inputs, capsys):
+    for options in MISTAKES[job]:
+        check(job, options, capsys)
+
+
+@pytest.mark.parametrize("job", OTHERS | {"dedup": "", "cut": ""})
+def test_mistakes__which_comes_first(job, inputs, capsys):
+    """With a column of a collection that is not there, which is checked last of all."""
+    for options in MISTAKES[job]:
+        if not options.keys() & OF_AGAINST:
+            together = options | {"against_id_column": "key"}
+            said = said_by_command(job, together, has_other=False, capsys=capsys)
+            assert said == said_by_function(job, together, has_other=False), options
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", MISTAKES)
+def test_mistakes__each_two(job, inputs, capsys):
+    for options in doubles(job):
+        check(job, options, capsys)
+
+
+@pytest.mark.skipif(find_spec("pyspark") is None, reason="Spark is not installed")
+def test_mistake__is_the_same_error_on_spark(inputs, capsys):
+    from neardup.spark import deduplicate
+
+    known = inspect.signature(deduplicate).parameters
+    on_spark, engine = partial(deduplicate, None), ("--engine", "spark")
+    of_engine = {"input_format": "bytes"}
+    for options in [*MISTAKES["dedup"], of_engine]:
+        if options.keys() <= known.keys():
+            for has_other in both_ways("dedup", options):
+                how = {"has_other": has_other}
+                said = said_by_function("dedup", options, **how, function=on_spark)
+                assert said == said_by_command("dedup", options, *engine, **how, capsys=capsys)
+                if options is not of_engine:
+                    assert said == said_by_command("dedup", options, **how, capsys=capsys)
