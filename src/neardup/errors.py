@@ -22,10 +22,15 @@ Each message says what was expected, what came, and what to do. The command line
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 
 class NeardupError(Exception):
     """Base of all errors that neardup raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to another process as it is: it may have been made of other things than its text."""
+        return _restored, (type(self), self.args, vars(self))
 
 
 class InvalidParameterError(NeardupError, ValueError):
@@ -120,10 +125,11 @@ class IndexFormatError(NeardupError, ValueError):
 class IndexLockedError(NeardupError, RuntimeError):
     """An index is being written; ``holder`` says by whom, if that is known."""
 
-    def __init__(self, folder: str, holder: str | None = None) -> None:
+    def __init__(self, folder: str, holder: str | None = None, waited: float = 0.0) -> None:
         self.folder, self.holder = folder, holder
+        for_so_long = f", and was for the {waited:g} seconds of timeout" if waited else ""
         super().__init__(
-            f"{folder} is being written by {holder or 'another process'}; "
+            f"{folder} is being written by {holder or 'another process'}{for_so_long}; "
             "wait until that is done, and try again"
         )
 
@@ -164,6 +170,15 @@ class ServiceError(NeardupError, RuntimeError):
     def __init__(self, message: str, *, status: int | None = None) -> None:
         self.status = status
         super().__init__(message)
+
+
+def _restored(
+    kind: type[NeardupError], arguments: tuple[Any, ...], values: dict[str, Any]
+) -> NeardupError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(values)
+    return error
 
 
 def _place(path: str | None, row: int | None) -> str:

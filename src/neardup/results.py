@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib import import_module
 from importlib.metadata import version
@@ -143,18 +143,20 @@ class TableResult(Result):
         write_table(self.rows(), target_of(path), overwrite=overwrite)
 
 
-def list_skipped(rows: Iterable[SkippedRow]) -> list[dict[str, object]]:
-    """Return skipped rows as plain values for a summary."""
-    return [{"file": file, "row": row, "reason": reason} for file, row, reason in rows]
+def describe_skipped(
+    rows: Sequence[SkippedRow], other: Sequence[SkippedRow] | None = None
+) -> dict[str, Any]:
+    """Return for a summary how many bad rows were skipped, and the first of them, if any.
 
-
-def skipped_rows(*collections: Sequence[SkippedRow]) -> dict[str, Any]:
-    """Return the first skipped rows of some collections for a summary, nothing if there are none.
-
-    A summary counts all of them besides.
+    Those of ``other`` are added where a job of one collection may read another.
     """
-    skipped = [row for collection in collections for row in collection][:_LISTED]
-    return {"skipped": list_skipped(skipped)} if skipped else {}
+    described: dict[str, Any] = {"skipped_rows": len(rows)}
+    if rows:
+        first = rows[:_LISTED]
+        described["skipped"] = [{"file": f, "row": row, "reason": why} for f, row, why in first]
+    if other is None:
+        return described
+    return described | {f"against_{key}": value for key, value in describe_skipped(other).items()}
 
 
 def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.inputs import OF_INPUTS
-from neardup.jobs.selection import Selection, in_batches
+from neardup.jobs.selection import Selection, in_batches, write_tables
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
@@ -110,8 +110,9 @@ class DeduplicationResult(Selection):
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
-        A local folder appears when everything has been written, or not at all; one at a URL is
-        complete when ``_SUCCESS`` is in it.
+        Bad rows that were skipped come out as they went in, whatever the format, in ``skipped/``,
+        and are listed in ``skipped.parquet``. A local folder appears when everything has been
+        written, or not at all; one at a URL is complete when ``_SUCCESS`` is in it.
 
         Parameters
         ----------
@@ -146,12 +147,11 @@ class DeduplicationResult(Selection):
             raise InvalidParameterError(message, "with_text")
         self._write(path, self._write_tables_with_text, **how)
 
-    def _write_tables_with_text(self, folder: Destination, runner: Runner) -> None:
+    def _write_tables_with_text(self, folder: Destination, runner: Runner) -> dict[str, str]:
         from neardup.jobs.dedup.written_texts import write_with_texts
-        from neardup.outputs.table_parts import write_parquet_parts
 
         gone = self._removed_numbers()
-        write_with_texts(
+        digest = write_with_texts(
             self._removed_rows,
             gone,
             self._assignment.keepers[gone],
@@ -160,8 +160,8 @@ class DeduplicationResult(Selection):
             runner,
             as_bytes=self.summary["reading"]["input_format"] == "bytes",
         )
-        rows = self.tables()["clusters.parquet"]
-        write_parquet_parts(rows, rows.schema, folder / "clusters.parquet")
+        others = {name: rows for name, rows in self.tables().items() if name != "removed.parquet"}
+        return {"removed.parquet": digest, **write_tables(others, folder)}
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -188,7 +188,12 @@ class DeduplicationResult(Selection):
         return self._cluster_rows(self._find_clusters(), self._document_numbers())
 
     def rethreshold(
-        self, threshold: Number, pairs: Any, *, progress: Progress | None = None
+        self,
+        threshold: Number,
+        pairs: Any,
+        *,
+        trust: bool = False,
+        progress: Progress | None = None,
     ) -> DeduplicationResult:
         """Decide the same documents again at another threshold, by pairs that were found before.
 
@@ -199,6 +204,8 @@ class DeduplicationResult(Selection):
         pairs
             Of the same documents, as for ``choose``, by the same measure of the same shingles; or a
             ``DocumentIndex`` that holds all of the documents, in which each is looked up.
+        trust
+            As for ``choose``.
         progress
             As for ``deduplicate``.
 
@@ -231,7 +238,8 @@ class DeduplicationResult(Selection):
             raise InvalidParameterError(message, "against")
         n_documents = int(self._documents.is_document.sum())
         with Runner(self.summary["workers"], progress) as runner:
-            source = pairs_of_index(pairs, threshold, n_documents, runner) or open_pair_table(pairs)
+            found = pairs_of_index(pairs, threshold, n_documents, runner)
+            source = found or open_pair_table(pairs, trust=trust)
             terms = agree_on_terms(source, self.summary["measure"], threshold)
             check_same_documents(source, n_documents)
             check_same_shingles(source, self.summary["scheme"])

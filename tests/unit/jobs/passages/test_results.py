@@ -63,13 +63,14 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
         "short_queries": 1,
         "least_hits": result.summary["least_hits"],
         "predicted_recall": result.summary["predicted_recall"],
-        "skipped_rows": result.summary["skipped_rows"],
+        "skipped_rows": 1,
+        "skipped": result.summary["skipped"],
         "passed_over": {},
         "id_column": "id",
         "id_column_by_default": False,
     }  # fmt: skip
     assert result.summary["predicted_recall"] >= 0.99
-    [skipped] = result.summary["skipped_rows"]
+    [skipped] = result.summary["skipped"]
     assert (skipped["file"], skipped["row"]) == ("queries.jsonl", 2)
     told = printed(
         capsys, "search", index.folder, queries, "--id-column", "id", "--on-error", "skip",
@@ -88,7 +89,7 @@ def test_align__summary_is_that_of_the_command(index, queries, tmp_path, capsys)
         options = {"min_tokens": 5} if kind == "documents" else {}
         result = neardup.align(queries, other, threshold="0.7", **options, **QUERY_ROWS)
         assert repr(result) == "PassageResult(3 and 1 documents: 1 passages)"
-        assert result.summary["skipped_rows"][0]["row"] == 2
+        assert result.summary["skipped"][0]["row"] == 2
         named = index.folder if kind == "index" else other
         told = printed(
             capsys, "align", queries, "--against", named, "--id-column", "id", "--on-error", "skip",

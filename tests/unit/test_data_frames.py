@@ -1,0 +1,146 @@
+"""Data frames of pandas: ids are labels of the index, with their type, in every call."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+
+TEXTS = [
+    "far out in the uncharted backwaters of the western arm",
+    "the cat sat on the mat and purred",
+    "Far out, in the uncharted backwaters of the western arm.",
+    "nothing that any other row has",
+]
+
+INDEXES = {
+    "row numbers": pd.RangeIndex(4),
+    "other numbers": pd.Index([2, 0, 1, 7]),
+    "a later range": pd.RangeIndex(5, 9),
+    "a named range": pd.RangeIndex(4, name="number"),
+    "urls": pd.Index(["/a", "/b", "/c", "/d"], name="url"),
+    "strings": pd.Index(["z", "y", "x", "0"]),
+    "categories": pd.CategoricalIndex(["z", "y", "x", "0"]),
+    "the name of a column": pd.Index([4, 3, 2, 1], name="text"),
+}
+
+
+def frame(labels, **columns):
+    return pd.DataFrame({"text": TEXTS, **columns}, index=labels)
+
+
+def check_rows(table, expected):
+    """Check that rows are those of a frame, with its index but for the numbers of rows."""
+    assert not any("__" in name for name in table.column_names)
+    back = table.to_pandas()
+    if isinstance(expected.index, pd.RangeIndex) and expected.index.name is None:
+        expected = expected.reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        back, expected, check_index_type=False, check_categorical=False, check_dtype=False
+    )
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_deduplicate__drops_by_label(index, tmp_path):
+    data = frame(index)
+    result = neardup.deduplicate(data)
+    gone = result.removed["id"].to_pandas()
+    assert gone.tolist() == [index[2]]
+    assert result.removed["kept_id"].to_pylist() == [index[0]]
+    assert result.clusters["id"].to_pylist() == list(index)
+    rest = data.drop(gone)
+    assert rest["text"].tolist() == [TEXTS[0], TEXTS[1], TEXTS[3]]
+    if index.equals(pd.RangeIndex(4)) and index.name is None:
+        rest = rest.reset_index(drop=True)
+    check_rows(result.kept, rest)
+    result.write(tmp_path / "out")
+    check_rows(pq.read_table(tmp_path / "out/kept/data.parquet"), rest)
+    assert "__index" not in str(pq.read_schema(tmp_path / "out/removed/data.parquet").names)
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_every_call__has_labels(index, tmp_path):
+    data, first, copy = frame(index), index[0], index[2]
+    pairs = neardup.find_pairs(data)
+    assert pairs.pairs.select(["id_a", "id_b"]).to_pylist() == [{"id_a": first, "id_b": copy}]
+    assert neardup.choose(pairs, data).removed["id"].to_pylist() == [copy]
+    assert neardup.sketch(data, kind="minhash", ngram=2).ids.to_pylist() == list(index)
+    passages = neardup.align(data, min_tokens=5).passages
+    assert passages.select(["query_id", "doc_id"]).to_pylist() == [
+        {"query_id": first, "doc_id": copy}
+    ]
+    cut = neardup.cut(data, min_tokens=5)
+    assert cut.removed.select(["id", "kept_id"]).to_pylist() == [{"id": copy, "kept_id": first}]
+    assert cut.kept.to_pandas().index.tolist() == list(index)
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+@pytest.mark.parametrize("kind", [neardup.DocumentIndex, neardup.PassageIndex])
+def test_indexes__have_labels(kind, index, tmp_path):
+    data = frame(index)
+    made = kind.create(tmp_path / "index", **({"min_tokens": 5} if "Pass" in str(kind) else {}))
+    made.add(data)
+    found = made.search(data.iloc[1:2]).table
+    assert found.select(["query_id", "doc_id"]).to_pylist() == [
+        {"query_id": data.iloc[1:2].index[0], "doc_id": index[1]}
+    ]
+
+
+def test_columns__before_labels():
+    index = pd.Index([2, 0, 1, 7])
+    assert neardup.deduplicate(frame(index, id=[5, 6, 8, 9])).removed["id"].to_pylist() == [8]
+    data = frame(index, key=list("abcd"))
+    assert neardup.deduplicate(data, id_column="key").removed["id"].to_pylist() == ["c"]
+    assert neardup.deduplicate(data, id_column="").removed["id"].to_pylist() == [2]
+    data = frame(pd.Index([2, 0, 1, 7], name="id"))
+    assert neardup.deduplicate(data).removed["id"].to_pylist() == [1]
+
+
+def test_columns__beside_labels():
+    data = frame(pd.Index([2, 0, 1, 7]), index=1, level_0=2)
+    result = neardup.deduplicate(data)
+    assert result.kept.column_names == ["text", "index", "level_0", "level_1"]
+    check_rows(result.kept, data.drop(1))
+
+
+@pytest.mark.parametrize(
+    "index", [INDEXES["row numbers"], INDEXES["urls"]], ids=["numbers", "urls"]
+)
+def test_report__finds_texts_by_label(index):
+    data = frame(index)
+    assert "uncharted" not in neardup.find_pairs(data).report().html
+    assert "uncharted" in neardup.find_pairs(data).report(data).html
+
+
+def test_labels__of_pages():
+    data = frame(pd.Index([2, 0, 1, 7]))
+    assert neardup.deduplicate(data, input_format="html").removed["id"].to_pylist() == [1]
+    data = frame(None)
+    assert neardup.deduplicate(data, input_format="html").removed["id"].to_pylist() == [2]
+
+
+ADVICE = "frame.reset_index"
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (pd.Index([3, 4, 3, 5]), "row 3: id 3 was used before, in data.parquet, row 1; "),
+        (pd.Index(["a", None, "b", "c"]), "row 2: column 'index' is null; "),
+        (pd.Index([0.5, 1.5, 2.5, 3.5]), "holds double values, not strings or whole numbers"),
+        (pd.date_range("2020-01-01", periods=4), "holds timestamp"),
+        (pd.MultiIndex.from_product([["a", "b"], [1, 2]]), "a MultiIndex has several for a row"),
+    ],
+    ids=["twice", "null", "decimals", "times", "tuples"],
+)
+def test_labels__that_are_no_ids(index, message):
+    data = frame(index, key=list("abcd"))
+    with pytest.raises(InvalidInputError) as caught:
+        neardup.deduplicate(data)
+    assert message in str(caught.value)
+    assert ADVICE in str(caught.value)
+    assert neardup.deduplicate(data, id_column="key").removed["id"].to_pylist() == ["c"]
+    assert neardup.deduplicate(data.reset_index(drop=True)).removed["id"].to_pylist() == [2]
