@@ -42,13 +42,13 @@ def test_order__by_column(values):
 @given(st.lists(st.one_of(st.none(), st.sampled_from("abcd")), max_size=20))
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 def test_order__by_priority(kind, values):
-    places = {"c": 0, "a": 1}
+    places = {"c": 0, "a": 1, None: LAST}
     expected = sorted(range(len(values)), key=lambda d: places.get(values[d], 2))
     assert order_of("priority:s=c,a", values, kind) == expected
 
 
 def test_order__by_priority_of_numbers():
-    assert order_of("priority:s=3,1", [1, 2, 3, None, 3]) == [2, 4, 0, 1, 3]
+    assert order_of("priority:s=3,1", [1, None, 2, 3, None, 3]) == [3, 5, 0, 2, 1, 4]
 
 
 @pytest.mark.parametrize(

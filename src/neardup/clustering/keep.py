@@ -53,6 +53,7 @@ class KeepPolicy:
                 column = column.cast(pa.string())
             values = pa.array(self.values, pa.string())
             places = pc.fill_null(pc.index_in(column, values.cast(column.type)), len(values))
+            places = pc.if_else(column.is_null(), len(values) + 1, places)
             return np.argsort(places.to_numpy(zero_copy_only=False), kind="stable")
         # Ranks are dense, so equal values tie and the stable sort keeps their input order.
         direction = "descending" if self.rule == "max" else "ascending"
