@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.engines.spark.run import check_for_spark
+from neardup.engines.spark.run import plan_on_spark
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.dedup.plan import DedupOptions
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)
@@ -240,11 +240,11 @@ def test_tokenizer__that_cuts_texts(run, files, command):
 
 
 def test_engine_spark__exchanges_texts():
-    plan = plan_deduplication(DedupOptions(input_format="bytes"))
+    options = DedupOptions(input_format="bytes")
     with pytest.raises(
         InvalidParameterError, match=r"^input_format bytes goes with engine threads"
     ):
-        check_for_spark(plan)
+        plan_on_spark(options, has_other=False, has_index=False)
 
 
 def test_formats_of_output(run, files, here):

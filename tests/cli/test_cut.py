@@ -229,4 +229,5 @@ def test_cut__bad_rows(run, here, write_file):
     outcome = run(*CUT, "--exact", "--on-error", "skip")
     assert outcome.code == 0
     assert "1 bad row" in outcome.out
-    assert (here / "out/kept/a.jsonl").read_text().splitlines()[1] == '{"id": "bad", "text": 5}'
+    assert (here / "out/kept/a.jsonl").read_text().splitlines() == [json.dumps(ROWS[0])]
+    assert (here / "out/skipped/a.jsonl").read_text() == '{"id": "bad", "text": 5}\n'

@@ -67,7 +67,7 @@ def test_bad_documents__are_rows(run, documents, here, write_file):
     assert run("dedup", documents, "-o", "out", "--on-error", "skip").code == 0
     [skipped] = json.loads((here / "out/summary.json").read_text())["skipped"]
     assert skipped["file"] == "bad.docx"
-    assert (here / "out/kept/bad.docx").read_bytes() == (here / "in/bad.docx").read_bytes()
+    assert (here / "out/skipped/bad.docx").read_bytes() == (here / "in/bad.docx").read_bytes()
 
 
 def test_input_format__of_any_name(run, here, write_file):

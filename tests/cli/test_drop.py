@@ -228,7 +228,7 @@ def test_drop__json(run, write_file, workers):
         "documents_kept": 2,
         "documents_removed": 1,
         "named_documents": 3,
-        # Row 5 is no document, and is kept.
+        # Row 5 is no document.
         "missing_documents": 2,
         "skipped_rows": 1,
         "workers": workers,

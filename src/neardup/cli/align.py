@@ -89,8 +89,7 @@ def command(
     announce_compilation(quiet=quiet)
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.document_options import ReadingOptions
-    from neardup.jobs.passages.align_plan import AlignOptions, choose_given
+    from neardup.jobs.passages.align_plan import choose_options
     from neardup.jobs.passages.align_run import align_collections
     from neardup.jobs.passages.other import Other, choose_other, no_other
     from neardup.passages.handle import PassageHandle
@@ -101,9 +100,9 @@ def command(
     report = PageOutput(page, output, overwrite=overwrite)
     if page is not None and summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
-    reading = {option.name: options.pop(option.name) for option in ReadingOptions.known}
-    chosen = choose_given(**options)
-    settings = AlignOptions(
+    settings, chosen = choose_options(
+        ("INPUT", "against"),
+        has_other=bool(against),
         preset=preset,
         threshold=threshold,
         recall=recall,
@@ -117,7 +116,7 @@ def command(
         excerpt=excerpt,
         against_text_column=against_text_column,
         against_id_column=against_id_column,
-        **reading,
+        **options,
     )
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
@@ -126,7 +125,6 @@ def command(
         templates = resolve_paths(ignore, settings) if ignore else ()
         others: Sequence[Source] | None = None
         if against:
-            settings.check_not_within("with against", "align INPUT alone", "against")
             other: Other = choose_other(
                 against[0] if len(against) == 1 else against,
                 lambda _: resolve_other(
@@ -140,7 +138,6 @@ def command(
                 settings.usual,
             )
         else:
-            settings.check_no_other("without against", "give against", "against")
             other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
         if isinstance(other, PassageHandle):
             others = [PassageIndexSource(other.view(runner), other.folder)]
@@ -238,7 +235,7 @@ def _report(
         )
     lines += notes.lines(
         notes.note_empty(sum(summary["empty_documents"]), "in no passage"),
-        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+        notes.note_skipped(summary),
         hint_for_align(summary, smaller),
     )
     lines += list_passed_over(summary["passed_over"])

@@ -59,13 +59,15 @@ def command(
     Documents are taken in the order of --keep. What one has stays; what a later one, or the same
     one further on, has of it goes there, if it is verified similar to what stays, or equal.
 
-    Writes to the output folder: kept/ with all rows of the input, texts shortened and all else as
+    Writes to the output folder: kept/ with the input's documents, texts shortened and all else as
     it was; removed.parquet with id, start, end, kept_id, kept_start, kept_end, similarity, file,
     row and kept_in of each span that went, places in characters of the texts as they came in; and
-    summary.json, which lists what was repeated most.
+    summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
+    bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
     announce_compilation(quiet=quiet)
-    from neardup.files.convert import check_converted_names
+    from neardup.files.convert import check_conversion
+    from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.cut.plan import CutOptions, plan_cut
@@ -82,10 +84,7 @@ def command(
     check_output(output, overwrite=overwrite)
     report = PageOutput(page, output, overwrite=overwrite)
     options = CutOptions(**chosen)
-    options.check_named(is_named=named_in is not None, side=side, has_other=bool(against))
-    if not against:
-        options.check_no_other("without against", "give against", "against")
-    plan = plan_cut(options, has_other=bool(against))
+    plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
     sources = resolve_paths(inputs, options)
     others = None
     if against:
@@ -100,7 +99,8 @@ def command(
     origins = [*(source.origin for source in inputs_of_all), named_in]
     check_apart(output, origins)
     report.check_apart(origins)
-    check_converted_names(sources, output_format)
+    check_conversion(sources, output_format)
+    to_fit(sources, output_format)
     with open_workspace(memory, work, output=output) as workspace, display:
         if named_in is not None:
             result = cut_as_named(sources, Path(named_in), side, plan, runner, workspace)
@@ -136,7 +136,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
         )
     lines += say_ids(summary)
     lines += notes.lines(
-        notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
+        notes.note_skipped(summary, has_folder=True),
         hint_for_cut(summary),
     )
     lines += list_passed_over(summary["passed_over"])

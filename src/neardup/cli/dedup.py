@@ -30,7 +30,7 @@ from neardup.cli.wording import (
 from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.jobs.dedup.plan import DedupOptions, DedupPlan
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.options.choices import Engine
     from neardup.outputs.targets import Target
@@ -66,6 +66,7 @@ def command(
     work: Path | None,
     fresh: bool,
     idf_from: tuple[str, ...],
+    trust: bool,
     workers: int | None,
     quiet: bool,
     as_json: bool,
@@ -83,7 +84,8 @@ def command(
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
     document that each removed one gives way to and their similarity, clusters.parquet, and
-    summary.json.
+    summary.json. With --on-error skip also skipped/ with the bad rows as they came in, and
+    skipped.parquet with file, row and reason of each.
     """
     announce_compilation(quiet=quiet)
     if pairs is not None:
@@ -106,24 +108,30 @@ def command(
         )
         return
     from neardup.documents.other import index_among
-    from neardup.files.convert import check_converted_names
+    from neardup.files.convert import check_conversion
+    from neardup.files.fitting import to_fit
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.other import Other, open_index
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_against
     from neardup.jobs.workspaces import key_of, open_workspace
+    from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart, check_output, check_outside
     from neardup.outputs.room import check_room
     from neardup.runtime.runner import Runner
 
     chosen = DedupOptions(**options, idf_from=idf_from or None)
+    if trust:
+        raise no_effect("trust", "without pairs", "give pairs", "pairs")
     handle = index_among([Path(each) for each in against], chosen.tokenizer)
     # What an index decides is checked when it is open.
-    plan = plan_deduplication(chosen) if handle is None else None
-    if not against:
-        chosen.check_no_other("without against", "give against", "against")
+    plan = None
     if engine == "spark":
-        _check_spark(workers, plan, fresh=fresh)
+        plan = _plan_on_spark(
+            chosen, workers, has_other=bool(against), has_index=handle is not None, fresh=fresh
+        )
+    elif handle is None:
+        plan = plan_deduplication(chosen, has_other=bool(against))
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
@@ -139,7 +147,8 @@ def command(
         check_outside(output, handle.folder)
     check_apart(output, origins)
     report.check_apart(origins)
-    check_converted_names(sources, output_format)
+    check_conversion(sources, output_format)
+    to_fit(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
     with ExitStack() as stack:
@@ -159,6 +168,8 @@ def command(
                 against=other.sources,
                 counted=counted or [],
             )
+        if key is not None and any(source.demand is not None for source in sources):
+            key["format"] = output_format
         if key is not None and other.state is not None:
             key["index"] = [other.state]
         workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
@@ -184,19 +195,20 @@ def command(
         say("\n".join([said, *lines]))
 
 
-def _check_spark(workers: int | None, plan: DedupPlan | None, *, fresh: bool) -> None:
-    """Raise for options that have no effect on Spark, or cannot be had there; no plan: an index."""
-    from neardup.engines.spark.run import check_for_spark, no_index_on_spark
+def _plan_on_spark(
+    options: DedupOptions, workers: int | None, *, has_other: bool, has_index: bool, fresh: bool
+) -> DedupPlan:
+    """Check options for Spark, and those that only the command has."""
+    from neardup.engines.spark.run import plan_on_spark
     from neardup.options.option import no_effect
 
-    if plan is None:
-        raise no_index_on_spark()
-    check_for_spark(plan)
+    plan = plan_on_spark(options, has_other=has_other, has_index=has_index)
     if workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
         raise no_effect("workers", "with engine spark", remedy, "engine")
     if fresh:
         raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+    return plan
 
 
 def _on_spark() -> Callable[..., DeduplicationResult]:
@@ -238,7 +250,7 @@ def _report(
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "kept"),
         notes.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
-        notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True),
+        notes.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.
         hint_for_dedup(summary) if index is None else "",
     )

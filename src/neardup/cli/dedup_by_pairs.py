@@ -50,7 +50,8 @@ def decide_by_pairs(
     InvalidParameterError
         For an option of the command line that has no effect on pairs.
     """
-    from neardup.files.convert import check_converted_names
+    from neardup.files.convert import check_conversion
+    from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.dedup.choose_documents import ChooseOptions, choose_documents
     from neardup.jobs.dedup.pair_table import open_pair_table
@@ -68,12 +69,13 @@ def decide_by_pairs(
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
     report = PageOutput(page, output, overwrite=overwrite)
-    table = open_pair_table(pairs)
+    table = open_pair_table(pairs, trust=options.trust)
     sources = resolve_paths(inputs, options)
     origins = [source.origin for source in [*sources, *table.sources]]
     check_apart(output, origins)
     report.check_apart(origins)
-    check_converted_names(sources, output_format)
+    check_conversion(sources, output_format)
+    to_fit(sources, output_format)
     if output_format == "same":
         check_room(output, (source.size for source in sources))
     with open_workspace(memory, work, output=output) as workspace, display:
@@ -134,7 +136,7 @@ def _report(summary: dict[str, Any], pairs: str, output: Target) -> str:
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    skipped = notes.note_skipped(summary["skipped_rows"], "summary.json", is_kept=True)
+    skipped = notes.note_skipped(summary, has_folder=True)
     lines += notes.lines(skipped)
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

@@ -5,7 +5,8 @@ Each is one line, and there only if it concerns a document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from neardup.cli.wording import counted
 
@@ -48,17 +49,39 @@ def note_outside(n_documents: int, columns: Sequence[str]) -> str:
     return f"{counted(n_documents, 'document')} without a value in {named}, compared with none"
 
 
+def note_unjudged(summary: Mapping[str, Any]) -> list[str]:
+    """Say for each column of a condition how many pairs it could not judge, and what they did."""
+    keeps = summary.get("also_missing") == "keep"
+    fate = (
+        "not judged by it; --also-missing drop leaves them out"
+        if keeps
+        else "left out; --also-missing keep keeps them"
+    )
+    return [
+        f"{counted(n['documents'], 'document')} in a pair without a value in {column}, "
+        f"{counted(n['pairs'], 'pair')} {fate}"
+        for column, n in summary.get("without_value", {}).items()
+        if n["pairs"]
+    ]
+
+
 def are_most(n_some: int, n_all: int) -> bool:
     """Return whether some documents are more than half of all."""
     return 2 * n_some > n_all
 
 
-def note_skipped(n_rows: int, listed_in: str, *, is_kept: bool = False) -> str:
-    """Say how many bad rows were skipped, and where they are listed."""
-    if not n_rows:
-        return ""
-    kept = " and kept" if is_kept else ""
-    return f"{counted(n_rows, 'bad row')} skipped{kept}; {listed_in} lists them"
+def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
+    """Say how many bad rows were skipped, and what names them: files of a folder, or the JSON."""
+    n_own, n_against = summary["skipped_rows"], summary.get("against_skipped_rows", 0)
+    said = []
+    if n_own:
+        where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
+        said.append(f"{counted(n_own, 'bad row')} skipped; {where}")
+    if n_against:
+        said.append(
+            f"{counted(n_against, 'bad row')} of --against skipped; summary.json lists them"
+        )
+    return "\n".join(said)
 
 
 def lines(*notes: str) -> list[str]:

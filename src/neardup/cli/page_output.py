@@ -105,7 +105,7 @@ class PageOutput:
         from neardup.jobs.report.options import ReportOptions
         from neardup.jobs.report.report import make_report
 
-        names = {field.name for field in fields(ReportOptions)} - {"by"}
+        names = {field.name for field in fields(ReportOptions)} - {"by", "trust"}
         if inputs is None and against is None:
             # Documents are not read.
             names = set()

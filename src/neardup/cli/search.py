@@ -181,7 +181,7 @@ def _report_documents(summary: dict[str, Any], output: TableOutput, duration: st
     lines += say_ids(summary)
     lines += notes.lines(
         notes.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
-        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+        notes.note_skipped(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])
@@ -203,7 +203,7 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, durat
         )
     lines += notes.lines(
         notes.note_empty(n_empty, "similar to nothing", "query", "queries"),
-        notes.note_skipped(len(summary["skipped_rows"]), "--json"),
+        notes.note_skipped(summary),
         hint_for_search(summary),
     )
     lines += list_passed_over(summary["passed_over"])

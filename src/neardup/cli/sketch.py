@@ -149,7 +149,7 @@ def _report(sketches: Sketches, output: Target) -> str:
     lines += notes.lines(
         notes.note_empty(summary["empty_documents"], "similar to nothing"),
         notes.note_single(summary["single_shingle_documents"], len(sketches), ngram),
-        notes.note_skipped(len(sketches.skipped), "--json"),
+        notes.note_skipped(sketches.summary),
     )
     lines += list_passed_over(sketches.passed_over)
     return "\n".join([*lines, f"written to {output}, {size:,} bytes{each}"])

@@ -90,19 +90,20 @@ def compile_kernels(
                 list(_taken(queue))
                 raise
     for name in _taken(queue):
-        _compile(name)
+        load_kernel(name)
         finished()
 
 
 def serve() -> None:
     """Compile the kernels whose names come over standard input."""
     for line in sys.stdin:
-        _compile(line.strip())
+        load_kernel(line.strip())
         sys.stdout.write(line)
         sys.stdout.flush()
 
 
-def _compile(name: str) -> None:
+def load_kernel(name: str) -> None:
+    """Load the code of a kernel, compiled if no process has done so before."""
     module, _, function = name.partition(".")
     getattr(import_module(f"neardup.kernels.{module}"), function).compile()
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 # Called with the name of a stage, the work done so far, and its amount where it is known.
 Report = Callable[[str, int, int | None], None]
 
 # What a caller asks for: True shows progress, False does not, a function is called with it.
 Progress = Report | bool
+
+# What is asked between two blocks of work whether anybody still waits for it.
+_ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: None)
 
 # Stages whose work is counted in bytes; in all others it is documents, pairs, bands and the like.
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
@@ -40,6 +45,24 @@ _LABELS = {
     "add": "adding to the index",
     "write": "writing",
 }
+
+
+@contextmanager
+def asking(ask: Callable[[], None]) -> Iterator[None]:
+    """Have the work of this thread ask before each block; what ``ask`` raises ends it there."""
+    before = _ASKED.set(ask)
+    try:
+        yield
+    finally:
+        _ASKED.reset(before)
+
+
+def may_go_on() -> None:
+    """Ask whether anybody still waits for the work of this thread, and raise if not.
+
+    For loops over blocks that change nothing, and may be long.
+    """
+    _ASKED.get()()
 
 
 def report_part(

@@ -18,7 +18,7 @@ from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Clusters
 from neardup.reading.catalogue import Catalogue
-from neardup.results import describe_ids, skipped_rows, versions
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 from neardup.tables import Floats, Int64s
 
@@ -60,7 +60,7 @@ def decide_by_pairs(
         "documents_kept": int(stays.sum()),
         "documents_removed": int((~stays).sum()),
         "exact_copies": None,
-        "skipped_rows": len(documents.skipped),
+        **describe_skipped(documents.skipped),
         "passed_over": passed_over(documents.sources),
         **describe_ids(documents.columns),
         "pairs": len(pairs),
@@ -78,7 +78,6 @@ def decide_by_pairs(
         "workers": runner.workers,
     }
     summary |= count_by_groups(documents, Groups.of_none("file", 0), assignment)
-    summary |= skipped_rows(documents.skipped)
     complete_summary(summary, runner)
     summary["versions"] = versions()
     if clusters == "components":

@@ -11,7 +11,7 @@ from typing import Any
 
 from neardup.documents.other import resolve_other
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.passages.align_plan import AlignOptions, choose_given
+from neardup.jobs.passages.align_plan import choose_options
 from neardup.jobs.passages.align_run import align_collections
 from neardup.jobs.passages.other import Other, choose_other, no_other
 from neardup.jobs.passages.result import PassageResult
@@ -154,7 +154,9 @@ def align(
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    chosen = choose_given(
+    options, chosen = choose_options(
+        ("a", "b"),
+        has_other=b is not None,
         num_perm=num_perm,
         tf=tf,
         idf=idf,
@@ -165,8 +167,6 @@ def align(
         unicode_form=unicode_form,
         strip_accents=strip_accents,
         fold_digits=fold_digits,
-    )
-    options = AlignOptions(
         preset=preset,
         threshold=threshold,
         recall=recall,
@@ -197,9 +197,7 @@ def align(
         sources = resolve_inputs(a, options)
         templates = () if ignore is None else resolve_inputs(ignore, options)
         if b is None:
-            options.check_no_other("without b", "give b", "b")
             other: Other = no_other(sources, options.read, min_tokens, chosen, options.usual)
         else:
-            options.check_not_within("with b", "align a alone", "b")
             other = choose_other(b, resolve, options.read_other, min_tokens, chosen, options.usual)
         return align_collections(sources, other, options, runner, templates)

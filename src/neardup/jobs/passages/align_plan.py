@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -48,17 +48,6 @@ class AlignOptions(AgainstOptions):
     def has_texts(self) -> bool:
         """Whether passages have their texts."""
         return self.with_text or self.excerpt is not None
-
-    def check_not_within(self, where: str, remedy: str, *others: str) -> None:
-        """Raise if passages within documents are asked for where there is a second collection.
-
-        Raises
-        ------
-        InvalidParameterError
-            Then; the arguments are those of ``no_effect``.
-        """
-        if self.within:
-            raise no_effect("within", where, remedy, *others)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,15 +102,36 @@ def most_documents(most: int | str | None, n_documents: int) -> int | None:
     return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
 
 
-def choose_given(**options: Any) -> dict[str, Any]:
-    """Check options of a scheme, and leave out those that are as if they had not been given.
+def choose_options(
+    names: tuple[str, str], *, has_other: bool, **options: Any
+) -> tuple[AlignOptions, dict[str, Any]]:
+    """Check options, and part them: those of an alignment, and of a scheme those that were given.
+
+    Parameters
+    ----------
+    names
+        What the collections are called.
+    has_other
+        Whether there is the second.
+    **options
+        All that ``align`` has, but for those of a run.
 
     Raises
     ------
     InvalidParameterError
-        For the first that has the wrong type or is out of range.
+        For the first that has the wrong type, is out of range, or does not go with another.
     """
     checked = check_options(FUNCTIONS["align"], **options)
+    own = {field.name for field in fields(AlignOptions)}
+    chosen = AlignOptions(**{name: value for name, value in checked.items() if name in own})
+    chosen.check_other(names[1], is_given=has_other)
+    if chosen.within and has_other:
+        raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
     defaults = {option.name: option.default for option in FUNCTIONS["align"]}
     # Not by ==, for which a seed of 0 is False.
-    return {name: value for name, value in checked.items() if value is not defaults[name]}
+    given = {
+        name: value
+        for name, value in checked.items()
+        if name not in own and value is not defaults[name]
+    }
+    return chosen, given

@@ -36,7 +36,7 @@ from neardup.passages.matches import (
 )
 from neardup.passages.query_windows import Later, WindowCounts
 from neardup.passages.recall import candidate_probability
-from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, list_skipped
+from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
@@ -175,6 +175,6 @@ def _summary(
         "hits": lookups.hits,
         "certain_tokens": index.scheme.count_tokens(certain_length(plan)),
         "predicted_recall": recall,
-        "skipped_rows": list_skipped(counts.skipped),
+        **describe_skipped(counts.skipped),
         "seconds": round(seconds, 3),
     }

@@ -37,7 +37,7 @@ from neardup.passages.query import gather_queries, make_queries
 from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
-from neardup.results import SkippedRow, describe_ids, list_skipped
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
@@ -190,6 +190,6 @@ def _summary(
         "short_queries": counts.n_short,
         "least_hits": plan.hits,
         "predicted_recall": candidate_probability(index.scheme.num_perm, plan.hits, plan.threshold),
-        "skipped_rows": list_skipped(counts.skipped),
+        **describe_skipped(counts.skipped),
         "seconds": round(seconds, 3),
     }

@@ -51,6 +51,7 @@ def read_info(path: str | Path) -> dict[str, Any]:
         except SketchFormatError as error:
             raise SketchFormatError(str(error), path=str(path)) from None
         n_rows = file.metadata.num_rows
+        about.pop("digests", None)
         is_cut = "block_size" in about
         return {
             "path": str(path),

@@ -29,7 +29,7 @@ from neardup.jobs.sketch.rows import (
 from neardup.jobs.sketch.sketch_files import check_sketch_name, read_sketch_table
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import target_of
-from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, skipped_rows
+from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.sketches import table_format
 from neardup.sketches.blocks import BlockPlaces, join_places
 from neardup.sketches.digests import no_digests
@@ -93,8 +93,7 @@ class Sketches(Result):
                 "empty_documents": int((n_elements == 0).sum()),
                 "single_shingle_documents": int((n_elements == 1).sum()) if has_shingles else 0,
                 **describe_ids(self.columns or NO_COLUMNS),
-                "skipped_rows": len(self.skipped),
-                **skipped_rows(self.skipped),
+                **describe_skipped(self.skipped),
                 "passed_over": dict(self.passed_over),
                 "seconds": dict(self.seconds),
             }
@@ -298,7 +297,7 @@ class Sketches(Result):
         """
         target = target_of(path)
         check_sketch_name(target)
-        write_table(self.to_arrow(), target, overwrite=overwrite, checksums=True)
+        write_table(self.to_arrow(), target, overwrite=overwrite)
 
     @classmethod
     def read(cls, path: str | Path) -> Sketches:

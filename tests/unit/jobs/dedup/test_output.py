@@ -153,12 +153,12 @@ def test_open_output__refusals(tmp_path):
         open_output(tmp_path / "none")
     with pytest.raises(InvalidInputError, match="no output of `neardup dedup`: it has no summary"):
         open_output(tmp_path)
-    for content, reason in (("{", "no JSON"), ("{}", "of another command")):
+    for content, reason in (("{", "no JSON"), ("{}", "is of no `neardup dedup`")):
         (tmp_path / "summary.json").write_text(content)
         with pytest.raises(InvalidInputError, match=reason):
             open_output(tmp_path)
-    (tmp_path / "summary.json").write_text('{"documents_removed": 0}')
-    with pytest.raises(InvalidInputError, match="`neardup drop`, which compares nothing"):
+    (tmp_path / "summary.json").write_text('{"documents_removed": 0, "named_documents": 0}')
+    with pytest.raises(InvalidInputError, match="it is that of `neardup drop`"):
         open_output(tmp_path)
     (tmp_path / "summary.json").write_text('{"documents_removed": 0, "keep": "first"}')
     with pytest.raises(InvalidInputError, match="earlier version"):
@@ -187,8 +187,12 @@ def test_output__changed_since(tmp_path, expected):
         open_output(tmp_path / "copy").texts("removed", "c.json", [18])
     pq.write_table(pq.read_table(copied() / "clusters.parquet")[1:], tmp_path / "c.parquet")
     (tmp_path / "c.parquet").replace(tmp_path / "copy/clusters.parquet")
-    with pytest.raises(InvalidInputError, match="has been changed since"):
+    with pytest.raises(
+        InvalidInputError, match=r"clusters\.parquet is not the table that was written"
+    ):
         _ = open_output(tmp_path / "copy").documents
+    with pytest.raises(InvalidInputError, match="has been changed since"):
+        _ = open_output(tmp_path / "copy", trust=True).documents
 
 
 def test_output__other_ids(tmp_path):

@@ -67,7 +67,8 @@ def test_write(tmp_path, monkeypatch, files, group_bytes):
     # Each has two texts of 45 characters.
     assert max(rows) <= max(1, group_bytes // 80)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        *("clusters.parquet", "kept", "removed", "removed.parquet", "summary.json")
+        *("clusters.parquet", "kept", "removed", "removed.parquet"),
+        *("skipped", "skipped.parquet", "summary.json"),
     ]
     assert open_output(tmp_path / "out").removed.equals(result.removed)
 
