@@ -327,8 +327,8 @@ def test_search__of_several_threads(index):
 @pytest.mark.parametrize("tf", ["binary", "raw", "log"])
 def test_search__one_token_over_and_over(tmp_path, tf):
     made = PassageIndex.create(tmp_path / "index", tf=tf)
-    start = time.perf_counter()
+    start = time.process_time()
     made.add(["a " * 100_000])
     assert len(made.search("a " * 100)) >= 1
-    # Seconds; a minute where others keep the machine busy.
-    assert time.perf_counter() - start < 60
+    # Seconds of processor time, of which compiling may take most.
+    assert time.process_time() - start < 120
