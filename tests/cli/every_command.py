@@ -27,7 +27,6 @@ ARGUMENTS = {
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",
     "serve": "serve idx --check",
-    "warmup": "warmup",
     "plan": "plan in.jsonl",
 }
 

@@ -68,7 +68,6 @@ LACKING = {
     ("estimate",): {"--seed"},
     ("report",): {"--seed"},
     ("serve",): {"--seed"},
-    ("warmup",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},
     ("index", "remove"): {"--seed", "--workers"},
@@ -124,6 +123,16 @@ def test_help__unknown_command(run, arguments, advice):
         "",
         f"Error: No such command '{arguments[0]}'.{advice}",
     ]
+
+
+@pytest.mark.parametrize("options", [[], ["--workers", "8", "--quiet", "--json"]])
+def test_warmup__nothing_is_left_of_it(run, options):
+    outcome = run("warmup", *options)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err == (
+        "neardup warmup: nothing to do any more, kernels come compiled; deprecated\n"
+    )
+    assert "warmup" not in run("--help").out
 
 
 def test_commands__same_options():

@@ -166,7 +166,6 @@ EXPLAIN = [
 ]  # fmt: skip
 
 PLAN = [
-    "warmup --quiet",
     "plan",
     "plan --json",
     "plan --threshold 0.7 --recall 0.95",

@@ -19,7 +19,7 @@ HELP = [
         "dedup", "pairs", "explain", "compare", "index", "index build", "index add", "index remove",
         "index compact", "index info", "search", "align", "cut", "drop", "show", "sketch", "estimate",
         "report", "serve",
-        "warmup", "plan",
+        "plan",
     )),
     "index",
     "dedup",

@@ -35,9 +35,17 @@ _COMMANDS = {
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
     "report": ("neardup.cli.report", "Show what was found and why, as one page."),
     "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
-    "warmup": ("neardup.cli.warmup", "Compile all kernels before they are needed."),
     "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
 }
+
+
+# Deprecated: nothing is left of what it did. Neither help nor the manual has it.
+@click.command("warmup", context_settings={"ignore_unknown_options": True})
+@click.argument("_", nargs=-1)
+def _warmup(_: tuple[str, ...]) -> None:
+    """Do nothing: kernels come compiled, so that there is nothing to do before the first run."""
+    message = "neardup warmup: nothing to do any more, kernels come compiled; deprecated"
+    click.echo(message, err=True)
 
 
 class _LazyGroup(click.Group):
@@ -54,6 +62,8 @@ class _LazyGroup(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == _warmup.name:
+            return _warmup
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command

@@ -592,7 +592,6 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
         *_RUN_COMMAND,
     ),
     "serve": SERVE,
-    "warmup": _RUN_COMMAND,
     "plan": (
         *_MATCHING,
         table.KEEP,
