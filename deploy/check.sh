@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Whether what install.sh made serves an index: started, asked, asked to end. Used by the gate.
-# Usage: check.sh ENVIRONMENT CACHE
+# Usage: check.sh ENVIRONMENT
 set -euo pipefail
 program=$1/bin/neardup
-export NEARDUP_CACHE_DIR=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
