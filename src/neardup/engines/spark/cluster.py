@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.failures import Failure, raise_first
-from neardup.engines.spark.host import get_ready
+from neardup.errors import EngineError
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -124,7 +125,16 @@ def _same(partition: int) -> int:
 def _work(
     version: str, function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
 ) -> Iterator[Any]:
-    get_ready(version)
+    """Do a task, unless the driver has another version."""
+    # Spark collects garbage after each task, which takes longer than many a task: libraries have
+    # some hundred thousand objects. Those that are left now stay for good.
+    gc.freeze()
+    if version != __version__:
+        message = (
+            f"the executors have neardup {__version__}, the driver {version}; install the same "
+            "version everywhere"
+        )
+        raise EngineError(message)
     return function(rows)
 
 

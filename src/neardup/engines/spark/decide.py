@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.engines.spark.cluster import Cluster
 from neardup.engines.spark.failures import Failure
-from neardup.engines.spark.host import local_workspace
 from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
 from neardup.engines.spark.sign import SignedTasks
 from neardup.engines.spark.tasks import Task
@@ -21,6 +22,8 @@ from neardup.jobs.stages.components import Partitions
 from neardup.jobs.stages.exchange import candidate_rows, candidates_of, read_sets
 from neardup.reading.second_pass import file_has_changed
 from neardup.storage.shuffle import Shuffle
+from neardup.storage.work import WorkFolder
+from neardup.storage.workspace import Workspace
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 
 if TYPE_CHECKING:
@@ -220,7 +223,7 @@ def _decide(
     keys, known = [], []
     failures = []
     partitions = set()
-    with local_workspace(memory) as workspace:
+    with _local_workspace(memory) as workspace:
         texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
         with texts:
             for partition, data in rows:
@@ -263,3 +266,10 @@ def _decide(
         for name, array in arrays.items()
     }
     yield None, to_bytes(pa.RecordBatch.from_pydict(columns))
+
+
+def _local_workspace(memory: int) -> Workspace:
+    """Return a place for what a task does not keep in memory, which goes with the task."""
+    given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+    parent = Path(given) if given and Path(given).is_dir() else None
+    return Workspace(memory, WorkFolder.temporary(parent, "task"))

@@ -23,7 +23,6 @@ from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.stages.components import pack_components
 from neardup.reading.frequencies import count_shingles, with_frequencies
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import Workspace
 
@@ -85,7 +84,6 @@ def deduplicate_on_spark(
     ``counted`` as of ``deduplicate_sources``.
     """
     check_effect(plan.options, sources, against, counted or ())
-    runner.prepare(KERNELS_OF["dedup"])
     with spark_errors():
         if plan.reading.needs_frequencies:
             with runner.stage("count"):
