@@ -58,7 +58,7 @@ def score_pairs(
     The threshold of ``measure`` plays no part. Time O(size of both sets) a pair.
     """
     if isinstance(sets, WeightedSets):
-        # Compiled when it is imported, and only few jobs need it.
+        # Only few jobs need it.
         from neardup.kernels import weighted_overlap
 
         similarities: Floats = np.empty(len(left), np.float64)

@@ -22,7 +22,7 @@ from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists,
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Kernels are imported where they are used, so that a job compiles those of its kind only.
+# Kernels are imported where they are used, so that a job loads those of its kind only.
 
 _ALL_ONES = 2**64 - 1
 # More values than any sketch has.
@@ -186,7 +186,7 @@ class ModuloKind(SampleKind[ModuloScheme]):
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common at the larger modulus."""
-        # Compiled when it is imported, and only samples need it.
+        # Only samples need it.
         from neardup.matching.measures import MEASURES
         from neardup.sketches.samples.join import join_modulo
 

@@ -20,7 +20,7 @@ from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Kernels are imported where they are used, so that a job compiles those of its kind only.
+# Kernels are imported where they are used, so that a job loads those of its kind only.
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class SmallestKind(SampleKind[SmallestScheme]):
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common for their sizes."""
-        # Compiled when it is imported, and only samples need it.
+        # Only samples need it.
         from neardup.sketches.samples.join import join_smallest
 
         yield from cut_pairs(*join_smallest(rows, wanted.least, n_left=n_left, runner=runner))

@@ -115,7 +115,7 @@ class SuperShingles:
         Of two collections, of which the first has ``n_left`` documents, pairs have one each. Keys
         of different groups differ, so that agreements are common elements of sets of keys.
         """
-        # Compiled when they are imported, and only this needs them.
+        # Only this needs them.
         from neardup.matching.measures import Overlap
         from neardup.matching.set_join import join_sets
 

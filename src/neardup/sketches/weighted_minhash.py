@@ -106,7 +106,7 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
 
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
     """Sign some sets, drawing the numbers of each of their elements once."""
-    # Compiled when it is imported, and only few jobs need it.
+    # Only few jobs need it.
     from neardup.kernels import weighted_signatures as kernels
 
     sizes, starts = sets.sizes[rows], sets.starts[rows]

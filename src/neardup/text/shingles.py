@@ -154,7 +154,7 @@ def _numbered(lists: ShingleLists, scheme: ShingleScheme) -> ShingleLists:
 def _rabin_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
     if isinstance(scheme.tokenizer, ByteTokenizer):
         return _rabin_of_bytes(scheme.tokenizer.texts_of(token_lists), scheme)
-    # Compiled when it is imported, and only these fingerprints need it.
+    # Only these fingerprints need it.
     from neardup.text.rabin import fingerprint_tokens
 
     how = scheme.fingerprints

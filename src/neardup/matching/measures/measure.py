@@ -132,7 +132,7 @@ class Measure(ABC):
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
         """Return the prefixes of sets of these sizes, which ascend."""
-        # Compiled when it is imported, and not every job joins.
+        # Not every job joins.
         from neardup.kernels import set_join
 
         least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))

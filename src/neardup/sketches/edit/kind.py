@@ -92,7 +92,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs that have enough symbols in common, or lengths that allow it."""
-        # Compiled when it is imported, and only this needs it.
+        # Only this needs it.
         from neardup.sketches.edit.join import join_edits
 
         return join_edits(rows, self.scheme, wanted, n_left=n_left, runner=runner)

@@ -73,7 +73,7 @@ def compare_samples(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
 ) -> SampleComparison:
     """Count what the samples of pairs have in common; errors as of ``estimate_resemblance``."""
-    # Compiled when it is imported, and only samples need it.
+    # Only samples need it.
     from neardup.kernels import broder
 
     if len(left) != len(right):

@@ -61,7 +61,7 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs that agree in enough positions, and no others."""
-        # Compiled when they are imported, and only signatures need them.
+        # Only signatures need them.
         from neardup.sketches.signatures.join import join_signatures
 
         found = join_signatures(rows, wanted.least, n_left=n_left, limit=limit, runner=runner)

@@ -27,7 +27,7 @@ class LineTokenizer(TableTokenizer):
 
 def _trimmed(texts: Texts) -> Texts:
     """Return texts with newlines for white space at the ends of lines, so that places stay."""
-    # Compiled when it is imported, and only this tokenizer needs it.
+    # Only this tokenizer needs it.
     from neardup.kernels.units import trim_lines
 
     start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
