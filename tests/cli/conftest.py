@@ -45,7 +45,7 @@ class Outcome:
 def run(monkeypatch, capsys) -> Callable[..., Outcome]:
     """Run the command line in this process."""
     # Whether these tests are the first to use the kernels is no business of theirs.
-    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
+    monkeypatch.setattr("neardup.kernels._compile.announce", lambda _: None)
 
     def run_command(*arguments: object) -> Outcome:
         capsys.readouterr()

@@ -12,6 +12,8 @@ import pytest
 
 import neardup
 from neardup.cli import _COMMANDS, cli
+from neardup.cli.command import TableCommand
+from neardup.kernels import _compile
 
 COMMANDS = list(_COMMANDS)
 
@@ -133,6 +135,18 @@ def test_warmup__nothing_is_left_of_it(run, options):
         "neardup warmup: nothing to do any more, kernels come compiled; deprecated\n"
     )
     assert "warmup" not in run("--help").out
+
+
+def test_command__says_that_kernels_are_compiled(capsys):
+    def call(*, quiet: bool) -> None:
+        _compile.announce("why")
+
+    command = TableCommand("call", params=[click.Option(["--quiet"], is_flag=True)], callback=call)
+    command.main([], standalone_mode=False)
+    assert capsys.readouterr() == ("", "why\n")
+    command.main(["--quiet"], standalone_mode=False)
+    _compile.announce("to nobody, when no command runs")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_commands__same_options():

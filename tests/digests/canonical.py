@@ -37,7 +37,7 @@ _TERMINAL_MASKS = [
     (re.compile(r"^(  (?:read|bucket|sieve|compare|choose|write) +)\d.*", re.M), r"\1~"),
     (re.compile(r"^(  stage +).*", re.M), r"\1~"),
     (re.compile(r"^(  in memory alone +).*", re.M), r"\1~"),
-    (re.compile(r"^compiling neardup's kernels, .*\n", re.M), ""),
+    (re.compile(r"^kernels are compiled as they are called.*\n", re.M), ""),
     (re.compile(r"(made (?:by|with) neardup) [\d.]+\w*"), r"\1 ~"),
 ]
 

@@ -74,9 +74,7 @@ def test_terminal(tmp_path, before, after, is_noticed):
 
 
 def test_terminal__folder_and_compilation(tmp_path):
-    text = (
-        f"compiling neardup's kernels, 15 to 40 seconds; later\nerror: {tmp_path}/a: no such file\n"
-    )
+    text = f"kernels are compiled as they are called: why\nerror: {tmp_path}/a: no such file\n"
     assert canonical_terminal(text, tmp_path) == "error: <folder>/a: no such file\n"
 
 

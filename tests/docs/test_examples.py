@@ -14,11 +14,7 @@ from tests.docs.pages import DOCS, ROOT, UPDATE, page, section
 
 
 def without_times(text: str) -> list[str]:
-    """Leave out times, memory, and the sizes of files, which depend on the version of Arrow.
-
-    Also what the first run says of compiling.
-    """
-    text = re.sub(r", after [\d.]+ s of compiling, once", "", text)
+    """Leave out times, memory, and the sizes of files, which depend on the version of Arrow."""
     text = re.sub(r"[\d,]+ bytes, [\d,]+ a document$", "bytes", text, flags=re.MULTILINE)
     text = re.sub(r", [\d,]+ MB of memory at most$", "", text, flags=re.MULTILINE)
     return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()

@@ -28,9 +28,7 @@ def test_command_line__summary_keys(readme_run):
     assert of_scheme - {"tf", "idf", "frequencies"} == set(summary["scheme"])
     assert of_counts == set(summary["by_file"])
     assert of_reading == set(summary["reading"])
-    assert of_seconds - {"compile", "choose method", "audit", "count", "add"} == set(
-        summary["seconds"]
-    )
+    assert of_seconds - {"choose method", "audit", "count", "add"} == set(summary["seconds"])
 
 
 def test_command_line__audit_keys():
@@ -50,7 +48,7 @@ def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
     by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
     summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
     assert set(summary) | {"skipped", "configuration", "by"} == keys_of("Deciding again")
-    assert set(summary["seconds"]) - {"compile"} == {"read", "pairs", "choose", "write"}
+    assert set(summary["seconds"]) == {"read", "pairs", "choose", "write"}
 
 
 def test_command_line__keys_of_pairs():
@@ -75,7 +73,7 @@ def test_command_line__keys_of_pairs():
     assert of_run == set().union(*summaries)
     assert of_filters == set().union(*(summary["filters"] for summary in summaries))
     for summary in summaries:
-        assert set(summary["seconds"]) - {"compile", "also", "match", "columns"} == {"read", "join"}
+        assert set(summary["seconds"]) - {"also", "match", "columns"} == {"read", "join"}
     _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
     described = {name for row in of_scheme for name in first_names(row)}
     assert described - {"tf", "idf", "frequencies"} == set(summaries[1]["scheme"])

@@ -93,7 +93,7 @@ def test_serve__readers_all_the_while(serve, folder):
 def run(folder, monkeypatch, capsys) -> Callable[..., tuple[int, str, str]]:
     """Run a command that ends by itself, in this process."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
+    monkeypatch.setattr("neardup.kernels._compile.announce", lambda _: None)
 
     def run_it(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,12 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say_json
+from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_align
 from neardup.cli.options import options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -86,7 +87,6 @@ def command(
     JSON lines and spreadsheets also carry query_text and doc_text. With --summary documents it
     writes how much each pair of documents shares instead, who has most first.
     """
-    announce_compilation(quiet=quiet)
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.align_plan import choose_options
@@ -120,7 +120,7 @@ def command(
     )
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
-        seconds = runner.stopwatch()
+        start = time.perf_counter()
         sources = resolve_paths(inputs, settings)
         templates = resolve_paths(ignore, settings) if ignore else ()
         others: Sequence[Source] | None = None
@@ -153,15 +153,13 @@ def command(
     if as_json:
         say_json(result.summary)
     elif not quiet:
-        stages = {"all": seconds(), "compile": runner.compile_seconds}
+        duration = f"{time.perf_counter() - start:.1f} s"
         of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
         smaller = _SMALLER if index is None else of_index
         lines = [] if preset is None else [_describe_preset(preset, result.summary, index)]
         lines += [] if result.document_pairs is None else [_say_pairs(result.summary)]
         target.say(
-            "\n".join(
-                [*lines, _report(result.summary, smaller, target, took(stages)), *lines_of_page]
-            )
+            "\n".join([*lines, _report(result.summary, smaller, target, duration), *lines_of_page])
         )
 
 

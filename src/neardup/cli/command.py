@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,10 +67,12 @@ class TableCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Say what was taken from elsewhere, and run the command."""
         taken = settings_taken(ctx)
-        if taken and not ctx.params.get("quiet"):
+        is_quiet = ctx.params.get("quiet")
+        if taken and not is_quiet:
             click.echo(_describe(taken), err=True)
         try:
-            return super().invoke(ctx)
+            with nullcontext() if is_quiet else _showing_compilation():
+                return super().invoke(ctx)
         except InvalidParameterError as error:
             spelled = spell_options(error, self) + _sources(error, taken)
             raise InvalidParameterError(spelled, *error.parameters) from error
@@ -115,6 +119,23 @@ def configuration() -> dict[str, Any]:
     """Return what a summary says of the options that were taken from elsewhere, if any were."""
     taken = settings_taken(click.get_current_context())
     return {"configuration": {key: vars(found) for key, found in taken.items()}} if taken else {}
+
+
+@contextmanager
+def _showing_compilation() -> Iterator[None]:
+    """Show on standard error what is logged of kernels: that they are compiled as they are called.
+
+    It is logged, so that nothing of the kernels has to be loaded before they are.
+    """
+    # Help need not wait for it.
+    import logging
+
+    logger, handler = logging.getLogger("neardup.kernels"), logging.StreamHandler()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _describe(taken: dict[str, Setting]) -> str:

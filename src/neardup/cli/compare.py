@@ -9,7 +9,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 
 _STANDARD_INPUT = "-"
@@ -55,7 +55,6 @@ def command(
     Prints how alike the texts are, exactly; the passages that both have, and the rest, by places in
     characters. With --all every measure follows, with what sketches would have estimated.
     """
-    announce_compilation(quiet=quiet)
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import CompareOptions, compare_texts, plan_comparison
     from neardup.options.table import ENCODING

@@ -10,7 +10,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.hints import hint_for_cut
 from neardup.cli.options import options_of
 from neardup.cli.page_output import PageOutput
@@ -65,7 +65,6 @@ def command(
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    announce_compilation(quiet=quiet)
     from neardup.files.convert import check_conversion
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths

@@ -12,7 +12,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_dedup
 from neardup.cli.options import options_of
@@ -87,7 +87,6 @@ def command(
     summary.json. With --on-error skip also skipped/ with the bad rows as they came in, and
     skipped.parquet with file, row and reason of each.
     """
-    announce_compilation(quiet=quiet)
     if pairs is not None:
         from neardup.cli.dedup_by_pairs import decide_by_pairs
 

@@ -11,10 +11,9 @@ import click
 
 from neardup.cli.command import configuration
 from neardup.errors import WriteError
-from neardup.kernels._clock import CLOCK
 from neardup.runtime.display import Display
 
-__all__ = ["Display", "announce_compilation", "say", "say_json"]
+__all__ = ["Display", "say", "say_json"]
 
 
 def say(text: str) -> None:
@@ -45,24 +44,3 @@ def discard_standard_output() -> None:
     Python flushes it once more at exit, which must not fail again.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def announce_compilation(*, quiet: bool) -> None:
-    """Have the user told, once, when kernels begin to be compiled."""
-    CLOCK.announce = _hold_peace if quiet else _announce
-
-
-def _announce() -> None:
-    from neardup.kernels._cache import cache_folder
-
-    CLOCK.announce = _hold_peace
-    later = (
-        "later runs load them (`neardup warmup` compiles those of every command)"
-        if cache_folder() is not None
-        else "the cache folder is not writable, so every run does (set NEARDUP_CACHE_DIR)"
-    )
-    click.echo(f"compiling neardup's kernels; {later}", err=True)
-
-
-def _hold_peace() -> None:
-    """Announce nothing."""

@@ -10,7 +10,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand, configuration
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_drop
 from neardup.cli.options import options_of
@@ -57,7 +57,6 @@ def command(
     file and row of each removed document, and summary.json. With --on-error skip also skipped/ with
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    announce_compilation(quiet=quiet)
     from neardup.files.convert import check_conversion
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths

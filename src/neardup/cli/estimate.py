@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, announce_compilation, say_json
+from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import TargetType, options_of
 from neardup.cli.page_output import PageOutput
@@ -67,7 +67,6 @@ def command(
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
     """
-    announce_compilation(quiet=quiet)
     from neardup.jobs.sketch.estimate import estimate
     from neardup.runtime.runner import Runner
 

@@ -8,7 +8,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def command(
     went for are, what differs, in which buckets they met, which others went for it, and which are
     most similar of all others.
     """
-    announce_compilation(quiet=quiet)
     from neardup.jobs.dedup.explained_folder import (
         FolderDocuments,
         open_against,

@@ -48,7 +48,7 @@ def describe_forecast(estimate: JobForecast, ngram: int) -> str:
             f"  memory            {size(estimate.memory_bytes)}; {_memory(estimate)}",
             f"  disk              about {size(estimate.disk_bytes)} for the output, "
             f"{_temporary(estimate)}",
-            f"  time              {_time(estimate.seconds)}, once kernels are compiled",
+            f"  time              {_time(estimate.seconds)}",
             *_on_executors(estimate.on_executors),
             *_cheaper(estimate),
             "",

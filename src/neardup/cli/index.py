@@ -11,7 +11,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableGroup
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
@@ -67,7 +67,6 @@ def build(
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
-    announce_compilation(quiet=quiet)
     from neardup.cli.index_kinds import KINDS
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
@@ -117,7 +116,6 @@ def add(
 
     Their ids must not be in the index yet.
     """
-    announce_compilation(quiet=quiet)
     from neardup.cli.index_kinds import KINDS
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
@@ -177,7 +175,6 @@ def compact(
 
     Answers stay the same. Needs room for both versions while it runs.
     """
-    announce_compilation(quiet=quiet)
     from neardup.cli.index_kinds import KINDS
     from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner

@@ -11,7 +11,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say_json
+from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_pairs
 from neardup.cli.options import options_of
 from neardup.cli.page_output import PageOutput
@@ -77,7 +77,6 @@ def command(
     containment a is the document that lies in b. No pair is missed unless --method minhash is
     chosen.
     """
-    announce_compilation(quiet=quiet)
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.options import PairOptions

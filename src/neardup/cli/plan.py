@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.forecast import describe_forecast
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
@@ -56,7 +56,6 @@ def command(
     memory, disk and time, also where they are a sample of a larger collection, and what other
     lengths of shingles would make of them.
     """
-    announce_compilation(quiet=quiet)
     from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
     from neardup.runtime.runner import Runner
 

@@ -10,7 +10,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def command(
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
     texts as text, whatever they hold; the same result gives the same page.
     """
-    announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.report.options import ReportOptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,12 +12,12 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say_json
+from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -76,7 +77,6 @@ def command(
     if maximal and all_windows:
         message = "choose either --maximal or --all-windows"
         raise click.UsageError(message)
-    announce_compilation(quiet=quiet)
     from neardup.jobs.indexes import kind_of
     from neardup.runtime.runner import Runner
 
@@ -137,9 +137,9 @@ def _search_passages(
     sources = resolve_paths(queries, options)
     target.check_apart([*(source.origin for source in sources), str(folder)], folder)
     index = PassageHandle(folder, tokenizer).view(runner)
-    seconds = runner.stopwatch()
+    start = time.perf_counter()
     result = search_sources(index, sources, options, runner)
-    duration = took({"all": seconds(), "compile": runner.compile_seconds})
+    duration = f"{time.perf_counter() - start:.1f} s"
     said = _report(result.summary, index.scheme.min_tokens, target, duration)
     return result, said, _Read(options, sources, [PassageIndexSource(index, folder)])
 
@@ -164,9 +164,9 @@ def _search_documents(
     sources = resolve_paths(queries, options)
     target.check_apart([*(source.origin for source in sources), str(folder)], folder)
     index = DocumentHandle(folder, tokenizer).view(runner)
-    seconds = runner.stopwatch()
+    start = time.perf_counter()
     result = search_documents(index, sources, options, runner)
-    duration = took({"all": seconds(), "compile": runner.compile_seconds})
+    duration = f"{time.perf_counter() - start:.1f} s"
     # The index need not have texts.
     return result, _report_documents(result.summary, target, duration), _Read()
 

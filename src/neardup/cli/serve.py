@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.display import announce_compilation, say, say_json
+from neardup.cli.display import say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
@@ -37,7 +37,6 @@ def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
     add. It ends at Control-C or SIGTERM: requests under way are answered, and what was inserted is
     made durable. A line of JSON for each request goes to standard error.
     """
-    announce_compilation(quiet=quiet)
     _check_extra()
     from neardup.service.serve import run
     from neardup.service.settings import ServeOptions, open_indexes

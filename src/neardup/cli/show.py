@@ -8,7 +8,7 @@ import click
 
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, printable
 
@@ -49,7 +49,6 @@ def command(
     Examples are of all similarities that there are: at equal distances from the least similar pair
     to the most similar one, exact copies only where nothing else was found.
     """
-    announce_compilation(quiet=quiet)
     from neardup.jobs.show.options import ShowOptions
     from neardup.jobs.show.show import find_examples
     from neardup.runtime.runner import Runner

@@ -9,7 +9,7 @@ import click
 from neardup.cli import notes
 from neardup.cli.command import TableCommand
 from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, announce_compilation, say, say_json
+from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
@@ -58,7 +58,6 @@ def command(
         missing = "INPUT..." if not inputs else "--output"
         message = f"Missing {missing}; give INPUT and --output, or --info FILE."
         raise click.UsageError(message)
-    announce_compilation(quiet=quiet)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch.options import SketchOptions, make_maker
     from neardup.jobs.sketch.sketch import sketch_sources

@@ -5,9 +5,9 @@ A kernel that a job does not call is neither compiled nor loaded, whatever its m
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from contextlib import nullcontext
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
@@ -17,7 +17,6 @@ from numba.cpython.unsafe.numbers import leading_zeros as compiled_leading_zeros
 from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zeros
 
 from neardup.kernels._cache import KernelCache, cache_folder, kept_kernels
-from neardup.kernels._clock import CLOCK
 from neardup.kernels.types import Int
 
 
@@ -40,6 +39,16 @@ leading_zeros: Callable[[Any], int] = (
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_log = logging.getLogger("neardup.kernels")
+_log.addHandler(logging.NullHandler())
+announce: Callable[[str], None] = _log.warning
+"""Is told, in one line, that kernels are compiled as they are called; commands show the log."""
+
+
+@cache
+def _announce_once() -> None:
+    announce("kernels are compiled as they are called; later runs load them")
 
 
 class Kernel:
@@ -68,9 +77,9 @@ class Kernel:
                 if cache_folder() is not None:
                     # The only way to choose a folder.
                     dispatcher._cache = KernelCache(self.py_func)  # noqa: SLF001
-                is_kept = self.name in kept_kernels()
-                with nullcontext() if is_kept else CLOCK.compiling():
-                    dispatcher.compile(_signature(self.py_func))
+                if self.name not in kept_kernels():
+                    _announce_once()
+                dispatcher.compile(_signature(self.py_func))
                 dispatcher.disable_compile()
                 self._compiled = dispatcher
         return self._compiled

@@ -19,7 +19,6 @@ _ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: Non
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
 
 _LABELS = {
-    "compile": "compiling kernels",
     "read": "reading",
     "count": "counting tokens",
     "ignore": "reading what is ignored",

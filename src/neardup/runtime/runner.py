@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from types import TracebackType
 from typing import TypeVar
 
-from neardup.kernels._clock import CLOCK
 from neardup.options import table
-from neardup.runtime.compilation import compile_kernels, missing_kernels
 from neardup.runtime.display import Display
 from neardup.runtime.memory import release_memory
 from neardup.runtime.progress import Progress, Report
@@ -53,8 +51,6 @@ class Runner:
     ) -> None:
         self.workers = count_workers(workers)
         self._seconds: dict[str, float] = {}
-        # What this process has compiled before is not this job's; what others do is added.
-        self._compiled_before, self._compiled_elsewhere = CLOCK.seconds, 0.0
         given = table.PROGRESS.checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
@@ -74,35 +70,6 @@ class Runner:
         if self._own_display is not None:
             self._own_display.__exit__(kind, error, traceback)
 
-    def prepare(self, kernels: Sequence[str]) -> int:
-        """Compile those kernels of a job that no run before it has compiled, side by side.
-
-        Others are compiled when they are called. Either way ``seconds`` has them apart. Returns how
-        many were compiled.
-        """
-        missing = missing_kernels(kernels)
-        if not missing:
-            return 0
-        CLOCK.announce()
-        _log.info("compiling %d kernels; later runs load them", len(missing))
-        elapsed = self.stopwatch()
-        with self._shown("compile"):
-            compile_kernels(
-                missing, self.workers, lambda done, total: self.report("compile", done, total)
-            )
-        self._compiled_elsewhere += elapsed()
-        return len(missing)
-
-    def stopwatch(self) -> Callable[[], float]:
-        """Return a function that returns the seconds since, without those spent compiling."""
-        start, compiled = time.perf_counter(), self.compile_seconds
-        return lambda: time.perf_counter() - start - (self.compile_seconds - compiled)
-
-    @property
-    def compile_seconds(self) -> float:
-        """Seconds in which kernels were compiled, which a run of the same version does not need."""
-        return CLOCK.seconds - self._compiled_before + self._compiled_elsewhere
-
     @contextmanager
     def _shown(self, name: str) -> Iterator[None]:
         """Show that a stage begins, and that it ends unless an error ends it."""
@@ -120,13 +87,13 @@ class Runner:
         """
         counts: dict[str, object] = {}
         _log.info("%s: begins", name)
-        seconds = self.stopwatch()
+        start = time.perf_counter()
         with self._shown(name):
             try:
                 yield counts.update
             finally:
                 release_memory()
-                elapsed = seconds()
+                elapsed = time.perf_counter() - start
                 self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
         if _log.isEnabledFor(logging.INFO):
             listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
@@ -134,13 +101,8 @@ class Runner:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Wall-clock seconds of each stage so far, to the millisecond.
-
-        ``compile`` is among them where kernels were compiled; the other stages are without it.
-        """
-        compiling = {"compile": self.compile_seconds} if self.compile_seconds else {}
-        stages = {**compiling, **self._seconds}
-        return {name: round(seconds, 3) for name, seconds in stages.items()}
+        """Wall-clock seconds of each stage so far, to the millisecond."""
+        return {name: round(seconds, 3) for name, seconds in self._seconds.items()}
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Apply a function to blocks of work and yield the results in the blocks' order.

@@ -5,13 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 
 from neardup.jobs.compare.compare import CompareOptions, compare_texts
-from neardup.runtime.compilation import load_kernel
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 for _module in ("neardup.service.served", "neardup.service.operations"):
     import_module(_module)
-for _name in {name for job in ("compare", "search", "align") for name in KERNELS_OF[job]}:
-    load_kernel(_name)
 # What is imported at the first call only.
 compare_texts(("one two three four", "one two three five"), CompareOptions(), runner=Runner(1))

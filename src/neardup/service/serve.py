@@ -13,8 +13,6 @@ from functools import partial
 import uvicorn
 
 from neardup.errors import NeardupError, WriteError
-from neardup.runtime.job_kernels import KERNELS_OF
-from neardup.runtime.runner import Runner
 from neardup.runtime.threads import count_workers
 from neardup.service.app import make_app
 from neardup.service.connection import N_PLACES, Connection
@@ -167,10 +165,7 @@ def _allow_files() -> None:
 
 
 def _warm_up(indexes: Sequence[Served]) -> None:
-    """Compile or load what requests call, so that the first one is as fast as the others."""
-    runner = Runner()
-    for job in ("document search", "document index", "search", "compare", "align", "index"):
-        runner.prepare(KERNELS_OF[job])
+    """Load what requests call, so that the first one is as fast as the others."""
     # All indexes have the same ones.
     indexes[0].processes.start()
     for served in indexes:

@@ -41,10 +41,11 @@ print("compiled" if compiled else "loaded")
 """
 
 ANNOUNCE = """
-from neardup.cli.display import announce_compilation
-announce_compilation(quiet=False)
-from neardup.kernels import copies
+import logging
+logging.basicConfig(format="%(message)s")
+from neardup.kernels import copies, postings
 copies.rebuild_slots.compile()
+postings.rebuild_slots.compile()
 """
 
 FOLDER = "from neardup.kernels._cache import cache_folder; print(cache_folder())"
@@ -240,27 +241,7 @@ def test_compile__without_a_cache(tmp_path):
 
 
 @pytest.mark.slow
-def test_announcement__first_run_only(tmp_path):
+def test_announcement__where_kernels_are_compiled(tmp_path):
     _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path)
-    assert err == (
-        "compiling neardup's kernels; later runs load them (`neardup warmup` compiles those of "
-        "every command)"
-    )
+    assert err == "kernels are compiled as they are called; later runs load them"
     assert run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
-
-
-@pytest.mark.slow
-def test_announcement__quiet(tmp_path):
-    code = ANNOUNCE.replace("quiet=False", "quiet=True")
-    assert run(code, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
-
-
-@pytest.mark.slow
-def test_announcement__without_a_cache(tmp_path):
-    (tmp_path / "file").write_text("")
-    for _ in range(2):
-        _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path / "file")
-        assert err == (
-            "compiling neardup's kernels; the cache folder is not writable, so every run does (set "
-            "NEARDUP_CACHE_DIR)"
-        )

@@ -118,7 +118,7 @@ OF_ONE = {"within"}
 @pytest.fixture
 def inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("neardup.cli.display._announce", lambda: None)
+    monkeypatch.setattr("neardup.kernels._compile.announce", lambda _: None)
     for name, rows in (("in.jsonl", ROWS), ("other.jsonl", OTHER)):
         Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 

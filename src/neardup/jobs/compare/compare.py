@@ -31,7 +31,6 @@ from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import CheckedOptions
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts
@@ -109,7 +108,6 @@ def compare_texts(
     runner: Runner,
 ) -> CompareResult:
     """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
-    runner.prepare(KERNELS_OF["compare"])
     makers, of_passages = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
         _check_text(name, text)

@@ -20,7 +20,6 @@ from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import Side
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign_pass import list_documents
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
 
@@ -50,7 +49,6 @@ def cut_sources(
     others = against or []
     check_effect(plan.options, sources, others)
     _check_cuttable(sources)
-    runner.prepare(KERNELS_OF[_kernels_of(plan)])
     if plan.units is not None:
         other, own, spans = cut_units(sources, others, plan, workspace, runner)
     else:
@@ -76,13 +74,6 @@ def _check_cuttable(sources: Sequence[Source]) -> None:
         refusal = source.cut_refusal()
         if refusal is not None:
             raise refusal
-
-
-def _kernels_of(plan: CutJobPlan) -> str:
-    """Return the job whose kernels do most of the work: similar things are found as by others."""
-    if plan.options.exact:
-        return "cut"
-    return "align" if plan.units is None else "dedup"
 
 
 def cut_as_named(

@@ -26,7 +26,6 @@ from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign_pass import list_documents
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
@@ -191,7 +190,6 @@ def choose_documents(
         As ``choose``.
     """
     terms = agree_on_terms(table, options.measure, options.threshold)
-    runner.prepare(KERNELS_OF["choose"])
     policy = options.policy
     with runner.stage("read") as note:
         if sources is None:

@@ -16,7 +16,6 @@ from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.sample import Sample, draw_sample
 from neardup.jobs.dedup.similarities import BandCost, compare_bands
 from neardup.jobs.dedup.times import Rates, seconds_of_stages, seconds_on_executors
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 # Bytes a shingle that an exact join holds in memory, by those of a shingle, plain or weighted.
@@ -113,7 +112,6 @@ def forecast_job(
         If the input that is to stand for more has no documents, or no size that is known.
     """
     check_effect(plan.options, sources)
-    runner.prepare(KERNELS_OF["dedup"])
     columns = choose_id_column(plan.reading.columns, sources)
     plan = replace(plan, reading=replace(plan.reading, columns=columns))
     sample = draw_sample(sources, plan, runner)

@@ -22,7 +22,6 @@ from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.matching.measures import Measure, Number
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 
@@ -75,7 +74,6 @@ class IndexPairs:
         ReadError, IndexFormatError
             If a file has changed, or the index is damaged.
         """
-        runner.prepare(KERNELS_OF["document search"])
         numbers, places = self._places(documents)
         has_met_itself: Bools = np.zeros(len(documents), np.bool_)
         looked_up = runner.counter(READING_PAIRS, len(documents))

@@ -20,7 +20,6 @@ from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
 from neardup.reading.frequencies import count_shingles, with_frequencies
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
 
@@ -73,7 +72,6 @@ def deduplicate_sources(
     that are compared.
     """
     check_effect(plan.options, sources, against, counted or ())
-    runner.prepare(KERNELS_OF["dedup"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             collections = to_be_counted(plan.options, sources, against, counted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -96,9 +97,9 @@ def _sign_sample(rows: _Rows, plan: DedupPlan, runner: Runner) -> Sample:
     signing, batch_bytes, filter_bytes, order_bytes, table_bytes = 0.0, 0, 0, 0, 0
     whole, packed = 0, 0
     for source, block in drawn:
-        elapsed = runner.stopwatch()
+        start = time.perf_counter()
         signed.append(sign_block(block, weighed))
-        signing += elapsed()
+        signing += time.perf_counter() - start
         batch = to_batch(signed[-1])
         batch_bytes += batch.nbytes
         filter_bytes += sum(_nbytes(batch, name) for name in ("filter", "filter_sizes"))
@@ -176,7 +177,7 @@ def _draw_rows(sources: Sequence[Source], runner: Runner) -> _Rows:
 
 def _read_all(sources: Sequence[Source], runner: Runner) -> _Rows:
     """Count all rows; keep every 2^k-th block of all files together, so that there are enough."""
-    elapsed = runner.stopwatch()
+    start = time.perf_counter()
     n_documents, n_blocks, step = 0, 0, 1
     sampled: list[tuple[Source, RowBlock]] = []
     reading = ReadingPass("read", sources, runner)
@@ -189,7 +190,7 @@ def _read_all(sources: Sequence[Source], runner: Runner) -> _Rows:
             if len(sampled) > _MOST_BLOCKS:
                 sampled, step = sampled[::2], 2 * step
         n_blocks += 1
-    return _Rows(sampled, n_documents, True, elapsed())
+    return _Rows(sampled, n_documents, True, time.perf_counter() - start)
 
 
 def _read_places(sources: Sequence[Source], most: int, runner: Runner) -> _Rows:
@@ -211,14 +212,14 @@ def _read_places(sources: Sequence[Source], most: int, runner: Runner) -> _Rows:
             for start in starts
             if start < end and start + length > begin
         ]
-        elapsed = runner.stopwatch()
+        start = time.perf_counter()
         n_rows, known = 0, 0
         for n_bytes, block in source.sample_blocks(inside):
             n_rows, known, done = n_rows + len(block), known + n_bytes, done + n_bytes
             if len(block):
                 drawn.append((source, block))
             runner.report("read", min(done, _MOST_BLOCKS * length), _MOST_BLOCKS * length)
-        tally = _Tally(size, known, n_rows, elapsed())
+        tally = _Tally(size, known, n_rows, time.perf_counter() - start)
         tallies[type(source)] = tallies.get(type(source), _Tally()) + tally
         if source.known_rows is None:
             lines += tally

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from neardup.files.rows import Source
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents.result import DocumentRemovalResult
 from neardup.jobs.index_results import AdditionResult, CompactionResult
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import TokenFunction
 
@@ -58,14 +58,14 @@ def add(
     ReadError, WriteError, IndexFormatError
         If files cannot be read or written, or are damaged.
     """
-    seconds = runner.stopwatch()
-    runner.prepare(KERNELS_OF["document index"])
+    start = time.perf_counter()
     with runner.stage("read") as note:
         addition = add_documents(
             handle, sources, reading.columns, runner, skip_bad=reading.skip_bad
         )
         note(documents=addition.n_documents, tokens=addition.n_tokens)
-    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds())
+    seconds = time.perf_counter() - start
+    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
 
 
 def remove(
@@ -78,18 +78,18 @@ def remove(
     InvalidInputError
         If one of them is not in the index.
     """
-    seconds = runner.stopwatch()
+    start = time.perf_counter()
     removal = remove_documents(handle, ids, runner)
-    return DocumentRemovalResult(**vars(removal), seconds=seconds())
+    return DocumentRemovalResult(**vars(removal), seconds=time.perf_counter() - start)
 
 
 def compact(handle: DocumentHandle, runner: Runner) -> CompactionResult:
     """Write an index anew as one segment, without what was removed."""
-    seconds = runner.stopwatch()
+    start = time.perf_counter()
     with runner.stage("compact") as note:
         compaction = compact_documents(handle, runner)
         note(segments=compaction.n_segments)
-    return CompactionResult(**vars(compaction), seconds=seconds())
+    return CompactionResult(**vars(compaction), seconds=time.perf_counter() - start)
 
 
 def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:

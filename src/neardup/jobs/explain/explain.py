@@ -26,7 +26,6 @@ from neardup.jobs.explain.reasons import find_reason, relate_by_tables
 from neardup.jobs.explain.result import ExplainResult
 from neardup.jobs.explain.scheme import DecidingScheme, restore_scheme
 from neardup.jobs.explain.values import Closest, Link, Relation
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts
 from neardup.text.tokenizers import TokenFunction
@@ -89,7 +88,6 @@ def explain_document(
     ReadError, InvalidInputError
         If the texts are not there any more.
     """
-    runner.prepare(KERNELS_OF["explain"])
     own = documents.one(_number_of(documents, question.id))
     other = None
     if question.other is not None:

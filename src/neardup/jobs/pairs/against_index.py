@@ -23,7 +23,6 @@ from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.pieces import check_limit
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ def find_pairs_in_index(
     options.check_reads_text()
     measure = plan_with_index(options, index)
     check_effect(options, sources)
-    runner.prepare(KERNELS_OF["document search"])
     columns = choose_id_column(options.columns, sources)
     counts, skipped = _Counts(), list[SkippedRow]()
     tables: list[pa.Table] = []

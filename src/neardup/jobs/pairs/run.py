@@ -23,7 +23,6 @@ from neardup.reading.first_pass import read_collections
 from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign_pass import sign_collections
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
 
@@ -67,7 +66,6 @@ def find_pairs_in_sources(
 
         conditions = parse_conditions(plan.options)
         check_condition_columns(conditions, [each for each, _ in collections])
-    runner.prepare(KERNELS_OF["pairs"])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)

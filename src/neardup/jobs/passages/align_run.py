@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,7 +38,6 @@ from neardup.passages.matches import (
 from neardup.passages.query_windows import Later, WindowCounts
 from neardup.passages.recall import candidate_probability
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
 
@@ -78,8 +78,7 @@ def align_collections(
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
-    seconds = runner.stopwatch()
-    runner.prepare(KERNELS_OF["align"])
+    start = time.perf_counter()
     read, of_other = options.read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = replace(options, min_tokens=other.min_tokens)
@@ -128,7 +127,7 @@ def align_collections(
         if options.summary is not None:
             of_documents = with_id_types(order_pairs(pa.concat_tables(pairs)), query_type, index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
-        summary = _summary(table, counts, plan, index, seconds())
+        summary = _summary(table, counts, plan, index, time.perf_counter() - start)
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -38,7 +39,6 @@ from neardup.passages.recall import candidate_probability, check_either
 from neardup.passages.search import SearchPlan, make_search_plan
 from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
 from neardup.results import SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.runner import Runner
 
 
@@ -115,8 +115,7 @@ def search_sources(
         For a bad row, or a file that cannot be read.
     """
     check_effect(options, sources)
-    seconds = runner.stopwatch()
-    runner.prepare(KERNELS_OF["search"])
+    start = time.perf_counter()
     plan = plan_search(options, index)
     counts = SearchCounts()
     id_types: set[pa.DataType] = set()
@@ -131,7 +130,7 @@ def search_sources(
             id_types |= {block.ids.type} if len(block) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(queries=counts.n_queries, passages=len(table))
-    summary = _summary(table, counts, plan, index, seconds())
+    summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary["passed_over"] = passed_over(sources)
     return PassageResult(table, summary | describe_ids(read.columns))
 

@@ -33,7 +33,6 @@ from neardup.options.choices import (
 from neardup.reading.frequencies import count_shingles
 from neardup.reading.ids import check_unique
 from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
-from neardup.runtime.job_kernels import KERNELS_OF
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.blocks import BlockPlaces, cut_texts, join_places
@@ -73,7 +72,6 @@ def sketch_sources(
     The rest as of ``sketch``.
     """
     check_effect(options, sources, idf_sources or ())
-    runner.prepare(KERNELS_OF["sketch"])
     maker, plan = make_maker(options), options.reading_plan()
     columns = choose_id_column(plan.columns, sources)
     plan = replace(plan, columns=columns)
