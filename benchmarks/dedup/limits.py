@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.corpora.files import near_copies, small_collection, ten_lines
-from benchmarks.measuring.environments import environment
 from benchmarks.measuring.figures import megabytes
 from benchmarks.measuring.jobs import Settings, dedup_job, peer_job, report_of
 from benchmarks.measuring.markdown import table
@@ -56,7 +55,6 @@ def _python_function(settings: Settings) -> dict[str, Any]:
             command,
             repeats=settings.repeats(REPEATS),
             warm_up=True,
-            environment=environment(),
         )
     own, other = results["function"], results["words"]
     return _case("20 MB, words cut by a Python function", own, "the same, `words`", other)

@@ -13,7 +13,6 @@ from typing import Any
 
 from benchmarks.documents.memory import AnonymousMemory
 from benchmarks.documents.shelf import Collection, Shelf, size_of
-from benchmarks.measuring.environments import environment
 from benchmarks.measuring.figures import MB
 from benchmarks.measuring.jobs import Report, report_of, report_of_script
 from benchmarks.measuring.processes import Run, combine, run
@@ -118,7 +117,7 @@ def queries(bench: Bench) -> Figures:
 def _look_up_with_datasketch(bench: Bench) -> Report:
     index = bench.shelf.index(bench.n_documents)
     program = (str(bench.python), "-m", "neardup", "index", "info", str(index), "--json")
-    scheme = json.loads(run(program, environment=environment()).output)["scheme"]
+    scheme = json.loads(run(program).output)["scheme"]
     options = [f"--{name}={scheme[name]}" for name in ("bands", "rows")]
     options.append(f"--threshold={float(Fraction(scheme['threshold']))}")
     texts = bench.shelf.queries(bench.n_documents, bench.n_queries)
@@ -190,9 +189,9 @@ def _deduplicate(bench: Bench, source: Path, held: Collection | None) -> Run:
         command = [str(bench.python), "-m", "neardup", "dedup", str(source), "--json"]
         command += ["--output", str(output)]
         if held is None:
-            return run(command, environment=environment())
+            return run(command)
         with bench.shelf.copy(held.documents) as index:
-            return run((*command, "--against", str(index), "--add"), environment=environment())
+            return run((*command, "--against", str(index), "--add"))
 
 
 def growth(bench: Bench) -> Figures:

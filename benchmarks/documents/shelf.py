@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measuring.environments import environment
 from benchmarks.measuring.jobs import run_script
 from benchmarks.measuring.processes import Run, run
 
@@ -75,7 +74,7 @@ class Shelf:
         """Build an index of a collection, measured."""
         source = self.collection(n_documents).base
         program = (str(self.python), "-m", "neardup", "index", "build", str(folder), str(source))
-        return run((*program, "--kind", "documents", "--json"), environment=environment())
+        return run((*program, "--kind", "documents", "--json"))
 
     def index(self, n_documents: int) -> Path:
         """Return an index that nothing is to change: see ``copy``."""

@@ -45,11 +45,6 @@ def cache_folder() -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    """Return variables for measured runs: compiled kernels go to the benchmarks' cache folder."""
-    return {"NEARDUP_CACHE_DIR": str(cache_folder() / "compiled")}
-
-
 @dataclass(frozen=True)
 class Environment:
     """A virtual environment in the cache folder.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring.environments import REPOSITORY, cache_folder, environment
+from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.processes import Measurement, Run, measure, run
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Job:
 
     command: tuple[str, ...]
     output: Path
-    variables: Mapping[str, str] = field(default_factory=environment)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Remove what an earlier run wrote."""
@@ -128,7 +128,7 @@ def script_command(python: Path, script: str, *arguments: str) -> tuple[str, ...
 
 def script_environment() -> dict[str, str]:
     """Return variables for scripts of this folder, so that they find its modules."""
-    return {**environment(), "PYTHONPATH": str(REPOSITORY)}
+    return {"PYTHONPATH": str(REPOSITORY)}
 
 
 def own_report(settings: Settings, script: str, *arguments: str) -> Report:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.documents import first_part
 from benchmarks.corpora.files import corpus
-from benchmarks.measuring.environments import cache_folder, environment
+from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.figures import exponent, latencies, megabytes
 from benchmarks.measuring.jobs import Job, Settings, own_report, report_of
 from benchmarks.measuring.markdown import table
@@ -57,7 +57,6 @@ def _index(
             job.command,
             repeats=settings.repeats(REPEATS),
             warm_up=True,
-            environment=environment(),
             before=job.clear,
         )
         sizes: dict[str, int] = {}

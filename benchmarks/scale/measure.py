@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -111,8 +111,6 @@ def measure_dedup(
     source: Path,
     options: Sequence[str],
     folder: Path,
-    *,
-    variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run ``neardup dedup`` once.
 
@@ -126,8 +124,6 @@ def measure_dedup(
         What else the command line has. ``--work`` comes by itself where there is such an option.
     folder
         For the output and the work folder; what is in it afterwards is removed.
-    variables
-        Of the environment, added to this process's own.
 
     Returns
     -------
@@ -144,7 +140,7 @@ def measure_dedup(
     load = os.getloadavg()[0]
     try:
         with Watch({"work": work, "output": out}) as watch:
-            measured = run(command, environment=variables)
+            measured = run(command)
     finally:
         for each in (out, work):
             shutil.rmtree(each, ignore_errors=True)

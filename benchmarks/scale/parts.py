@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring.environments import environment
 from benchmarks.measuring.figures import MB
 from benchmarks.scale.collections import Made, scratch
 from benchmarks.scale.measure import known_options, measure_dedup
@@ -53,8 +52,7 @@ class Bench:
     ) -> list[Case]:
         """Measure a collection under some options in turn; medians by wall time.
 
-        Every variant runs once before if it is repeated, and once alone if it is not: a run of
-        minutes does not notice whether the kernels were compiled.
+        Every variant runs once before if it is repeated, and once alone if it is not.
         """
         if made.bytes is not None and self.most_bytes is not None and made.bytes > self.most_bytes:
             return []
@@ -62,7 +60,7 @@ class Bench:
         with made.file() as path, scratch() as folder:
             for turn in range(repeats + (repeats > 1)):
                 for each, options in zip(runs, variants, strict=True):
-                    row = measure_dedup(self.python, path, options, folder, variables=environment())
+                    row = measure_dedup(self.python, path, options, folder)
                     if turn or repeats == 1:
                         each.append({"collection": made.kind, **row})
         return [_median(each) for each in runs]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.corpora.files import ten_lines
-from benchmarks.measuring.environments import environment
 from benchmarks.measuring.jobs import Settings, dedup_job
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import measure
@@ -31,7 +30,7 @@ def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, command in commands.items():
         repeats = settings.repeats(REPEATS)
-        measured = measure(command, repeats=repeats, warm_up=True, environment=environment())
+        measured = measure(command, repeats=repeats, warm_up=True)
         figures[name] = measured.as_dict()
     figures[names[2]] = ten.measure(settings.repeats(REPEATS)).as_dict()
     return figures
