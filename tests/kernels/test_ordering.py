@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.ordering import order_of, sort_range
+from neardup.kernels.ordering import order_of, sort_places, sort_range
 
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300)
 
@@ -27,6 +27,14 @@ def sort_of(values, start, stop):
 
 def in_order(values):
     return sorted(range(len(values)), key=values.__getitem__)
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(0, 4), max_size=90), st.data())
+def test_sort_places(values, data):
+    size = data.draw(st.integers(0, len(values)))
+    array = np.array(values, np.int32)
+    sort_places(array, size)
+    assert array.tolist() == sorted(values[:size]) + values[size:]
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 4), max_size=90))

@@ -23,6 +23,7 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.algorithms import ALL_PAIRS, PPJOIN_PLUS
 from neardup.kernels.hashing import mix64
+from neardup.kernels.ordering import sort_places
 from neardup.kernels.parities import count_ones, turn_bit
 from neardup.kernels.postings import Groups, Postings, count_common, first_at_least
 from neardup.kernels.suffixes import suffix_distance
@@ -132,7 +133,7 @@ def _copy_sorted(places: ConstInt32s, start: Int, size: Int, target: Int32s) -> 
             j -= 1
         target[j] = place
     if size > _SHORT:
-        target[:size].sort()
+        sort_places(target, size)
 
 
 @kernel

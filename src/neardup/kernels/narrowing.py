@@ -139,7 +139,8 @@ def narrow_buckets(
                 if low <= high:
                     if n_own == own.shape[0]:
                         larger = np.empty((2 * n_own, 2), np.int64)
-                        larger[:n_own] = own
+                        for r in range(n_own):
+                            larger[r, 0], larger[r, 1] = own[r, 0], own[r, 1]
                         own = larger
                     n_own = _append_range(own, n_own, first_own, low, high)
                 first = end

@@ -5,13 +5,38 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, leading_zeros
-from neardup.kernels.types import ConstInt64s, Int, Int64s, Uint64s
+from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64s, Uint64s
 
 # Runs of this length are sorted by insertion before they are merged.
 _RUN = 16
 # Ranges of hashes up to this length are sorted by insertion, and buckets up to that.
 _FEW, _SHORT = 8, 24
 _1 = np.uint64(1)
+
+
+@helper
+def sort_places(values: Int32s, size: Int) -> None:
+    """Sort the first values, in place; by a heap, so never in square time."""
+    for start in range(size // 2 - 1, -1, -1):
+        _sift_down(values, start, size)
+    for stop in range(size - 1, 0, -1):
+        values[0], values[stop] = values[stop], values[0]
+        _sift_down(values, 0, stop)
+
+
+@inlined
+def _sift_down(values: Int32s, place: Int, stop: Int) -> None:
+    """Move a value of a heap below those that are larger."""
+    value = values[place]
+    while 2 * place + 1 < stop:
+        child = 2 * place + 1
+        if child + 1 < stop and values[child + 1] > values[child]:
+            child += 1
+        if values[child] <= value:
+            break
+        values[place] = values[child]
+        place = child
+    values[place] = value
 
 
 @helper

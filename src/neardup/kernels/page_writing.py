@@ -6,6 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined
 from neardup.kernels.markup import GREATER, LESS, QUOTE, is_space, key_at, key_of
+from neardup.kernels.splicing import copy_bytes
 from neardup.kernels.types import Bytes, ConstBytes, Int, Int64s
 
 # What is written so far: bytes, line ends due before the next one, whether a space is due, and
@@ -155,7 +156,7 @@ def write_raw(data: ConstBytes, i: Int, stop: Int, out: Bytes, pen: Int64s) -> N
     """Write text with all its white space in which nothing stands for anything else."""
     if i < stop:
         place = begin_text(out, pen)
-        out[place : place + stop - i] = data[i:stop]
+        copy_bytes(data, i, stop, out, place)
         pen[BYTES] = place + stop - i
         pen[FRESH] = np.int64(data[stop - 1] == NEWLINE)
 

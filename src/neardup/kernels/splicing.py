@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import kernel
-from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, Int64s
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 # Bytes that are counted at a time, which the compiler does without a branch.
 _STRIDE = 32
@@ -49,6 +49,13 @@ def find_characters(
             passed = characters[c] - wanted
 
 
+@inlined
+def copy_bytes(data: ConstBytes, start: Int, stop: Int, target: Bytes, to: Int) -> None:
+    """Copy a range of bytes; where slices are assigned Numba compiles the text of an error, too."""
+    for i in range(stop - start):
+        target[to + i] = data[start + i]
+
+
 @kernel
 def splice(
     data: ConstBytes,
@@ -68,10 +75,10 @@ def splice(
     to = np.int64(0)
     for r in range(starts.shape[0]):
         size = starts[r] - done
-        spliced[to : to + size] = data[done : starts[r]]
+        copy_bytes(data, done, starts[r], spliced, to)
         to += size
         start, stop = piece_offsets[which[r]], piece_offsets[which[r] + 1]
-        spliced[to : to + stop - start] = pieces[start:stop]
+        copy_bytes(pieces, start, stop, spliced, to)
         to += stop - start
         done = stops[r]
-    spliced[to:] = data[done:]
+    copy_bytes(data, done, data.shape[0], spliced, to)

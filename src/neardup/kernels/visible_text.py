@@ -387,7 +387,8 @@ def visible_text(
         if not element & VOID:
             if depth == len(stack):
                 grown = np.empty(2 * depth, np.int64)
-                grown[:depth] = stack
+                for place in range(depth):
+                    grown[place] = stack[place]
                 stack = grown
             stack[depth] = element << _STATE_BITS | state
             depth += 1
