@@ -280,16 +280,15 @@ def _load() -> None:
     import pkgutil
 
     import neardup
-    from neardup.kernels._compile import KERNELS
     from neardup.text.characters import token_tables
     from neardup.text.normalise import Normalisation
 
-    apart = tuple(f"neardup.{name}" for name in ("service", "engines", "spark", "__main__"))
+    apart = tuple(
+        f"neardup.{name}" for name in ("service", "engines", "spark", "__main__", "kernels._")
+    )
     for module in pkgutil.walk_packages(neardup.__path__, "neardup."):
         if not module.name.startswith(apart):
             import_module(module.name)
-    for each in KERNELS:
-        each.compile()
     token_tables("words", Normalisation(casefold=True))
 
 

@@ -172,7 +172,7 @@ def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict
 
 def versions() -> dict[str, str]:
     """Return the versions of neardup, Python and the libraries that results rest on."""
-    libraries = {name: version(name) for name in ("numpy", "numba", "pyarrow")}
+    libraries = {name: version(name) for name in ("numpy", "pyarrow")}
     return {"neardup": __version__, "python": platform.python_version(), **libraries}
 
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import bounds
-from neardup.kernels._compile import kernel
 from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.examples import examples
+from tests.kernels.own_kernels import own_kernel
 from tests.oracles import passages as oracle
 
 N_TYPES = 6
 
 
-@kernel
+@own_kernel
 def narrow(
     first: int,
     last: int,

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neardup.kernels._compile import uncompiled
 from neardup.kernels.common_weight import common_weight
 from neardup.kernels.weighted_overlap import score_weighted_pairs
 from tests.arrays import make_weighted_sets, random_weighted_sets
@@ -167,7 +168,7 @@ def test_common_weight__stops_where_the_threshold_is_out_of_reach(x_weights, y_w
         column.tolist() for column in (table.starts, table.sizes, table.totals)
     )
     values = Watched(table.values)
-    function = getattr(common_weight, "py_func", common_weight)
+    function = uncompiled(common_weight)
     found = function(
         values,
         table.weights,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import consistent
+from neardup.kernels._compile import uncompiled
 from neardup.kernels.logarithm import logarithms
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.oracles import weighted as oracle
@@ -154,7 +155,7 @@ def minute_r(monkeypatch):
 @pytest.mark.usefixtures("minute_r")
 def test_list_weighted__orders_that_are_equal():
     """Then values are compared by identity, although k differs."""
-    function = getattr(consistent.list_weighted, "py_func", consistent.list_weighted)
+    function = uncompiled(consistent.list_weighted)
     # ln of these grows by its last bit, and ln a is rounded to twice as much.
     run = [1, *(2.0**45 + i / 8 for i in range(50)), 2**50]
     listed = list_values([5], [run], function=function)
@@ -235,7 +236,7 @@ def test_weighted_minimum__order_of_tokens_changes_nothing():
 
 @pytest.mark.usefixtures("minute_r")
 def test_weighted_minimum__orders_that_are_equal():
-    function = getattr(consistent.weighted_minimum, "py_func", consistent.weighted_minimum)
+    function = uncompiled(consistent.weighted_minimum)
     tokens = list(range(40))
     k = math.floor(float(log_weights_of([8])[0]) / 2.0**-52 + 0.25)
     expected = min(oracle.mix((oracle.mix(token ^ SEED) + k) % 2**64) for token in tokens)

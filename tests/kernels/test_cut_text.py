@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from neardup.kernels import cut_text
-from neardup.kernels._compile import kernel
 from neardup.kernels.types import Int64s, Uint64s
+from tests.kernels.own_kernels import own_kernel
 
 
-@kernel
+@own_kernel
 def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
     """What the functions say of every token: removed, next and last that stays; and of ranges."""
     for place in range(start, stop):
@@ -20,7 +20,7 @@ def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
         seen[4 * place + 3] = cut_text.is_whole(removed, start, place)
 
 
-@kernel
+@own_kernel
 def mark(removed: Uint64s, start: int, stop: int, value: int) -> None:
     cut_text.set_removed(removed, start, stop, value)
 

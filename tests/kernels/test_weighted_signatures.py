@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels import consistent, weighted_signatures
+from neardup.kernels._compile import uncompiled
 from neardup.kernels.logarithm import logarithms
 from tests.arrays import as_uint64, random_weighted_sets, random_words
 from tests.oracles import weighted as oracle
@@ -129,7 +130,7 @@ def minute_r(monkeypatch):
 @pytest.mark.usefixtures("minute_r")
 def test_weighted_signatures__orders_that_are_equal():
     """Then the least identity counts, whichever element comes first."""
-    function = getattr(KERNEL, "py_func", KERNEL)
+    function = uncompiled(KERNEL)
     seeds = [4, 9]
     sets = [dict.fromkeys(range(40), 8), dict.fromkeys(range(0, 40, 3), 8) | {7: 7}, {5: 1}]
     k = math.floor(float(log_weights_of([8])[0]) / 2.0**-52 + 0.25)
@@ -163,7 +164,7 @@ def values_around_zero(monkeypatch):
 @pytest.mark.usefixtures("values_around_zero")
 def test_weighted_signatures__minus_zero_is_less_than_zero():
     """Values are compared as words, on which -0 stands below 0."""
-    function = getattr(KERNEL, "py_func", KERNEL)
+    function = uncompiled(KERNEL)
     identities = {x: oracle.mix(oracle.mix(x ^ 4)) for x in range(30)}
     is_odd = {x: bool(oracle.mix(x ^ 4) % 2) for x in identities}
     below = max((x for x in is_odd if not is_odd[x]), key=identities.__getitem__)

@@ -16,6 +16,7 @@ from neardup.kernels import (
     weighted_windows,
     weights,
 )
+from neardup.kernels._compile import uncompiled
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
@@ -229,7 +230,7 @@ def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
         kernel = weighted_windows.weighted_windows
         lister = Lister(texts)
         logs = np.zeros(len(lister.grouped.positions))
-        listed = lister.windows(logs, 0, min_tokens, getattr(kernel, "py_func", kernel))
+        listed = lister.windows(logs, 0, min_tokens, uncompiled(kernel))
     for text, found in zip(lister.texts, listed, strict=True):
         oracle.assert_windows(found, text, table, identity, min_tokens)
         oracle.assert_lists_ascend(found)
@@ -252,7 +253,7 @@ def test_weighted_windows__equal_orders_far_apart(n_types):
         kernel = weighted_windows.weighted_windows
         lister = Lister([random_text(generator, n, n_types) for n in (170, 140)])
         logs = np.zeros(len(lister.grouped.positions))
-        listed = lister.windows(logs, 0, 1, getattr(kernel, "py_func", kernel))
+        listed = lister.windows(logs, 0, 1, uncompiled(kernel))
     for text, found in zip(lister.texts, listed, strict=True):
         oracle.assert_windows(found, text, table, identity, 1)
         assert len(found) == len(oracle.monotonic_windows(text, table))

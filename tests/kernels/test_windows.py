@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import ordered_set, staircase, windows
+from neardup.kernels._compile import uncompiled
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
@@ -142,7 +143,7 @@ def test_multiset_windows__example_of_the_paper(monkeypatch):
     monkeypatch.setattr(windows, "list_active", list_active)
     lister = Lister([text])
     kernel = windows.multiset_windows
-    (found,) = lister.windows(0, 1, function=getattr(kernel, "py_func", kernel))
+    (found,) = lister.windows(0, 1, function=uncompiled(kernel))
     oracle.assert_windows(found, lister.texts[0], value_of, mix)
     assert len(found) == 13
     assert len(found) == len(oracle.monotonic_windows(lister.texts[0], value_of))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
 import zipfile
 
@@ -11,6 +14,7 @@ import pytest
 import neardup
 from tests.wheel.conftest import ROOT, run_checked
 
+MACHINE_CODE = f"neardup/kernels/_native.{'pyd' if os.name == 'nt' else 'abi3.so'}"
 PROGRAM = ROOT / "tests/wheel/user_program.py"
 
 pytestmark = pytest.mark.wheel
@@ -22,8 +26,10 @@ def test_wheel__holds_the_package_and_nothing_else(wheel):
     expected = {
         str(path.relative_to(source).as_posix())
         for path in (source / "neardup").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.suffix not in (".pyc", ".so", ".pyd")
     }
+    # Made by the build, and beside the sources only of an editable installation.
+    expected.add(MACHINE_CODE)
     beside = {name for name in names if ".dist-info/" in name or ".data/" in name}
     assert names - beside == expected
     manual = {path.name for path in (ROOT / "docs/man").iterdir()}
@@ -47,6 +53,61 @@ def test_wheel__works_alone(python, tmp_path):
     run_checked(python, program, cwd=tmp_path)
     version = run_checked(python, "-m", "neardup", "--version", cwd=tmp_path)
     assert version == f"neardup, version {neardup.__version__}\n"
+
+
+def test_wheel__is_for_every_python_and_needs_no_numba(wheel, python):
+    assert re.fullmatch(r"neardup-[^-]+-cp311-abi3-\w+\.whl", wheel.name)
+    run_checked(python, "-m", "pip", "check")
+    installed = json.loads(run_checked(python, "-m", "pip", "list", "--format", "json"))
+    assert not {each["name"] for each in installed} & {"numba", "llvmlite"}
+
+
+def test_wheel__holds_no_path_of_the_machine_that_built_it(wheel):
+    code = zipfile.ZipFile(wheel).read(MACHINE_CODE)
+    for place in (ROOT, sys.prefix, sys.base_prefix, "/tmp/", "site-packages"):
+        assert str(place).encode() not in code
+
+
+def test_machine_code__is_the_same_each_time(tmp_path):
+    """Of one part of the kernels, whatever the order of Python's sets is."""
+    made = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        command = [sys.executable, ROOT / "native/ahead.py", "--part", "3", folder, "x86-64-v3"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True)
+        made.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert len(made[0]) > 10
+    assert made[0] == made[1]
+
+
+def test_wheel__writes_nothing_but_its_output(python, tmp_path):
+    """Of a home that cannot be written, without a cache: all that compiles would fail."""
+    texts, home = tmp_path / "texts.jsonl", tmp_path / "home"
+    text = "the cat sat on the mat today and then it went away again"
+    texts.write_text("".join(json.dumps({"text": f"{text} {i // 2}"}) + "\n" for i in range(40)))
+    home.mkdir(mode=0o555)
+    variables = ("NEARDUP_CACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH", "NEARDUP_JIT")
+    environment = {name: value for name, value in os.environ.items() if name not in variables}
+    environment |= {"HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    installed = sorted((python.parents[1] / "lib").rglob("*"))
+    for arguments in (
+        ["dedup", texts, "-o", "clean"],
+        ["pairs", texts, "-o", "pairs.jsonl"],
+        ["index", "build", "index", texts, "--min-tokens", "5"],
+        ["search", "index", texts, "-o", "found.jsonl"],
+        ["align", texts, texts, "-o", "shared.jsonl", "--min-tokens", "5"],
+        ["cut", texts, "-o", "cut", "--min-tokens", "5"],
+    ):
+        command = [python, "-m", "neardup", *arguments]
+        outcome = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert outcome.returncode == 0, outcome.stderr
+        assert "compiled" not in outcome.stderr
+    assert sorted((python.parents[1] / "lib").rglob("*")) == installed
+    assert not list(home.iterdir())
 
 
 def test_types__mypy(python, tmp_path):

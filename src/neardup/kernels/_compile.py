@@ -1,23 +1,132 @@
-"""How every kernel is compiled: for one signature, when it is first called.
+"""Where the machine code of kernels comes from: compiled ahead, or by Numba as they are called.
 
-A kernel that a job does not call is neither compiled nor loaded, whatever its module has besides.
+An installed neardup has a module ``_native`` with all kernels, made from these sources by what is
+in the folder ``native`` of the repository; Numba is not needed then. Kernels are compiled as they
+are called where there is no such module, where the sources around it have changed since, or where
+``NEARDUP_JIT=1`` asks for it, as do Numba's own ``NUMBA_DISABLE_JIT`` and ``NUMBA_BOUNDSCHECK``.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import struct
 from collections.abc import Callable
-from functools import cache, update_wrapper
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
-import numba
-import numpy as np
-from numba.core.compiler_lock import global_compiler_lock
-from numba.cpython.unsafe.numbers import leading_zeros as compiled_leading_zeros
-from numba.cpython.unsafe.numbers import trailing_zeros as compiled_trailing_zeros
+F = TypeVar("F", bound=Callable[..., Any])
 
-from neardup.kernels._cache import KernelCache, cache_folder, kept_kernels
-from neardup.kernels.types import Int
+_FOLDER = Path(__file__).parent
+_ASKED_FOR = ("NEARDUP_JIT", "NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")
+# Of the processor's instructions, as in "x86-64"; the best that it has if none is named.
+_LEVEL = "NEARDUP_LEVEL"
+
+_log = logging.getLogger("neardup.kernels")
+_log.addHandler(logging.NullHandler())
+announce: Callable[[str], None] = _log.warning
+"""Is told, in one line, that kernels are compiled as they are called; commands show the log."""
+
+
+def source_digest(folder: Path) -> str:
+    """Return a digest of all sources of kernels."""
+    digest = hashlib.sha256()
+    for source in sorted(folder.glob("[!_]*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
+    """Return the kernels compiled ahead, for which level, and why there are none if so.
+
+    There is no reason to name where somebody asked for it.
+    """
+    if any(os.environ.get(name, "0") not in ("", "0") for name in _ASKED_FOR):
+        return None, "on call", None
+    modules = [*_FOLDER.glob("_native.*so"), *_FOLDER.glob("_native.pyd")]
+    if not modules:
+        return None, "on call", "this installation has none that are compiled ahead"
+    try:
+        if _is_cut_off(modules[0]):
+            raise ImportError(f"{modules[0]}: the file is cut off")
+        from neardup.kernels import _native
+    except ImportError as error:
+        return None, "on call", f"those compiled ahead cannot be loaded ({error})"
+    # Only of a source tree may files have changed since.
+    if (_FOLDER.parents[2] / "pyproject.toml").exists() and source_digest(
+        _FOLDER
+    ) != _native.DIGEST:
+        return None, "on call", "their sources have changed since they were compiled"
+    level = os.environ.get(_LEVEL) or _native.LEVELS[0]
+    return _native.kernels(level), level, None
+
+
+def _is_cut_off(module: Path) -> bool:
+    """Return whether a file ends before its sections do; to load it would end the process."""
+    with module.open("rb") as file:
+        head = file.read(64)
+    if head[:5] != b"\x7fELF\x02":
+        return False
+    sections, size, number = struct.unpack_from("<40xQ10xHH", head.ljust(64, b"\0"))
+    return module.stat().st_size < int(sections + size * number)
+
+
+COMPILED_AHEAD, LEVEL, _REASON = _load()
+_UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def kernel(function: F) -> F:
+    """Make a function one that Python calls with arrays, compiled for its annotations.
+
+    These are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named tuple of
+    these. It runs without the interpreter lock, and other kernels may call it.
+    """
+    if COMPILED_AHEAD is None:
+        return cast("F", _on_call().kernel(function))
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+    if name not in COMPILED_AHEAD:
+        message = f"kernel {name} is not among those compiled ahead; set NEARDUP_JIT=1"
+        raise ImportError(message)
+    made = COMPILED_AHEAD[name]
+    _UNCOMPILED[made] = function
+    return cast("F", made)
+
+
+def uncompiled(made: F) -> F:
+    """Return a kernel, or a helper, as the Python that it was made of: tests look into it."""
+    return cast("F", getattr(made, "py_func", _UNCOMPILED.get(made, made)))
+
+
+def helper(function: F) -> F:
+    """Make a function usable inside kernels as a function of its own; it is compiled once."""
+    return function if COMPILED_AHEAD is not None else _on_call().helper(function)
+
+
+def inlined(function: F) -> F:
+    """Make a small function usable inside kernels; it becomes part of each kernel that calls it.
+
+    LLVM puts it there. Numba's own inlining infers the types of each copy anew: kernels took a
+    third longer to compile, and ran no faster.
+    """
+    return function if COMPILED_AHEAD is not None else _on_call().inlined(function)
+
+
+def _on_call() -> Any:
+    try:
+        from neardup.kernels import _on_call
+    except ImportError as error:
+        if error.name != "numba":
+            raise
+        message = (
+            f"kernels: {_REASON or 'NEARDUP_JIT asks for it'}, and Numba, which compiles them as "
+            "they are called, is not installed; see 'pip install \"neardup[jit]\"'"
+        )
+        raise ImportError(message) from None
+    if _REASON is not None:
+        message = f"kernels are compiled as they are called: {_REASON}"
+        _on_call.BEFORE_FIRST[:] = [lambda: announce(message)]
+    return _on_call
 
 
 def _count_trailing_zeros(value: Any) -> int:
@@ -29,141 +138,15 @@ def _count_leading_zeros(value: Any) -> int:
     return 64 - int(value).bit_length()
 
 
-# Count the zero bits below the lowest set bit, or above the highest; 64 if there is none. Numba's
-# work only compiled.
-trailing_zeros: Callable[[Any], int] = (
-    _count_trailing_zeros if numba.config.DISABLE_JIT else compiled_trailing_zeros
-)
-leading_zeros: Callable[[Any], int] = (
-    _count_leading_zeros if numba.config.DISABLE_JIT else compiled_leading_zeros
-)
+def __getattr__(name: str) -> Callable[[Any], int]:
+    """Return what counts the zero bits below the lowest set bit, or above the highest.
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_log = logging.getLogger("neardup.kernels")
-_log.addHandler(logging.NullHandler())
-announce: Callable[[str], None] = _log.warning
-"""Is told, in one line, that kernels are compiled as they are called; commands show the log."""
-
-
-@cache
-def _announce_once() -> None:
-    announce("kernels are compiled as they are called; later runs load them")
-
-
-class Kernel:
-    """A compiled function of one signature, that of its annotations.
-
-    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
-    tuple of these. It runs without the interpreter lock, and other kernels may call it.
+    64 if no bit is set. In kernels Numba has its own.
     """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
-        self.py_func = function
-        self._compiled: Any = None
-        update_wrapper(self, function)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return (self._compiled or self.compile())(*arguments)
-
-    def compile(self) -> Any:
-        """Return the dispatcher; its code is loaded from the cache, or compiled and kept there."""
-        # Numba's own lock, which it takes to compile: a second one could be taken the other way
-        # round by the thread that asks for a kernel while another kernel is compiled.
-        with global_compiler_lock:
-            if self._compiled is None:
-                dispatcher = numba.njit(nogil=True)(self.py_func)
-                if cache_folder() is not None:
-                    # The only way to choose a folder.
-                    dispatcher._cache = KernelCache(self.py_func)  # noqa: SLF001
-                if self.name not in kept_kernels():
-                    _announce_once()
-                dispatcher.compile(_signature(self.py_func))
-                dispatcher.disable_compile()
-                self._compiled = dispatcher
-        return self._compiled
-
-    @property
-    def _numba_type_(self) -> Any:
-        """What Numba asks of a value that a kernel names."""
-        return numba.types.Dispatcher(self.compile())
+    if name not in _ZEROS:
+        raise AttributeError(name)
+    compiled = _on_call().ZERO_COUNTS if COMPILED_AHEAD is None else None
+    return _ZEROS[name] if compiled is None else cast("Callable[[Any], int]", compiled[name])
 
 
-KERNELS: list[Kernel] = []
-"""All kernels of the modules that were imported."""
-
-
-def kernel(function: F) -> F:
-    """Make a function a ``Kernel``, or leave it as it is where Numba is told not to compile."""
-    if numba.config.DISABLE_JIT:
-        return function
-    made = Kernel(function)
-    KERNELS.append(made)
-    return cast("F", made)
-
-
-def helper(function: F) -> F:
-    """Make a function usable inside kernels as a function of its own; it is compiled once."""
-    return cast("F", _as_declared(numba.njit(nogil=True)(function)))
-
-
-def inlined(function: F) -> F:
-    """Make a small function usable inside kernels; it becomes part of each kernel that calls it.
-
-    LLVM puts it there. Numba's own inlining infers the types of each copy anew: kernels took a
-    third longer to compile, and ran no faster.
-    """
-    return cast("F", _as_declared(numba.njit(forceinline=True)(function)))
-
-
-def _as_declared(dispatcher: Any) -> Any:
-    """Have a function compiled for the types that it declares, where Numba takes those of calls.
-
-    Numba would compile it anew for a constant, for an array that may be written to and one that may
-    not, for an integer of 32 and of 64 bits: every second function more than once.
-    """
-    if numba.config.DISABLE_JIT:
-        return dispatcher
-    find_template = dispatcher.get_call_template
-
-    def get_call_template(arguments: Any, keywords: Any) -> Any:
-        _, given = dispatcher._compiler.fold_argument_types(arguments, keywords)  # noqa: SLF001
-        declared = _annotations(dispatcher.py_func)
-        return find_template(tuple(map(_parameter_type, given, declared)), {})
-
-    dispatcher.get_call_template = get_call_template
-    return dispatcher
-
-
-def _parameter_type(given: Any, annotation: Any) -> Any:
-    """Return the type for which a function is compiled that is called with a given one."""
-    given = numba.types.unliteral(given)
-    if annotation is Int and given in numba.types.signed_domain:
-        return numba.int64
-    if get_origin(annotation) is Annotated and get_args(annotation)[1].readonly:
-        return given.copy(readonly=True)
-    return given
-
-
-def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Translate the annotations of a function, or of a named tuple, to Numba's types."""
-    return tuple(map(_argument_type, _annotations(function)))
-
-
-def _annotations(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the annotations of a function's parameters, or of a named tuple's fields."""
-    annotations = get_type_hints(function, include_extras=True)
-    annotations.pop("return", None)
-    return tuple(annotations.values())
-
-
-def _argument_type(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, tuple):
-        return numba.types.BaseTuple.from_types(_signature(annotation), annotation)
-    if get_origin(annotation) is not Annotated:
-        return numba.int64 if annotation is int else numba.from_dtype(np.dtype(annotation))
-    array, layout = get_args(annotation)
-    element = get_args(get_args(array)[1])[0]
-    scalar = numba.from_dtype(np.dtype(element))
-    return numba.types.Array(scalar, layout.ndim, "C", readonly=layout.readonly)
+_ZEROS = {"trailing_zeros": _count_trailing_zeros, "leading_zeros": _count_leading_zeros}

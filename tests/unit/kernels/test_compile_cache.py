@@ -52,8 +52,8 @@ FOLDER = "from neardup.kernels._cache import cache_folder; print(cache_folder())
 
 
 def start(code: str, **environment: object) -> subprocess.Popen[str]:
-    """Start a fresh interpreter with some environment variables."""
-    variables = {name: str(value) for name, value in environment.items()}
+    """Start a fresh interpreter in which kernels are compiled as they are called."""
+    variables = {name: str(value) for name, value in {"NEARDUP_JIT": 1, **environment}.items()}
     return subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -242,6 +242,9 @@ def test_compile__without_a_cache(tmp_path):
 
 @pytest.mark.slow
 def test_announcement__where_kernels_are_compiled(tmp_path):
-    _, err = run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path)
-    assert err == "kernels are compiled as they are called; later runs load them"
-    assert run(ANNOUNCE, NEARDUP_CACHE_DIR=tmp_path) == ("", "")
+    shutil.copytree(PACKAGE, tmp_path / "neardup", ignore=shutil.ignore_patterns("_native.*[!i]"))
+    environment = {"NEARDUP_CACHE_DIR": tmp_path, "PYTHONPATH": tmp_path, "NEARDUP_JIT": 0}
+    _, err = run(ANNOUNCE, **environment)
+    expected = "this installation has none that are compiled ahead"
+    assert err == f"kernels are compiled as they are called: {expected}"
+    assert run(ANNOUNCE, **environment) == ("", "")

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from neardup.kernels._compile import kernel
 from neardup.kernels.types import ConstInt64s, Int64s, sealed
+from tests.kernels.own_kernels import own_kernel
 
 
 class Pack(NamedTuple):
@@ -15,7 +15,7 @@ class Pack(NamedTuple):
     factor: int
 
 
-@kernel
+@own_kernel
 def multiply(pack: Pack) -> None:
     for i in range(pack.given.shape[0]):
         pack.taken[i] = pack.given[i] * pack.factor

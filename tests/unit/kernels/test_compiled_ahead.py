@@ -1,0 +1,164 @@
+"""The door to kernels compiled ahead: what it takes and refuses, and where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.kernels import _compile, copies, union_find
+
+PACKAGE = Path(neardup.__file__).parent
+
+pytestmark = pytest.mark.skipif(
+    _compile.COMPILED_AHEAD is None, reason="kernels are compiled as they are called here"
+)
+
+SAY = "from neardup.kernels import _compile, minhash; print(_compile.LEVEL)"
+
+
+def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
+    variables = {name: str(value) for name, value in environment.items()}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NEARDUP_JIT": "0", **variables},
+    )
+
+
+def test_kernel__counts_its_arguments():
+    with pytest.raises(TypeError, match=r"kernel union_find.find_roots: 0 arguments, not "):
+        union_find.find_roots()
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [
+        np.arange(4, dtype=np.int32),
+        np.arange(4, dtype=np.uint64),
+        np.arange(4, dtype=np.float64),
+        np.arange(4, dtype=">i8"),
+        np.arange(8, dtype=np.int64)[::2],
+        np.arange(4, dtype=np.int64).reshape(2, 2),
+        [0, 1, 2, 3],
+        None,
+    ],
+)
+def test_kernel__refuses_other_arrays(parents):
+    with pytest.raises(TypeError, match=r"find_roots: argument 0 is no contiguous"):
+        union_find.find_roots(parents)
+
+
+def test_kernel__refuses_to_write_to_what_is_read_only():
+    parents = np.arange(4, dtype=np.int64)
+    parents.flags.writeable = False
+    with pytest.raises(TypeError, match="writable"):
+        union_find.find_roots(parents)
+
+
+def number(places):
+    """Number two digests, the first from ``places`` on."""
+    slots, known = np.full(8, -1, np.int64), np.zeros((4, 2), np.uint64)
+    digests, numbers = np.array([[5, 1], [6, 1]], np.uint64), np.empty(2, np.int64)
+    copies.number_digests(slots, known, places, digests, np.ones(2, np.bool_), numbers)
+    return numbers.tolist()
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64, np.int8])
+def test_kernel__takes_any_whole_number(kind):
+    assert number(kind(1)) == [1, 2]
+
+
+@pytest.mark.parametrize("value", [1.0, "1", None, np.float32(2)])
+def test_kernel__takes_nothing_else_for_a_whole_number(value):
+    with pytest.raises(TypeError, match=r"number_digests: argument 2 is not a whole number"):
+        number(value)
+
+
+def test_kernel__lets_go_of_the_lock():
+    """While it runs this thread does; the interpreter itself never makes one give way here."""
+    before = sys.getswitchinterval()
+    counts, is_done = [0], threading.Event()
+
+    def work():
+        parents = np.zeros(1 << 24, np.int64)
+        counts.append(counts[0])
+        union_find.find_roots(parents)
+        counts.append(counts[0])
+        is_done.set()
+
+    sys.setswitchinterval(100)
+    try:
+        worker = threading.Thread(target=work)
+        worker.start()
+        while not is_done.is_set():
+            counts[0] += 1
+            time.sleep(0)
+        worker.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert counts[2] > counts[1]
+
+
+def test_level__the_best_first():
+    from neardup.kernels import _native
+
+    assert _compile.LEVEL in _native.LEVELS
+    assert _native.kernels(_native.LEVELS[-1]).keys() == _compile.COMPILED_AHEAD.keys()
+    with pytest.raises(ValueError, match="this processor does not run the code for x86-64-v9"):
+        _native.kernels("x86-64-v9")
+
+
+def test_level__the_least_if_asked_for():
+    from neardup.kernels import _native
+
+    assert run(SAY, NEARDUP_LEVEL=_native.LEVELS[-1]).stdout.strip() == _native.LEVELS[-1]
+
+
+def copy_of_the_package(folder: Path) -> Path:
+    shutil.copytree(PACKAGE, folder / "neardup", ignore=shutil.ignore_patterns("__pycache__"))
+    [module] = (folder / "neardup/kernels").glob("_native.*[!i]")
+    return module
+
+
+WITHOUT_NUMBA = "import sys; sys.modules['numba'] = None; "
+
+
+def test_module__is_missing_and_numba_too(tmp_path):
+    copy_of_the_package(tmp_path).unlink()
+    outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
+    assert outcome.returncode == 1
+    assert outcome.stderr.splitlines()[-1] == (
+        "ImportError: kernels: this installation has none that are compiled ahead, and Numba, "
+        "which compiles them as they are called, is not installed; see "
+        "'pip install \"neardup[jit]\"'"
+    )
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1000, 400_000])
+def test_module__is_damaged(tmp_path, n_bytes):
+    module = copy_of_the_package(tmp_path)
+    module.write_bytes(module.read_bytes()[:n_bytes])
+    outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
+    assert outcome.returncode == 1
+    assert "kernels: those compiled ahead cannot be loaded (" in outcome.stderr.splitlines()[-1]
+    outcome = run(SAY, PYTHONPATH=tmp_path)
+    assert (outcome.returncode, outcome.stdout) == (0, "on call\n")
+
+
+def test_module__of_other_sources(tmp_path):
+    copy_of_the_package(tmp_path / "src")
+    (tmp_path / "pyproject.toml").touch()
+    assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == f"{_compile.LEVEL}\n"
+    changed = tmp_path / "src/neardup/kernels/minhash.py"
+    changed.write_text(changed.read_text() + "\n# changed\n")
+    assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == "on call\n"
