@@ -27,7 +27,7 @@ from neardup.tables import Bools, Bytes, Int64s, Uint64s
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Blocks of scripts that are written without spaces between words: each of their letters, marks and
 # digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
@@ -68,9 +68,7 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 
     ``rule`` is one of ``RULES``; layout as in ``kernels.folding``.
     """
-    table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
-    for start in range(0, _N_CODE_POINTS, _PLANE):
-        table[start : start + _PLANE] = _plain_entries(start)
+    table = _plain_entries()
     classes = RULES[rule]()
     code_points, entries = _folds(normalisation)
     table[code_points] = entries
@@ -91,14 +89,21 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
     """Find the characters that stand for something else after folding, and their entries."""
     found: dict[int, np.uint64] = {}
-    for code_points in ASSIGNED:
-        for start in range(code_points.start, code_points.stop, 64):
-            few = "".join(map(chr, range(start, min(start + 64, code_points.stop))))
-            # Most scripts know neither case nor accents: whole rows are passed over at once.
-            if normalisation.fold_text(few) != few:
-                folded = ((character, normalisation.fold(character)) for character in few)
-                found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
+    for row in _rows():
+        # Most scripts know neither case nor accents: whole rows are passed over at once.
+        if normalisation.fold_text(row) != row:
+            folded = ((character, normalisation.fold(character)) for character in row)
+            found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
     return np.array(list(found), np.int64), np.array(list(found.values()), np.uint64)
+
+
+def _rows() -> Iterator[str]:
+    """Give the assigned characters, at most 64 at a time."""
+    for code_points in ASSIGNED:
+        numbers = np.arange(code_points.start, code_points.stop, dtype="<u4")
+        characters = numbers.tobytes().decode("utf-32-le")
+        for start in range(0, len(characters), 64):
+            yield characters[start : start + 64]
 
 
 def _all_single() -> Bytes:
@@ -125,8 +130,12 @@ def _between_line_ends() -> Bytes:
 def _words() -> Bytes:
     """Return the parts of code points where tokens are words, or letters of unspaced scripts."""
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
-    parts = [c for c in chain(*ASSIGNED) if unicodedata.category(chr(c))[0] in "LMN"]
-    classes[[ord("_"), *parts]] = WORD
+    classes[ord("_")] = WORD
+    for row in _rows():
+        if row.isalpha():
+            classes[ord(row[0]) : ord(row[-1]) + 1] = WORD
+        else:
+            classes[[ord(c) for c in row if unicodedata.category(c)[0] in "LMN"]] = WORD
     for first, last in UNSPACED_BLOCKS:
         block = classes[first : last + 1]
         block[block == WORD] = SINGLE
@@ -157,17 +166,22 @@ def _are_several(entries: Uint64s) -> Bools:
     return several
 
 
-def _plain_entries(start: int) -> Uint64s:
-    """Give each code point of a plane its own UTF-8 bytes."""
-    c: Int64s = np.arange(start, start + _PLANE, dtype=np.int64)
-    last = 0x80 | (c & 0x3F)
-    middle = 0x80 | (c >> 6 & 0x3F)
-    third = 0x80 | (c >> 12 & 0x3F)
-    forms = [
-        (c < 0x80, c | 1 << 56),
-        (c < 0x800, (0xC0 | c >> 6) | last << 8 | 2 << 56),
-        (c < 0x10000, (0xE0 | c >> 12) | middle << 8 | last << 16 | 3 << 56),
-    ]
-    longest = (0xF0 | c >> 18) | third << 8 | middle << 16 | last << 24 | 4 << 56
-    entries = np.select([condition for condition, _ in forms], [form for _, form in forms], longest)
-    return entries.astype(np.uint64)
+def _plain_entries() -> Uint64s:
+    """Give each code point its own UTF-8 bytes."""
+    table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
+    table[:0x80] = np.arange(0x80) | 1 << 56
+    # The last byte has six bits of the code point; 64 that follow each other differ in it alone.
+    lasts = np.arange(0x80, 0xC0)
+    for n_bytes, start, stop in ((2, 0x80, 0x800), (3, 0x800, 0x10000), (4, 0x10000, 0x110000)):
+        rest = np.arange(start, stop, 64) >> 6
+        before = 0x80 | rest & 0x3F
+        if n_bytes == 2:
+            heads = 0xC0 | rest
+        elif n_bytes == 3:
+            heads = 0xE0 | rest >> 6 | before << 8
+        else:
+            heads = 0xF0 | rest >> 12 | (0x80 | rest >> 6 & 0x3F) << 8 | before << 16
+        rows = table[start:stop].reshape(-1, 64)
+        heads |= n_bytes << 56
+        np.bitwise_or.outer(heads, lasts << 8 * (n_bytes - 1), out=rows.view(np.int64))
+    return table
