@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from html import escape
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,7 +171,7 @@ def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict
 
 def versions() -> dict[str, str]:
     """Return the versions of neardup, Python and the libraries that results rest on."""
-    libraries = {name: version(name) for name in ("numpy", "pyarrow")}
+    libraries = {name: import_module(name).__version__ for name in ("numpy", "pyarrow")}
     return {"neardup": __version__, "python": platform.python_version(), **libraries}
 
 
