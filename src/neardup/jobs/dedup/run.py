@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from neardup.files.input_options import check_effect
 from neardup.files.rows import Source
-from neardup.jobs.dedup.audit import audit_contents
 from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import assign
@@ -103,6 +102,8 @@ def deduplicate_sources(
     assignment = assign(contents, decision)
     audit = None
     if plan.options.audit and method == "minhash":
+        from neardup.jobs.dedup.audit import audit_contents
+
         with runner.stage("audit"):
             audit = audit_contents(signed.batches, contents, decision, plan, runner)
     other, n_against = contents.other, None

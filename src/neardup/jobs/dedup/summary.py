@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups
-from neardup.jobs.dedup.audit import Audit
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.counts import count_by_groups
 from neardup.jobs.dedup.decide import Assignment, Decision
@@ -19,6 +18,9 @@ from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Engine
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
+
+if TYPE_CHECKING:
+    from neardup.jobs.dedup.audit import Audit
 
 
 def summarise(
