@@ -14,6 +14,12 @@ import pytest
 import neardup
 import neardup.cli
 
+# What neardup requires or works with; a job loads those of them that it uses.
+LIBRARIES = {
+    *("click", "filelock", "fsspec", "jinja2", "msgspec", "numpy", "pandas", "polars", "pyarrow"),
+    *("pypdfium2", "pyspark", "rapidfuzz", "rich", "selectolax", "starlette", "tokenizers"),
+    *("trafilatura", "xlsxwriter"),
+}
 HEAVY = ("numba", "llvmlite", "pyarrow", "numpy", "click", "rich", "fsspec", "pandas", "polars")
 
 
@@ -36,6 +42,7 @@ def test_import__of_the_command_line(arguments):
     """What a user waits for must not load the kernels either."""
     loaded = modules_after(f"from neardup.cli import run; run({arguments})")
     assert loaded.isdisjoint(set(HEAVY) - {"click"})
+    assert "neardup.options" not in loaded
 
 
 def test_import__of_each_command():
@@ -44,6 +51,19 @@ def test_import__of_each_command():
     loaded = modules_after(f"import {', '.join(names)}")
     assert "neardup.cli.dedup" in loaded
     assert loaded.isdisjoint({"neardup.jobs", *HEAVY} - {"click"})
+
+
+def test_import__of_a_small_job(tmp_path):
+    """Ten lines wait for what is loaded longer than for the work."""
+    (tmp_path / "ten.jsonl").write_text('{"text": "one and two and three"}\n' * 10)
+    arguments = ["dedup", str(tmp_path / "ten.jsonl"), "-o", str(tmp_path / "out"), "--quiet"]
+    loaded = modules_after(
+        f"from neardup.cli import main\ntry: main({arguments})\n"
+        "except SystemExit as end: assert not end.code"
+    )
+    assert loaded & LIBRARIES == {"click", "filelock", "numpy", "pyarrow"}
+    assert loaded.isdisjoint({"pyarrow.csv", "pyarrow.dataset"})
+    assert loaded.isdisjoint({"neardup.jobs.dedup.audit", "neardup.reports", "neardup.service"})
 
 
 def test_import__loads_what_is_used():

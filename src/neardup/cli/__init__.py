@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from neardup.cli.display import discard_standard_output
 from neardup.errors import NeardupError
 from neardup.storage.journal import Journal, keep_journal
 from neardup.storage.work_errors import GOES_ON
@@ -120,7 +119,10 @@ def main(arguments: list[str] | None = None) -> None:
         # A name that the terminal's encoding lacks is shown with escapes.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(arguments))
+    code = run(arguments)
+    # Nor is it looked through before the process ends.
+    gc.freeze()
+    sys.exit(code)
 
 
 class _WithoutPandas:
@@ -167,7 +169,10 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         click.echo(f"terminated{_fate(journal)}{_way_on(journal)}", err=True)
         return 143
     except BrokenPipeError:
-        # The reader of standard output has gone, after the work was done.
+        # The reader of standard output has gone, after the work was done. Only now, for this module
+        # loads the options, which --version and --help do without.
+        from neardup.cli.display import discard_standard_output
+
         discard_standard_output()
         return 0
     return result if isinstance(result, int) else 0
