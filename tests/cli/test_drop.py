@@ -236,7 +236,7 @@ def test_drop__json(run, write_file, workers):
     assert {name: summary[name] for name in expected} == expected
     assert [row["row"] for row in summary["skipped"]] == [5]
     assert set(summary["seconds"]) == {"read", "write"}
-    assert summary["versions"].keys() == {"neardup", "python", "numpy", "numba", "pyarrow"}
+    assert summary["versions"].keys() == {"neardup", "python", "numpy", "pyarrow"}
 
 
 def test_drop__missing(fails, run, here, write_file):

@@ -67,7 +67,7 @@ def test_import__of_a_small_job(tmp_path):
 
 
 def test_import__loads_what_is_used():
-    assert {"numba", "pyarrow"} <= modules_after("import neardup; neardup.deduplicate")
+    assert {"numpy", "pyarrow"} <= modules_after("import neardup; neardup.deduplicate")
 
 
 def test_folders__are_packages():
