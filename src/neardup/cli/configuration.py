@@ -12,7 +12,7 @@ from neardup.errors import InvalidInputError, ReadError
 OWN_FILE = "neardup.toml"
 PROJECT_FILE = "pyproject.toml"
 VARIABLES = "NEARDUP_"
-_NO_OPTION = "NEARDUP_CACHE_DIR"
+_NO_OPTIONS = ("NEARDUP_CACHE_DIR", "NEARDUP_JIT", "NEARDUP_LEVEL")
 _REPOSITORIES = (".git", ".hg")
 
 
@@ -55,7 +55,7 @@ def find_files() -> list[ConfigurationFile]:
 
 def has_variables() -> bool:
     """Whether the environment may hold options; where kernels are kept is none."""
-    return any(name.startswith(VARIABLES) and name != _NO_OPTION for name in os.environ)
+    return any(name.startswith(VARIABLES) and name not in _NO_OPTIONS for name in os.environ)
 
 
 def _folders() -> list[Path]:
