@@ -98,7 +98,7 @@ class Environment:
 NEARDUP = Environment(
     "installed",
     ((str(REPOSITORY),),),
-    ("neardup", "numpy", "numba", "llvmlite", "pyarrow", "click", "rich", "fsspec"),
+    ("neardup", "numpy", "pyarrow", "click", "rich", "fsspec"),
 )
 
 
