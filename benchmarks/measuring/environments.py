@@ -97,8 +97,9 @@ class Environment:
 
 NEARDUP = Environment(
     "installed",
-    ((str(REPOSITORY),),),
-    ("neardup", "numpy", "pyarrow", "click", "rich", "fsspec"),
+    # Those of other algorithms have kernels of their own, which are compiled as they are called.
+    ((f"{REPOSITORY}[jit]",),),
+    ("neardup", "numpy", "numba", "llvmlite", "pyarrow", "click", "rich", "fsspec"),
 )
 
 
@@ -119,3 +120,4 @@ def prepare_neardup() -> Path:
 def _sources() -> Iterator[Path]:
     yield REPOSITORY / "pyproject.toml"
     yield from sorted((REPOSITORY / "src").rglob("*.py"))
+    yield from sorted((REPOSITORY / "native").iterdir())
