@@ -151,6 +151,12 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     except NeardupError as error:
         click.echo(f"error: {_one_line(str(error))}{_way_on(journal, str(error))}", err=True)
         return 1
+    except ImportError as error:
+        # Of kernels that were not compiled for this machine: the one that is said in a line.
+        if error.name != "neardup.kernels":
+            raise
+        click.echo(f"error: {_one_line(str(error))}", err=True)
+        return 1
     except MemoryError:
         click.echo(
             f"error: out of memory{_fate(journal)}. A higher threshold, fewer edits or a "

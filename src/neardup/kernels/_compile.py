@@ -54,12 +54,14 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
     except ImportError as error:
         return None, "on call", f"those compiled ahead cannot be loaded ({error})"
     # Only of a source tree may files have changed since.
-    if (_FOLDER.parents[2] / "pyproject.toml").exists() and source_digest(
-        _FOLDER
-    ) != _native.DIGEST:
+    is_source_tree = (_FOLDER.parents[2] / "pyproject.toml").exists()
+    if is_source_tree and source_digest(_FOLDER) != _native.DIGEST:
         return None, "on call", "their sources have changed since they were compiled"
     level = os.environ.get(_LEVEL) or _native.LEVELS[0]
-    return _native.kernels(level), level, None
+    try:
+        return _native.kernels(level), level, None
+    except ValueError as error:
+        raise ImportError(f"{_LEVEL}: {error}", name="neardup.kernels") from None
 
 
 def _is_cut_off(module: Path) -> bool:
@@ -87,7 +89,7 @@ def kernel(function: F) -> F:
     name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
     if name not in COMPILED_AHEAD:
         message = f"kernel {name} is not among those compiled ahead; set NEARDUP_JIT=1"
-        raise ImportError(message)
+        raise ImportError(message, name="neardup.kernels")
     made = COMPILED_AHEAD[name]
     _UNCOMPILED[made] = function
     return cast("F", made)
@@ -118,11 +120,12 @@ def _on_call() -> Any:
     except ImportError as error:
         if error.name != "numba":
             raise
+        why = f": {_REASON}" if _REASON else ""
         message = (
-            f"kernels: {_REASON or 'NEARDUP_JIT asks for it'}, and Numba, which compiles them as "
-            "they are called, is not installed; see 'pip install \"neardup[jit]\"'"
+            f"kernels have to be compiled as they are called{why}; Numba does that, and is not "
+            'installed: pip install "neardup[jit]"'
         )
-        raise ImportError(message) from None
+        raise ImportError(message, name="neardup.kernels") from None
     if _REASON is not None:
         message = f"kernels are compiled as they are called: {_REASON}"
         _on_call.BEFORE_FIRST[:] = [lambda: announce(message)]

@@ -138,10 +138,28 @@ def test_module__is_missing_and_numba_too(tmp_path):
     outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
     assert outcome.returncode == 1
     assert outcome.stderr.splitlines()[-1] == (
-        "ImportError: kernels: this installation has none that are compiled ahead, and Numba, "
-        "which compiles them as they are called, is not installed; see "
-        "'pip install \"neardup[jit]\"'"
+        "ImportError: kernels have to be compiled as they are called: this installation has none "
+        "that are compiled ahead; Numba does that, and is not installed: "
+        'pip install "neardup[jit]"'
     )
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"NEARDUP_JIT": 1}, "error: kernels have to be compiled as they are called; Numba does "),
+        ({"NEARDUP_LEVEL": "x"}, "error: NEARDUP_LEVEL: this processor does not run the code for"),
+    ],
+)
+def test_command__says_in_a_line_that_there_are_no_kernels(tmp_path, environment, expected):
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c"}\n')
+    code = (
+        f"from neardup.cli import main; main(['dedup', {str(tmp_path / 'in.jsonl')!r}, '-o', 'o'])"
+    )
+    outcome = run(WITHOUT_NUMBA + code, **environment)
+    assert (outcome.returncode, outcome.stdout) == (1, "")
+    assert outcome.stderr.startswith(expected)
+    assert outcome.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("n_bytes", [0, 1000, 400_000])
@@ -150,7 +168,7 @@ def test_module__is_damaged(tmp_path, n_bytes):
     module.write_bytes(module.read_bytes()[:n_bytes])
     outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
     assert outcome.returncode == 1
-    assert "kernels: those compiled ahead cannot be loaded (" in outcome.stderr.splitlines()[-1]
+    assert "called: those compiled ahead cannot be loaded (" in outcome.stderr.splitlines()[-1]
     outcome = run(SAY, PYTHONPATH=tmp_path)
     assert (outcome.returncode, outcome.stdout) == (0, "on call\n")
 
