@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -192,8 +193,11 @@ def _contents_of_index(folder: Path) -> Any:
 
 def _names(folder: Path) -> list[str]:
     paths = (path.relative_to(folder) for path in folder.rglob("*"))
+    # A compaction that is done again writes a segment of the next generation.
     return sorted(
-        str(path) for path in paths if not path.name.endswith(_PASSING) and path.parts[0] != "tmp"
+        re.sub(r"/g\d+-", "/g-", str(path))
+        for path in paths
+        if not path.name.endswith(_PASSING) and path.parts[0] != "tmp"
     )
 
 
