@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 from tests.cli.documents import numbered
@@ -51,3 +53,22 @@ def test_dedup__report_of_a_poor_recall(run, write_file):
     lines = outcome.out.splitlines()
     assert "1 band of 100 rows finds a pair" in lines[1]
     assert lines[2].startswith("that is less than the recall of 0.99; leave out --bands")
+
+
+def test_report__cannot_be_written_after_the_result(run, write_file, monkeypatch):
+    """The folder is there then, and the error says so."""
+    write_file("in.jsonl", '{"text": "a b c"}\n')
+    put_at = os.replace
+
+    def replace(source, target):
+        if str(target).endswith("page.html"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        put_at(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--report", "page.html")
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == (
+        "error: cannot write page.html: No space left on device after out was written; it is "
+        "complete"
+    )

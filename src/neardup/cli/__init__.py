@@ -18,6 +18,8 @@ from neardup.version import __version__
 
 # New objects after which garbage is collected.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
+# What errors of outputs end with.
+_NOTHING = "; nothing was written"
 
 _COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
@@ -149,7 +151,11 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
-        click.echo(f"error: {_one_line(str(error))}{_way_on(journal, str(error))}", err=True)
+        said = _one_line(str(error))
+        # Nothing of what failed, but of what came before, as a result before its page.
+        if said.endswith(_NOTHING) and journal.written():
+            said = said.removesuffix(_NOTHING) + _fate(journal)
+        click.echo(f"error: {said}{_way_on(journal, str(error))}", err=True)
         return 1
     except ImportError as error:
         # Of kernels that were not compiled for this machine: the one that is said in a line.
