@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
@@ -83,12 +84,15 @@ def write_documents(
 
     def write(item: tuple[Source, int, int]) -> None:
         source, start, stop = item
-        blocks = (
-            (change(block, rows), slice(rows.start - start, rows.stop - start))
-            for block, rows in read_ahead(numbered_blocks(source, start, stop))
-        )
         own = {side: rows[start:stop] for side, rows in sides.items()}
-        write_rows(source, blocks, own, folder, output_format, count)
+        # Closed here: the traceback of an error would keep it, and its thread, for the collector of
+        # garbage, which waits for ever if it comes across it while another thread starts.
+        with closing(read_ahead(numbered_blocks(source, start, stop))) as read:
+            blocks = (
+                (change(block, rows), slice(rows.start - start, rows.stop - start))
+                for block, rows in read
+            )
+            write_rows(source, blocks, own, folder, output_format, count)
 
     for _ in runner.map(write, documents.ranges()):
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar, cast
 
@@ -26,8 +26,11 @@ def count_workers(workers: int | None) -> int:
     return number
 
 
-def read_ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield items in their order while a thread already fetches the next one."""
+def read_ahead(items: Iterable[T]) -> Generator[T]:
+    """Yield items in their order while a thread already fetches the next one.
+
+    Whoever may stop early closes it.
+    """
     iterator = iter(items)
     end = object()
     with ThreadPoolExecutor(1, thread_name_prefix="neardup-read") as pool:

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -213,8 +214,12 @@ def test_write__names_a_row_that_was_not_asked_to_fit(tmp_path):
 def test_jsonl__dates_that_python_lacks(tmp_path):
     days = pa.array([{"d": 0}, {"d": 10**9}], pa.struct([("d", pa.date32())]))
     result = neardup.deduplicate(pa.table({"text": ["a", "b"], "day": days}))
-    with pytest.raises(InvalidInputError, match=r"^data\.parquet, row 2: .*found while writing"):
+    said = r"^data\.parquet, row 2: .*found while writing"
+    with pytest.raises(InvalidInputError, match=said) as caught:
         result.write(tmp_path / "out", format="jsonl")
+    # Whatever the traceback keeps, no thread is among it.
+    assert caught.tb is not None
+    assert not [each for each in threading.enumerate() if each.name.startswith("neardup")]
 
 
 @pytest.mark.parametrize("odd", [1, 2, 7, 11])
