@@ -63,13 +63,17 @@ def normalised_characters(text: str, form: str | None) -> Places:
     return found
 
 
-def changed_bytes(text: str, form: str | None) -> set[int]:
-    """Give the positions of all bytes in pieces that normalisation changes."""
+def changed_bytes(text: str, form: str | None, *, folds: bool = False) -> set[int]:
+    """Give the positions of all bytes in pieces that normalisation changes.
+
+    With ``folds`` also those of characters that fold to several.
+    """
     found: set[int] = set()
     position = 0
     for piece in pieces(text, form):
         end = position + byte_length(piece)
-        if form is not None and unicodedata.normalize(form, piece) != piece:
+        is_changed = form is not None and unicodedata.normalize(form, piece) != piece
+        if is_changed or (folds and any(len(each.casefold()) > 1 for each in piece)):
             found |= set(range(position, end))
         position = end
     return found
