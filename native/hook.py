@@ -67,6 +67,8 @@ def why_not() -> str | None:
     """Return why kernels cannot be compiled ahead here; None if they can."""
     if os.environ.get("NEARDUP_JIT", "0") not in ("", "0"):
         return "NEARDUP_JIT is set"
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this Python has no stable interface for compiled modules"
     if not ahead.levels():
         return "this processor is none for which kernels are compiled ahead"
     if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
