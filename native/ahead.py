@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -222,9 +222,9 @@ def _kernels() -> list[Any]:
     # Nothing is called from Python here, and code that is kept between runs is not wanted.
     _on_call.OPTIONS.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     _on_call.cache_folder = lambda: None
-    for module in iter_modules(neardup.kernels.__path__):
-        if not module.name.startswith("_"):
-            import_module(f"neardup.kernels.{module.name}")
+    for module in walk_packages(neardup.kernels.__path__, "neardup.kernels."):
+        if not module.name.startswith("neardup.kernels._"):
+            import_module(module.name)
     return sorted(_on_call.KERNELS, key=lambda kernel: kernel.name)
 
 

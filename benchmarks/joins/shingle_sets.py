@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.corpora.texts import read_texts
 from benchmarks.joins.exchange import write_sets
-from neardup.kernels import shingles
+from neardup.kernels.text import shingles
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 
 SEED = 1

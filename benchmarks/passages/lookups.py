@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
-from neardup.kernels.weights import fill_weights
+from neardup.kernels.text.weights import fill_weights
 from neardup.passages.handle import PassageHandle
 from neardup.passages.lookup import find_passages
 from neardup.passages.query import gather_queries

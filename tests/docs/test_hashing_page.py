@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup.kernels.hashing import hash_bytes, mix_words
-from neardup.kernels.logarithm import logarithms
-from neardup.kernels.weights import fill_weights
+from neardup.kernels.common.hashing import hash_bytes, logarithms, mix_words
+from neardup.kernels.text.weights import fill_weights
 from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
 from neardup.sketches.edit.signature import EditScheme, edit_signatures

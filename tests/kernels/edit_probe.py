@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import edit_join as kernels
-from neardup.kernels.algorithms import PPJOIN_PLUS
-from neardup.kernels.postings import Postings
-from neardup.kernels.types import sealed
+from neardup.kernels.common.types import sealed
+from neardup.kernels.edit import join as kernels
+from neardup.kernels.join.postings import PPJOIN_PLUS, Postings
 from neardup.matching.postings import group_records
 from tests.kernels.edit_strings import QGRAMS, SIMILARITIES, random_strings
 from tests.kernels.set_probe import suffix_bound

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import active
+from neardup.kernels.passage import windows
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
@@ -24,7 +24,7 @@ def listed(tokens, counts, seed, high=ALL, most=ANY_NUMBER, lead=2):
     values, keys = (np.full(n_tokens + 1, JUNK, np.uint64) for _ in range(2))
     entry_starts = np.full(len(tokens) + 2, -7, np.int64)
     copies = np.full(n_tokens + 1, -7, np.int32)
-    active.list_active(
+    windows.list_active(
         *(hashes, starts, lead, len(tokens), most, np.uint64(seed), np.uint64(high)),
         *(entry_starts, copies, values, keys),
     )

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import agreement
+from neardup.kernels.sketch import minhash
 from tests.arrays import make_buckets
 from tests.kernels.test_bucket_join import members_of
 
@@ -43,16 +43,16 @@ def test_count_equal__as_oracle(num_perm):
     pairs = [(generator.randrange(6), generator.randrange(4)) for _ in range(20)]
     left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
     equal = np.full(20, -9, np.int64)
-    agreement.count_equal(table(one, num_perm), table(other, num_perm), left, right, equal)
+    minhash.count_equal(table(one, num_perm), table(other, num_perm), left, right, equal)
     assert equal.tolist() == [n_equal(one[x], other[y]) for x, y in pairs]
 
 
 def test_count_equal__none_and_all():
     rows = np.array([[0, 1, 2], [1, 2, 0]], np.uint32)
     nothing = np.empty(0, np.int64)
-    agreement.count_equal(rows, rows, nothing, nothing, nothing)
+    minhash.count_equal(rows, rows, nothing, nothing, nothing)
     equal = np.empty(2, np.int64)
-    agreement.count_equal(rows, rows, np.array([1, 0]), np.array([1, 1]), equal)
+    minhash.count_equal(rows, rows, np.array([1, 0]), np.array([1, 1]), equal)
     assert equal.tolist() == [3, 0]
 
 
@@ -90,7 +90,7 @@ def probed(rows, bands, required, n_left, *, room=ROOM, steps=()):
     for start, stop in steps or [(0, n)]:
         while start < stop:
             columns = [np.full(room, -9, np.int32) for _ in range(3)]
-            reached, n_pairs = agreement.probe_agreeing(
+            reached, n_pairs = minhash.probe_agreeing(
                 start,
                 stop,
                 n_left,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import bounds
-from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
+from neardup.kernels.common.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
+from neardup.kernels.passage import narrowing
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.examples import examples
 from tests.kernels.own_kernels import own_kernel
@@ -42,8 +42,8 @@ def narrow(
     sums: Floats,
 ) -> tuple[Int, Int]:
     """Call helpers, which only kernels can."""
-    bounds.largest_shares(types, copies, types.shape[0], of_query, table, once, again)
-    return bounds.possible_starts(
+    narrowing.largest_shares(types, copies, types.shape[0], of_query, table, once, again)
+    return narrowing.possible_starts(
         first,
         last,
         tokens.shape[0],

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import broder
+from neardup.kernels.sketch import samples
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.oracles import broder as oracle
 from tests.oracles.hashing import mix
@@ -28,7 +28,7 @@ def smallest(lists, size, lead=0):
     shingles, offsets = ragged(lists, lead=lead)
     values = np.full(sum(min(len(x), size) for x in lists) + 1, JUNK, np.uint64)
     value_offsets, sizes = np.zeros(len(lists) + 1, np.int64), np.zeros(len(lists), np.int64)
-    broder.smallest_sketches(shingles, offsets, np.uint64(KEY), size, values, value_offsets, sizes)
+    samples.smallest_sketches(shingles, offsets, np.uint64(KEY), size, values, value_offsets, sizes)
     assert values[-1] == JUNK
     return unragged(values, value_offsets), sizes.tolist()
 
@@ -41,7 +41,7 @@ def modulo(lists, moduli, lead=0):
     longest = max(map(len, lists), default=0)
     values = np.zeros(len(shingles) + 1, np.uint64)
     value_offsets = np.zeros(len(lists) + 1, np.int64)
-    broder.modulo_sketches(
+    samples.modulo_sketches(
         shingles,
         offsets,
         np.uint64(KEY),
@@ -151,7 +151,7 @@ def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
     sizes = sizes or [(-1, -1)] * n
     common, union, own, whole = np.zeros((4, n), np.int64)
     largest, rows = np.zeros(n, np.uint64), np.arange(n, dtype=np.int64)
-    broder.compare_sketches(
+    samples.compare_sketches(
         left,
         left_offsets,
         np.array([a for a, _ in sizes], np.int64),
@@ -222,7 +222,7 @@ def unite(rows, moduli, groups, limit):
     united = np.full(sum(widths) + 1, JUNK, np.uint64)
     united_offsets = np.zeros(len(groups) + 1, np.int64)
     united_moduli = np.zeros(len(groups), np.int64)
-    broder.unite_sketches(
+    samples.unite_sketches(
         values,
         offsets,
         np.array(moduli, np.int64),

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from neardup.errors import ResultLimitError
-from neardup.kernels import bucket_join as kernels
-from neardup.kernels.comparisons import MeasuredSets
-from neardup.kernels.overlap import WideMatches
-from neardup.kernels.types import sealed
+from neardup.kernels.bucket import buckets as kernels
+from neardup.kernels.common.types import sealed
+from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.matching import bucket_join, pieces
 from neardup.matching.measures import MEASURES, Dice
 from neardup.runtime.runner import Runner

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import buckets
+from neardup.kernels.bucket import buckets
 from neardup.matching import buckets as lsh
 from neardup.runtime.runner import Runner
 from tests.arrays import make_buckets, random_labels

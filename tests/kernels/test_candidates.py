@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import candidates, depth, window_lists
+from neardup.kernels.passage import candidates
+from neardup.kernels.passage import candidates as depth
+from neardup.kernels.passage import candidates as window_lists
 
 WIDE = 65535
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.chains import LinkRules, link_hits
+from neardup.kernels.passage.chains import LinkRules, link_hits
 from tests.examples import examples
 from tests.oracles import chains as oracle
 

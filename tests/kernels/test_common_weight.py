@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.common_weight import common_weight
-from neardup.kernels.weighted_overlap import score_weighted_pairs
+from neardup.kernels.join.weighted import common_weight, score_weighted_pairs
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.oracles.weighted import weighted_jaccard
 

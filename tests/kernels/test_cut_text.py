@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import cut_text
-from neardup.kernels.types import Int64s, Uint64s
+from neardup.kernels.common.types import Int64s, Uint64s
+from neardup.kernels.passage import repeat_table
 from tests.kernels.own_kernels import own_kernel
 
 
@@ -14,15 +14,15 @@ from tests.kernels.own_kernels import own_kernel
 def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
     """What the functions say of every token: removed, next and last that stays; and of ranges."""
     for place in range(start, stop):
-        seen[4 * place] = cut_text.is_removed(removed, place)
-        seen[4 * place + 1] = cut_text.at_or_after(removed, place, stop)
-        seen[4 * place + 2] = cut_text.at_or_before(removed, place, start)
-        seen[4 * place + 3] = cut_text.is_whole(removed, start, place)
+        seen[4 * place] = repeat_table.is_removed(removed, place)
+        seen[4 * place + 1] = repeat_table.at_or_after(removed, place, stop)
+        seen[4 * place + 2] = repeat_table.at_or_before(removed, place, start)
+        seen[4 * place + 3] = repeat_table.is_whole(removed, start, place)
 
 
 @own_kernel
 def mark(removed: Uint64s, start: int, stop: int, value: int) -> None:
-    cut_text.set_removed(removed, start, stop, value)
+    repeat_table.set_removed(removed, start, stop, value)
 
 
 @pytest.mark.parametrize("seed", range(12))

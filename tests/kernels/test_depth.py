@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.depth import MANY, reaches
+from neardup.kernels.passage.candidates import MANY, reaches
 from tests.oracles import passages as oracle
 
 

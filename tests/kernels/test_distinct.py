@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import distinct
+from neardup.kernels.sketch import samples
 from tests.arrays import JUNK, ragged, random_words
 
 KEY = 0x0123456789ABCDEF
@@ -17,7 +17,7 @@ def count(lists, lead=0, least=0):
     room = np.full((4, longest + 1), JUNK, np.uint64)
     counts = np.full(2 * longest + 1, -7, np.int64)
     sizes = np.zeros(len(lists), np.int64)
-    distinct.count_distinct(
+    samples.count_distinct(
         shingles,
         offsets,
         np.uint64(KEY),

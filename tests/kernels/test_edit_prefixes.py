@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from neardup.kernels import edit_join as kernels
-from neardup.kernels.postings import count_common
+from neardup.kernels.edit import join as kernels
+from neardup.kernels.join.postings import count_common
 from neardup.matching import qgrams
 from neardup.matching.postings import group_records
 from neardup.tables import TokenLists

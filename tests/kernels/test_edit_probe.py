@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup.kernels import edit_join as kernels
-from neardup.kernels.algorithms import ALL_PAIRS, PPJOIN
+from neardup.kernels.edit import join as kernels
+from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN
 from tests.kernels.edit_probe import Probe, random_probes
 from tests.oracles import edits
 

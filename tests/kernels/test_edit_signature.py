@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup.kernels import edit_signature
-from neardup.kernels.hashing import GOLDEN, mix_words
+from neardup.kernels.common.hashing import GOLDEN, mix_words
+from neardup.kernels.edit import signature
 from tests.arrays import make_texts
 from tests.oracles import edit_signature as oracle
 from tests.oracles import hashing
@@ -36,7 +36,7 @@ def sign(strings, compression, neighbourhood, *, room=None, first=0, **options):
     offsets, lengths = np.zeros(n + 1, np.int64), np.full(n, -1)
     with np.errstate(over="ignore"):
         seed = mix_words(np.uint64(options.get("seed", 42)) ^ GOLDEN)
-    done = edit_signature.sign_texts(
+    done = signature.sign_texts(
         texts.data,
         texts.offsets,
         first,
@@ -161,9 +161,7 @@ def place(inner, outer):
     symbols = np.array([7, 7, *outer, *inner, 7], np.uint32)
     offsets = np.array([2, 2 + len(outer), 2 + len(outer) + len(inner)], np.int64)
     costs, starts, stops = (np.full(1, -1) for _ in range(3))
-    edit_signature.place_signatures(
-        symbols, offsets, np.array([1]), np.array([0]), costs, starts, stops
-    )
+    signature.place_signatures(symbols, offsets, np.array([1]), np.array([0]), costs, starts, stops)
     return costs[0], starts[0], stops[0]
 
 
@@ -198,6 +196,6 @@ def test_place_signatures__many_pairs():
     symbols = np.array([s for values in lists for s in values], np.uint32)
     inner, outer = (side.ravel().astype(np.int64) for side in np.indices((6, 6)))
     costs, starts, stops = (np.full(36, -1) for _ in range(3))
-    edit_signature.place_signatures(symbols, offsets, inner, outer, costs, starts, stops)
+    signature.place_signatures(symbols, offsets, inner, outer, costs, starts, stops)
     pairs = list(zip(inner, outer, strict=True))
     assert costs.tolist() == [oracle.nearest(lists[a], lists[b]) for a, b in pairs]

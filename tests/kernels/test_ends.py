@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.ends import common_extent
+from neardup.kernels.passage.chains import common_extent
 from tests.oracles import chains as oracle
 
 texts = st.lists(st.integers(0, 5), max_size=9)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.fields import find_fields
+from neardup.kernels.file.rawrows import find_fields
 from tests.arrays import make_texts
 from tests.examples import examples
 

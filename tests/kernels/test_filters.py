@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup.kernels import filters
+from neardup.kernels.join import filters
 from neardup.matching import filters as matching
 from neardup.matching.measures import MEASURES
 from neardup.tables import ShingleLists

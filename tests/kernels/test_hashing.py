@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels.hashing import GOLDEN, hash_bytes, mix_words
+from neardup.kernels.common.hashing import GOLDEN, hash_bytes, mix_words
 from tests.arrays import as_uint64, random_words
 from tests.oracles import hashing as oracle
 

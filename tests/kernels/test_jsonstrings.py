@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import jsonstrings
+from neardup.kernels.file import jsonstrings
 from tests.arrays import make_texts
 from tests.examples import examples
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup.kernels.logarithm import logarithms
+from neardup.kernels.common.hashing import logarithms
 from tests.oracles import weighted as oracle
 
 # The same bits on every machine, compiled or not.

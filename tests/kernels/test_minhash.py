@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import minhash
+from neardup.kernels.sketch import minhash
 from tests.arrays import ragged, random_words
 from tests.oracles import hashing as oracle
 

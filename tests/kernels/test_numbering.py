@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import postings as kernels
+from neardup.kernels.join import postings as kernels
 from neardup.matching import postings
 from tests.arrays import as_uint64, random_words
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.occurrences import group_occurrences
+from neardup.kernels.passage.windows import group_occurrences
 from tests.arrays import JUNK, ragged, random_words
 from tests.oracles import windows as oracle
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.ordering import order_of, sort_places, sort_range
+from neardup.kernels.common.ordering import order_of, sort_places, sort_range
 
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300)
 

@@ -7,7 +7,7 @@ import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from neardup.files.pages.visible_text import _tables
-from neardup.kernels.page_cost import page_cost
+from neardup.kernels.file.markup import page_cost
 
 MUCH = 10**9
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.kernels import pair_choice
+from neardup.kernels.bucket import survivors
 from tests.oracles.pair_choice import choose
 
 
@@ -14,12 +14,12 @@ def decide(pairs, n):
     counts = np.bincount(later, minlength=n)
     ends = (np.cumsum(counts) - counts).astype(np.int64)
     partners, similarities = np.empty(len(pairs), np.int32), np.empty(len(pairs))
-    pair_choice.group_pairs(
+    survivors.group_pairs(
         later, np.array(earlier, np.int32), np.array(scores), ends, partners, similarities
     )
     assert ends.tolist() == np.cumsum(counts).tolist()
     keepers, kept = np.full(n, -1, np.int32), np.empty(n)
-    pair_choice.choose_from_pairs(ends, partners, similarities, keepers, kept)
+    survivors.choose_from_pairs(ends, partners, similarities, keepers, kept)
     found = zip(keepers.tolist(), kept.tolist(), strict=True)
     return [(keeper, None if np.isnan(score) else score) for keeper, score in found]
 
@@ -48,9 +48,9 @@ def test_choose_from_pairs__by_hand(pairs, keepers):
 def test_choose_from_pairs__none():
     nothing, no_scores = np.empty(0, np.int32), np.empty(0)
     ends = np.zeros(2, np.int64)
-    pair_choice.group_pairs(nothing, nothing, no_scores, ends, nothing, no_scores)
+    survivors.group_pairs(nothing, nothing, no_scores, ends, nothing, no_scores)
     keepers, kept = np.full(2, 7, np.int32), np.empty(2)
-    pair_choice.choose_from_pairs(ends, nothing, no_scores, keepers, kept)
+    survivors.choose_from_pairs(ends, nothing, no_scores, keepers, kept)
     assert keepers.tolist() == [-1, -1]
     assert np.isnan(kept).all()
 
@@ -69,7 +69,7 @@ def test_choose_from_pairs__none():
 def test_match_in_order__by_hand(pairs, stays):
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
     found, is_taken = np.zeros(len(pairs), np.bool_), np.zeros(4, np.bool_)
-    pair_choice.match_in_order(np.arange(len(pairs)), left, right, is_taken, found)
+    survivors.match_in_order(np.arange(len(pairs)), left, right, is_taken, found)
     assert found.tolist() == stays
     taken = {d for pair, stay in zip(pairs, stays, strict=True) if stay for d in pair}
     assert np.flatnonzero(is_taken).tolist() == sorted(taken)

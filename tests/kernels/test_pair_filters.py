@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels import pair_filters, weighted_overlap
-from neardup.kernels.overlap import Threshold
+from neardup.kernels.join import filters as pair_filters
+from neardup.kernels.join import weighted
+from neardup.kernels.join.overlap import Threshold
 from tests.arrays import CODES, make_weighted_sets, random_sets, random_weighted_sets
 from tests.kernels.test_filters import make
 from tests.oracles.measures import JOIN_MEASURES, sets_reach
@@ -40,7 +41,7 @@ def test_common_weights__by_definition():
     left, right = np.array(pairs, np.int64).T.copy()
     for p, q in ((1, 10), (1, 2), (4, 5), (1, 1)):
         found = np.full(len(pairs), 77, np.int64)
-        weighted_overlap.common_weights(
+        weighted.common_weights(
             table.values, table.weights, table.starts, table.sizes, table.totals,
             left, right, p, q, found,
         )  # fmt: skip

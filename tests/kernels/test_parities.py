@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import parities
+from neardup.kernels.common import parities
 from neardup.matching.verify import measure_sets
 from tests.arrays import make_sets, random_sets, random_words
 

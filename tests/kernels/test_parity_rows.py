@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from neardup.kernels import parity_rows
+from neardup.kernels.join import set_join
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 8])
@@ -19,7 +19,7 @@ def test_fill_parity_rows__by_definition(n_words):
     sizes = [length + generator.randrange(3) for length in lengths]
     firsts = np.zeros(2 * len(records), np.uint64)
     others = np.zeros(len(records) * (n_words - 1), np.uint64)
-    parity_rows.fill_parity_rows(
+    set_join.fill_parity_rows(
         np.array([token for record in records for token in record], np.int32),
         np.array([*accumulate(lengths, initial=0)][:-1], np.int64),
         np.array(lengths, np.int64),

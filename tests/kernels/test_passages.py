@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.passages import maximal_passages, pick_passages
-from neardup.kernels.wide import compare_products, wide_product
+from neardup.kernels.common.wide import compare_products, wide_product
+from neardup.kernels.passage.matches import maximal_passages, pick_passages
 from tests.oracles import passages as oracle
 
 TERM_WEIGHTS = {

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from neardup.kernels import rabin as kernels
+from neardup.kernels.text import shingles as kernels
 from neardup.text import rabin
 from tests.arrays import ragged, random_words, unragged
 from tests.oracles import rabin as oracle

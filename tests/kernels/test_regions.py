@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import regions
+from neardup.kernels.passage import matches
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
@@ -33,7 +33,7 @@ def test_number_region__own_numbers(tokens, of_query):
     before = known.copy()
     numbers, types = (np.full(len(tokens) + 1, -7, np.int32) for _ in range(2))
     region = np.array(tokens, np.int32)
-    n = regions.number_region(
+    n = matches.number_region(
         region, len(of_query), known, numbers[: len(tokens)], types[: len(tokens)]
     )
     others = list(dict.fromkeys(token for token in tokens if token not in of_query))
@@ -51,7 +51,7 @@ def narrowed(tokens, tf, type_weights, query_total, p, q, rows):
     counts = np.zeros(len(type_weights), np.int32)
     lows = np.array([low for low, _ in rows], np.int64)
     highs = np.array([high for _, high in rows], np.int64)
-    regions.narrow_rows(
+    matches.narrow_rows(
         *(numbers, table[:-1].copy(), np.array(type_weights), query_total, p, q),
         *(counts, lows, highs),
     )

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from neardup.kernels import shingles
+from neardup.kernels.text import shingles
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.oracles import hashing as oracle
 

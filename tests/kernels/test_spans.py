@@ -8,7 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from neardup.kernels import pieces, spans
+from neardup.kernels.text import folding
+from neardup.kernels.text import tokens as spans
 from neardup.tables import Texts
 from neardup.text.characters import token_tables
 from neardup.text.forms import form_table, form_texts
@@ -172,13 +173,13 @@ def cut(strings, form, **around):
     """Cut texts with exactly the room that the kernels' descriptions ask for."""
     texts = make_texts(strings, **around)
     table = form_table(form)
-    n_special = pieces.count_special(texts.data, texts.offsets, table)
+    n_special = folding.count_special(texts.data, texts.offsets, table)
     known = [string for string in strings for string in string]
-    assert n_special == sum(table[ord(c)] != pieces.PLAIN for c in known)
+    assert n_special == sum(table[ord(c)] != folding.PLAIN for c in known)
     room = len(strings) + 1 + 2 * int(n_special)
     bounds, plain = np.full(room, -7, np.int64), np.full(room, 7, np.uint8)
     document_pieces = np.full(len(strings) + 1, -7, np.int64)
-    n = pieces.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces)
+    n = folding.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces)
     data = texts.data.tobytes()
     parts = [data[a:b].decode() for a, b in pairwise(bounds[: n + 1])]
     rows = [(part, bool(flag)) for part, flag in zip(parts, plain[:n], strict=True)]
@@ -252,7 +253,7 @@ def test_map_spans__of_every_two_edges(form):
             expected.append([characters[a][1], characters[b - 1][2]])
         offsets.append(len(rows))
     starts, stops = np.array(rows, np.int64).T.copy()
-    pieces.map_spans(
+    folding.map_spans(
         formed.bounds,
         formed.formed_bounds,
         formed.unchanged,
@@ -270,7 +271,7 @@ def test_map_spans__empty_spans_and_empty_texts():
     formed = form_texts(texts, Normalisation(unicode_form="NFC"))
     starts = np.array([0, 0, 1, 3, 0, 1], np.int64)
     stops = starts.copy()
-    pieces.map_spans(
+    folding.map_spans(
         formed.bounds,
         formed.formed_bounds,
         formed.unchanged,

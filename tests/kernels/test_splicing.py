@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import splicing
+from neardup.kernels.file import rawrows
 from tests.arrays import make_texts
 from tests.examples import examples
 
@@ -24,7 +24,7 @@ def test_find_characters__where_the_text_before_ends(texts, data):
     characters = np.array([c for numbers in wanted for c in numbers], np.int64)
     offsets = np.cumsum([0, *map(len, wanted)], dtype=np.int64)
     places = np.full(len(characters), -7, np.int64)
-    splicing.find_characters(
+    rawrows.find_characters(
         arrays.data, arrays.offsets[:-1], arrays.offsets[1:], characters, offsets, places
     )
     expected = [
@@ -38,7 +38,7 @@ def test_find_characters__where_the_text_before_ends(texts, data):
 def test_find_characters__beyond_the_end():
     texts = make_texts(["aé", "x" * 50])
     places = np.empty(4, np.int64)
-    splicing.find_characters(
+    rawrows.find_characters(
         texts.data,
         texts.offsets[:-1],
         texts.offsets[1:],
@@ -64,7 +64,7 @@ def test_splice__pieces_in_the_place_of_ranges(data):
         done = stop
     expected += old[done:]
     spliced = np.empty(len(expected), np.uint8)
-    splicing.splice(
+    rawrows.splice(
         np.frombuffer(old, np.uint8),
         np.array([start for start, _ in ranges], np.int64),
         np.array([stop for _, stop in ranges], np.int64),

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.hashing import hash_bytes
+from neardup.kernels.common.hashing import hash_bytes
 from neardup.storage.ids import hash_ids
 from neardup.tables import Texts
 

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels import set_join
+from neardup.kernels.join import set_join
 from tests.kernels.set_probe import suffix_bound
 from tests.oracles import joins
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.sweep import count_windows, sweep_windows
+from neardup.kernels.passage.sweep import count_windows, sweep_windows
 from tests.oracles import passages as oracle
 
 

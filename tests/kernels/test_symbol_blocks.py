@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import LCSseq
 
-from neardup.kernels import symbol_blocks
-from neardup.kernels.symbol_matches import MOST_MATCHES, UNKNOWN
+from neardup.kernels.edit import symbols as symbol_blocks
+from neardup.kernels.edit.symbols import MOST_MATCHES, UNKNOWN
 
 SIZES = [0, 1, 2, 3, 7, 8, 20, 40]
 

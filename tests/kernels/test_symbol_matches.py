@@ -7,7 +7,7 @@ from itertools import accumulate, product
 import numpy as np
 import pytest
 
-from neardup.kernels import symbol_matches
+from neardup.kernels.edit import symbols as symbol_matches
 from tests.oracles.edits import distance
 
 MOST = symbol_matches.MOST_MATCHES

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from neardup.kernels import folding, tokens
+from neardup.kernels.text import folding, tokens
 from neardup.text.characters import token_tables
 from neardup.text.normalise import Normalisation
 from tests.arrays import as_uint64, first_difference, make_texts, ragged, random_words, unragged

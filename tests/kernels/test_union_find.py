@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import union_find
+from neardup.kernels.common import union_find
 
 
 def components(n, edges):

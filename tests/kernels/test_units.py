@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.units import find_units, trim_lines
+from neardup.kernels.text.tokens import find_units, trim_lines
 from tests.arrays import make_texts
 from tests.examples import examples
 from tests.oracles import units as oracle

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.pages.visible_text import _tables
-from neardup.kernels.visible_text import visible_text
+from neardup.kernels.file.visible_text import visible_text
 from tests.oracles import visible_text as oracle
 
 TEXT = st.text(st.sampled_from('ab \n\t<&"é\u00a0'), min_size=1, max_size=5)

@@ -7,14 +7,14 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from neardup.kernels import consistent, weighted_signatures
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.logarithm import logarithms
+from neardup.kernels.common.hashing import logarithms
+from neardup.kernels.sketch import weighted
 from tests.arrays import as_uint64, random_weighted_sets, random_words
 from tests.oracles import weighted as oracle
 
 NONE = 2**64 - 1
-KERNEL = weighted_signatures.weighted_signatures
+KERNEL = weighted.weighted_signatures
 
 
 def log_weights_of(weights):
@@ -40,7 +40,7 @@ def sign(sets, seeds, *, lead=0, order=None, function=KERNEL):
 def sign_one(weights, seeds):
     """Give the identities of one set as the kernel for passages does."""
     identities = np.full(len(seeds), NONE, np.uint64)
-    consistent.weighted_minimum(
+    weighted.weighted_minimum(
         as_uint64(weights), log_weights_of(list(weights.values())), as_uint64(seeds), identities
     )
     return identities.tolist()
@@ -124,7 +124,7 @@ def minute_r(monkeypatch):
         for i in range(size):
             rates[i], log_cs[i], betas[i] = 2.0**-52, -3.0, 0.25
 
-    monkeypatch.setattr(weighted_signatures, "draw", draw)
+    monkeypatch.setattr(weighted, "draw", draw)
 
 
 @pytest.mark.usefixtures("minute_r")
@@ -158,7 +158,7 @@ def values_around_zero(monkeypatch):
             # k is 0, and ln a is 1 - 1 * 1, or -0 less what is too small for a number.
             rates[i], betas[i], log_cs[i] = (1.0, 0.0, 1.0) if is_odd else (5e-324, 0.75, -0.0)
 
-    monkeypatch.setattr(weighted_signatures, "draw", draw)
+    monkeypatch.setattr(weighted, "draw", draw)
 
 
 @pytest.mark.usefixtures("values_around_zero")

@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import (
-    consistent,
-    logarithm,
-    ordered_set,
-    staircase,
-    weighted_windows,
-    weights,
-)
 from neardup.kernels._compile import uncompiled
+from neardup.kernels.common import hashing
+from neardup.kernels.passage import staircase, windows
+from neardup.kernels.passage import staircase as ordered_set
+from neardup.kernels.sketch import weighted as consistent
+from neardup.kernels.text import weights
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
@@ -54,7 +51,7 @@ class Lister:
         grouped = self.grouped
         keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
         spans = np.full((room + 1, 3), 7, np.uint32)
-        done, n = (function or weighted_windows.weighted_windows)(
+        done, n = (function or windows.weighted_windows)(
             *(grouped.offsets, grouped.type_offsets, grouped.type_hashes, grouped.type_starts),
             *(grouped.positions, grouped.numbers, logs, first_text, np.uint64(seed), min_tokens),
             *self.scratch,
@@ -76,7 +73,7 @@ def log_of(weight):
     if weight == 0:
         return -np.inf
     result = np.empty(1)
-    logarithm.logarithms(np.array([weight], np.float64), result)
+    hashing.logarithms(np.array([weight], np.float64), result)
     return float(result[0])
 
 
@@ -226,8 +223,8 @@ def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
         return generator.randrange(n_orders), identities[41 * WORDS.index(token) + x]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted_windows, "list_weighted", given_values(table))
-        kernel = weighted_windows.weighted_windows
+        patch.setattr(windows, "list_weighted", given_values(table))
+        kernel = windows.weighted_windows
         lister = Lister(texts)
         logs = np.zeros(len(lister.grouped.positions))
         listed = lister.windows(logs, 0, min_tokens, uncompiled(kernel))
@@ -249,8 +246,8 @@ def test_weighted_windows__equal_orders_far_apart(n_types):
         return generator.randrange(3), identities[400 * WORDS.index(token) + x]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted_windows, "list_weighted", given_values(table))
-        kernel = weighted_windows.weighted_windows
+        patch.setattr(windows, "list_weighted", given_values(table))
+        kernel = windows.weighted_windows
         lister = Lister([random_text(generator, n, n_types) for n in (170, 140)])
         logs = np.zeros(len(lister.grouped.positions))
         listed = lister.windows(logs, 0, 1, uncompiled(kernel))

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels import weights
-from neardup.kernels.logarithm import logarithms
+from neardup.kernels.common.hashing import logarithms
+from neardup.kernels.text import weights
 from tests.arrays import JUNK, as_uint64, random_words
 
 UNIT = 2.0**-20

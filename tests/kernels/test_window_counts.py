@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels import window_counts
+from neardup.kernels.passage import repeat_table
 from tests.oracles import repeats as oracle
 from tests.repeats import make_tokens
 
@@ -17,7 +17,7 @@ def counts_of(documents, order, min_tokens, n_parts):
     for part in range(n_parts):
         hashes = np.zeros(256, np.uint64)
         counts, last_seen = np.zeros(256, np.int32), np.zeros(256, np.int32)
-        window_counts.count_documents(
+        repeat_table.count_documents(
             tokens.values,
             tokens.offsets,
             np.array(order, np.int64),
@@ -58,6 +58,6 @@ def test_count_documents__oracle(n_parts):
 def test_fill_table__each_is_found():
     hashes = np.array([3, 5, 7, 2**64 - 1, 2**40 + 3], np.uint64)
     table = np.zeros(8, np.uint64)
-    window_counts.fill_table(hashes, table)
+    repeat_table.fill_table(hashes, table)
     assert sorted(table[table > 0].tolist()) == sorted(hashes.tolist())
-    assert [table[window_counts.slot_of(table, h)] for h in hashes] == hashes.tolist()
+    assert [table[repeat_table.slot_of(table, h)] for h in hashes] == hashes.tolist()

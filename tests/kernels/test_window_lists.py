@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import window_lists
+from neardup.kernels.passage import candidates
 
 WIDE = 65535
 wide_spans = st.sampled_from([0, 1, 300, WIDE - 1, WIDE, WIDE + 1, 2**31, 2**32 - 1])
@@ -28,7 +28,7 @@ def assert_ordered(rows, ranks):
     next_row = np.array(list(accumulate(frequencies[:-1], initial=0)), np.int64)
     ordered_starts = np.full(len(rows), 9, np.uint32)
     ordered_spans = np.full((len(rows), 3), 9, np.uint32)
-    n_wide = window_lists.order_windows(
+    n_wide = candidates.order_windows(
         *(numbers, np.array(ranks, np.int32), starts, rows_of([span for _, span in rows])),
         *(next_row, ordered_starts, ordered_spans),
     )
@@ -56,7 +56,7 @@ def packed(rows):
     n_wide = sum(max(row) >= WIDE for row in rows)
     narrow = np.full(spans.shape, 9, np.uint16)
     places, values = np.full(n_wide, -7, np.int64), np.full((n_wide, 3), 9, np.uint32)
-    window_lists.pack_spans(spans, narrow, places, values)
+    candidates.pack_spans(spans, narrow, places, values)
     return narrow, places, values
 
 
@@ -68,7 +68,7 @@ def test_pack_spans__is_read_again(rows):
     assert narrow.tolist() == [[min(span, WIDE) for span in spans] for spans in rows]
     for row, spans in enumerate(rows):
         for which, span in enumerate(spans):
-            found = window_lists.read_span(narrow, places, values, np.int64(row), np.int64(which))
+            found = candidates.read_span(narrow, places, values, np.int64(row), np.int64(which))
             assert int(found) == span
 
 
@@ -77,5 +77,5 @@ def test_read_span__wide_ones_among_many(n_wide):
     rows = [(k, WIDE + k, k) if k % 8 < n_wide else (k, k, k) for k in range(64)]
     narrow, places, values = packed(rows)
     for row, spans in enumerate(rows):
-        found = [window_lists.read_span(narrow, places, values, row, which) for which in range(3)]
+        found = [candidates.read_span(narrow, places, values, row, which) for which in range(3)]
         assert tuple(map(int, found)) == spans

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import ordered_set, staircase, windows
 from neardup.kernels._compile import uncompiled
+from neardup.kernels.passage import staircase, windows
+from neardup.kernels.passage import staircase as ordered_set
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words

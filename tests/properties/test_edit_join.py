@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import edit_join as kernels
+from neardup.kernels.edit import join as kernels
 from neardup.matching import edit_join, pieces
 from neardup.matching.edit_threshold import EditThreshold
 from neardup.options.choices import Algorithm

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels import consistent, logarithm, query_keys, weights
+from neardup.kernels.common import hashing
+from neardup.kernels.passage import query_keys
+from neardup.kernels.sketch import weighted
+from neardup.kernels.text import weights
 from neardup.passages import windows as passage_windows
 from neardup.passages.query import gather_queries
 from neardup.passages.scheme import make_passage_scheme
@@ -251,14 +254,14 @@ def test_weighted_windows__long_texts(tf, idf, min_tokens):
         if not weight:
             return -np.inf
         result = np.empty(1)
-        logarithm.logarithms(np.array([weight], np.float64), result)
+        hashing.logarithms(np.array([weight], np.float64), result)
         return float(result[0])
 
     def key_of(i, j):
         counts = Counter(texts[0][i : j + 1])
         key = np.empty(1, np.uint64)
         log_weights = np.array([log_weight(*pair) for pair in counts.items()])
-        has_weight = consistent.weighted_minimum(
+        has_weight = weighted.weighted_minimum(
             as_uint64(counts), log_weights, as_uint64([123]), key
         )
         return int(key[0]) if has_weight else None

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.filters import ROOMY, fill_filters
+from neardup.kernels.join.filters import ROOMY, fill_filters
 from neardup.matching.measures import MEASURES
 from neardup.matching.sieve import sieve_components
 from neardup.tables import Filters

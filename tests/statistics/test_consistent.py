@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from neardup.kernels import consistent
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
+from neardup.kernels.sketch import weighted
 from tests.oracles import weighted as oracle
 
 pytestmark = pytest.mark.statistics
@@ -31,7 +31,7 @@ def draw(tokens, seed):
     with np.errstate(over="ignore"):
         bases = mix_words(tokens ^ np.uint64(seed))
     rates, log_cs, betas = (np.empty(len(tokens)) for _ in range(3))
-    consistent.draw(bases, len(tokens), rates, log_cs, betas)
+    weighted.draw(bases, len(tokens), rates, log_cs, betas)
     return rates, np.exp(log_cs), betas
 
 
@@ -47,7 +47,7 @@ def list_all(tokens, log_weights, starts, seeds):
     types, counts = np.empty(n, np.int32), np.empty(n, np.int32)
     outputs = (orders, identities, types, counts)
     for seed in seeds:
-        size = consistent.list_weighted(tokens, starts, len(tokens), log_weights, seed, *outputs)
+        size = weighted.list_weighted(tokens, starts, len(tokens), log_weights, seed, *outputs)
         yield types[:size], counts[:size], orders[:size], identities[:size]
 
 
@@ -61,7 +61,7 @@ def sketch(weights, tokens, seeds):
     identities = np.empty(len(seeds), np.uint64)
     chosen = np.array(weights, np.float64)
     with np.errstate(divide="ignore"):
-        consistent.weighted_minimum(tokens, np.log(chosen), seeds, identities)
+        weighted.weighted_minimum(tokens, np.log(chosen), seeds, identities)
     return identities
 
 

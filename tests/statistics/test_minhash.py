@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
 from neardup.runtime.runner import Runner

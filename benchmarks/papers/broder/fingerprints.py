@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.corpora.made_up import draw_text
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import fastest
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.text.rabin import draw_polynomial, remainder
 from neardup.text.shingles import (
     ShingleScheme,

@@ -13,7 +13,7 @@ from benchmarks.papers.monoactive.partitions import WEIGHTS, seeds_of
 from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
-from neardup.kernels import candidates, sweep
+from neardup.kernels.passage import candidates, sweep
 from neardup.passages.query import make_queries
 from neardup.passages.recall import least_hits
 from neardup.passages.scheme import make_passage_scheme

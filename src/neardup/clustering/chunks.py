@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.clustering.shelf import SetReader, Shelf
 from neardup.clustering.survivors import Choice
-from neardup.kernels import survivors
+from neardup.kernels.bucket import survivors
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
 from neardup.tables import EarlierKeepers, Int32s, Int64s, Removals, Uint64s

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.clustering.components import Joining, find_roots
 from neardup.clustering.shelf import SetReader, Shelf
-from neardup.kernels import survivors
+from neardup.kernels.bucket import survivors
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
 from neardup.matching.verify import score_pairs

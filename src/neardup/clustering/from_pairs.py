@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.clustering.components import find_roots
-from neardup.kernels import pair_choice, union_find
+from neardup.kernels.bucket import survivors
+from neardup.kernels.common import union_find
 from neardup.tables import Bools, Floats, Int32s, Int64s, Removals
 
 # Pairs that are joined at a time, as 64-bit numbers.
@@ -68,12 +69,10 @@ def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -
     ends: Int64s = (np.cumsum(counts) - counts).astype(np.int64)
     partners: Int32s = np.empty(len(ordered), np.int32)
     scores: Floats = np.empty(len(ordered), np.float64)
-    pair_choice.group_pairs(
-        ordered.left, ordered.right, ordered.similarities, ends, partners, scores
-    )
+    survivors.group_pairs(ordered.left, ordered.right, ordered.similarities, ends, partners, scores)
     keepers: Int32s = np.full(n_documents, -1, np.int32)
     similarities: Floats = np.empty(n_documents, np.float64)
-    pair_choice.choose_from_pairs(ends, partners, scores, keepers, similarities)
+    survivors.choose_from_pairs(ends, partners, scores, keepers, similarities)
     return Removals(keepers.astype(np.int64), similarities, len(pairs), len(similar))
 
 

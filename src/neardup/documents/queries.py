@@ -10,7 +10,7 @@ import numpy as np
 from neardup.documents.blocks import take_cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.searchable import join_sets
-from neardup.kernels import shingles as kernel
+from neardup.kernels.text import shingles as kernel
 from neardup.matching.filters import join_filters, make_filters
 from neardup.sketches.minhash import band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures

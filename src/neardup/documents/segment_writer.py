@@ -17,7 +17,7 @@ from neardup.documents.blocks import cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import ID_TYPES, N_OTHER_LISTS
 from neardup.files.ids import as_text, common_id_type
-from neardup.kernels.entries import PAGE
+from neardup.kernels.bucket.entries import PAGE
 from neardup.runtime.runner import Runner
 from neardup.storage.arrays import AnyArray
 from neardup.storage.files import part_of, translated

@@ -146,14 +146,14 @@ def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
     """Cut holes into strings, and put the replacement into those that get it."""
     import pyarrow as pa
 
-    from neardup.kernels import splicing
+    from neardup.kernels.file import rawrows
 
     if not len(holes):
         return texts
     wide = Texts.from_arrow(texts)
     characters, offsets = holes.edges(len(texts))
     edges = np.empty(len(characters), np.int64)
-    splicing.find_characters(
+    rawrows.find_characters(
         wide.data, wide.offsets[:-1], wide.offsets[1:], characters, offsets, edges
     )
     begin, end = int(wide.offsets[0]), int(wide.offsets[-1])

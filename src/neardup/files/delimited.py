@@ -168,7 +168,7 @@ class DelimitedSource(RawSource):
     def _cut(self, data: bytes | memoryview, *, final: bool) -> tuple[Cut, bool]:
         """Find the complete rows, and tell whether the data end inside quotes."""
         # Compiled or loaded on import.
-        from neardup.kernels.rawrows import cut_delimited
+        from neardup.kernels.file.rawrows import cut_delimited
 
         n_most = count_bytes(data, ord("\n")) + count_bytes(data, ord("\r")) + 1
         starts = np.empty(n_most, np.int64)

@@ -37,7 +37,7 @@ def cut_fields(
         What separates fields.
     """
     # Compiled or loaded on import.
-    from neardup.kernels.fields import find_fields
+    from neardup.kernels.file.rawrows import find_fields
 
     n_texts = len(cuts.columns)
     numbers = np.full(len(columns), -1, np.int64)

@@ -95,7 +95,7 @@ class _ArrayCutter:
 
     def __call__(self, data: bytes | memoryview, final: bool) -> Cut:
         # Compiled or loaded on import.
-        from neardup.kernels.rawrows import NOTHING, cut_array
+        from neardup.kernels.file.rawrows import NOTHING, cut_array
 
         array = np.frombuffer(data, np.uint8)
         starts = np.empty(count_bytes(data, ord(",")) + 1, np.int64)

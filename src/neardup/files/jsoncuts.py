@@ -18,7 +18,7 @@ _NOTHING = b"\0\0\0"
 def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
     """Cut spans out of the strings of the text columns of objects."""
     # Compiled or loaded on import.
-    from neardup.kernels import jsonstrings
+    from neardup.kernels.file import jsonstrings
 
     data = np.frombuffer(raw.data, np.uint8)
     names = [name.encode() for name in cuts.columns]

@@ -32,11 +32,11 @@ class Splices:
 
     def apply(self, data: bytes | memoryview | npt.NDArray[np.uint8]) -> memoryview:
         """Return the bytes with the ranges exchanged."""
-        from neardup.kernels import splicing
+        from neardup.kernels.file import rawrows
 
         array = np.frombuffer(data, np.uint8)
         spliced = np.empty(len(array) + int(self._growth.sum()), np.uint8)
-        splicing.splice(
+        rawrows.splice(
             array,
             self.starts,
             self.stops,

@@ -87,8 +87,9 @@ def _kernel_digest() -> str:
         str(numba.config.OPT),
     ]
     digest.update("\0".join(facts).encode())
-    for source in sorted(_KERNELS.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for source in sorted(_KERNELS.rglob("*.py")):
+        name = source.relative_to(_KERNELS).as_posix()
+        digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:32]
 
 

@@ -32,8 +32,9 @@ announce: Callable[[str], None] = _log.warning
 def source_digest(folder: Path) -> str:
     """Return a digest of all sources of kernels."""
     digest = hashlib.sha256()
-    for source in sorted(folder.glob("[!_]*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for source in sorted(folder.rglob("[!_]*.py")):
+        name = source.relative_to(folder).as_posix()
+        digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:32]
 
 
@@ -81,12 +82,12 @@ _UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
 def kernel(function: F) -> F:
     """Make a function one that Python calls with arrays, compiled for its annotations.
 
-    These are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named tuple of
-    these. It runs without the interpreter lock, and other kernels may call it.
+    These are those of ``kernels.common.types``, ``int`` (int64), a NumPy scalar type, or a named
+    tuple of these. It runs without the interpreter lock, and other kernels may call it.
     """
     if COMPILED_AHEAD is None:
         return cast("F", _on_call().kernel(function))
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+    name = f"{function.__module__.removeprefix('neardup.kernels.')}.{function.__qualname__}"
     if name not in COMPILED_AHEAD:
         message = f"kernel {name} is not among those compiled ahead; set NEARDUP_JIT=1"
         raise ImportError(message, name="neardup.kernels")

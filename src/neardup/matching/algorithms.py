@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels.algorithms import ALL_PAIRS, PPJOIN, PPJOIN_PLUS
+from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS
 from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
 from neardup.tables import Int64s

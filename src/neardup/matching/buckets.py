@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import buckets as kernel
-from neardup.kernels.hashing import GOLDEN
+from neardup.kernels.bucket import buckets as kernel
+from neardup.kernels.common.hashing import GOLDEN
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 

@@ -8,8 +8,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels import edit_join, shingles
-from neardup.kernels.types import sealed
+from neardup.kernels.common.types import sealed
+from neardup.kernels.edit import join
+from neardup.kernels.text import shingles
 from neardup.matching.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from neardup.matching.edit_distances import as_characters, distances_within
 from neardup.matching.edit_threshold import EditThreshold
@@ -171,7 +172,7 @@ def join_strings(
     ordered = _take(strings, order)
     lengths = np.diff(ordered.offsets)
     allowed = threshold.allowed(lengths)
-    tally = Tally(edit_join.N_COUNTS)
+    tally = Tally(join.N_COUNTS)
     own_keys = None if keys is None else keys[order]
     pieces = _probe(
         ordered if own_keys is None else salt_tokens(ordered, own_keys),
@@ -236,16 +237,16 @@ def _probe(
     groups = group_records(n, sides)
     grams, index = index_grams(strings, reach, qgram, groups)
     # Some strings are compared with all of fitting length, where that is faster than looking up.
-    edit_join.drop_long_lookups(reach.first_partner, grams, groups, index)
+    join.drop_long_lookups(reach.first_partner, grams, groups, index)
     rests = (reach.lengths[index.records] - index.places).astype(np.int32)
     parities: Uint64s = np.empty((n, 2), np.uint64)
-    edit_join.string_parities(strings.values, strings.offsets, parities)
-    table = sealed(edit_join.Strings(reach.lengths, reach.allowed, reach.first_partner, parities))
+    join.string_parities(strings.values, strings.offsets, parities)
+    table = sealed(join.Strings(reach.lengths, reach.allowed, reach.first_partner, parities))
 
     def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
         left, right = columns
-        counts: Int64s = np.zeros(edit_join.N_COUNTS, np.int64)
-        reached, n_pairs = edit_join.probe_strings(
+        counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
+        reached, n_pairs = join.probe_strings(
             start,
             stop,
             algorithm,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neardup.kernels import filters as kernel
-from neardup.kernels import pair_filters
+from neardup.kernels.join import filters as kernel
+from neardup.kernels.join import filters as pair_filters
 from neardup.matching.measures import Measure
 from neardup.tables import Bools, Filters, Int64s, ShingleLists, Uint64s
 
@@ -22,11 +22,11 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     Notes
     -----
     A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
-    more. Repeats of a shingle count for its size only. ``kernels.filters`` has the proof that no
-    pair is lost. Measured on package descriptions (22 bytes a document) and licences (57), 95 and
-    99 % of the false candidates of Jaccard similarity 0.8 are ruled out, and 97 and 93 % of those
-    of containment 0.9; four bits would leave 2 % and 0.3 % of all documents fewer as candidates,
-    less than what they take.
+    more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
+    no pair is lost. Measured on package descriptions (22 bytes a document) and licences (57), 95
+    and 99 % of the false candidates of Jaccard similarity 0.8 are ruled out, and 97 and 93 % of
+    those of containment 0.9; four bits would leave 2 % and 0.3 % of all documents fewer as
+    candidates, less than what they take.
     """
     n = len(lists)
     offsets: Int64s = np.empty(n + 1, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import postings
+from neardup.kernels.join import postings
 from neardup.matching.measures import Measure
 from neardup.matching.postings import RankedRecords, rank_sets
 from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, WeightedSets

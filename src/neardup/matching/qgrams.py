@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import edit_join, shingles
-from neardup.kernels.postings import Groups, Postings
-from neardup.kernels.types import sealed
+from neardup.kernels.common.types import sealed
+from neardup.kernels.edit import join
+from neardup.kernels.join.postings import Groups, Postings
+from neardup.kernels.text import shingles
 from neardup.matching.postings import RankedRecords, index_groups, index_prefixes, rank_records
 from neardup.tables import Int32s, Int64s, TokenLists, Uint64s
 
@@ -55,7 +56,7 @@ def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
 
 def index_grams(
     strings: TokenLists, reach: Reach, qgram: int, groups: Groups
-) -> tuple[edit_join.Grams, Postings]:
+) -> tuple[join.Grams, Postings]:
     """Rank the q-grams of all strings and index those that a longer partner may look up.
 
     Returns
@@ -70,7 +71,7 @@ def index_grams(
     # All q-grams of a string that is too short to be looked up, in case a longer one is not.
     indexing[indexing == 0] = grams.sizes[indexing == 0]
     table = sealed(
-        edit_join.Grams(
+        join.Grams(
             tokens=grams.tokens,
             places=grams.places,
             starts=grams.starts,
@@ -96,9 +97,7 @@ def _prefix_lengths(grams: RankedRecords, allowed: Int64s, qgram: int) -> Int64s
     prefixes: Int64s = np.empty(len(allowed), np.int64)
     most = min(qgram * int(allowed.max(initial=0)) + 1, int(grams.sizes.max(initial=0)))
     scratch: Int32s = np.empty(most, np.int32)
-    edit_join.prefix_lengths(
-        grams.places, grams.starts, grams.sizes, allowed, qgram, scratch, prefixes
-    )
+    join.prefix_lengths(grams.places, grams.starts, grams.sizes, allowed, qgram, scratch, prefixes)
     return prefixes
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import overlap, parities
-from neardup.kernels.comparisons import MeasuredSets
-from neardup.kernels.types import sealed
+from neardup.kernels.common import parities
+from neardup.kernels.common.types import sealed
+from neardup.kernels.join import overlap
+from neardup.kernels.join.overlap import MeasuredSets
 from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets, WeightedSets
 
@@ -30,11 +31,11 @@ def overlaps_at_threshold(
     set that would go, ``right[k]`` the one that stays.
     """
     if isinstance(sets, WeightedSets):
-        from neardup.kernels import weighted_overlap
+        from neardup.kernels.join import weighted
 
         overlaps: Int64s = np.empty(len(left), np.int64)
         _, p, q = measure.in_kernels
-        weighted_overlap.common_weights(
+        weighted.common_weights(
             sets.values,
             sets.weights,
             sets.starts,
@@ -59,10 +60,10 @@ def score_pairs(
     """
     if isinstance(sets, WeightedSets):
         # Only few jobs need it.
-        from neardup.kernels import weighted_overlap
+        from neardup.kernels.join import weighted
 
         similarities: Floats = np.empty(len(left), np.float64)
-        weighted_overlap.score_weighted_pairs(
+        weighted.score_weighted_pairs(
             sets.values,
             sets.weights,
             sets.starts,

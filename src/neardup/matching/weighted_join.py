@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels import weighted_join
-from neardup.kernels.overlap import WideMatches
-from neardup.kernels.postings import Groups, Postings
-from neardup.kernels.types import sealed
+from neardup.kernels.common.types import sealed
+from neardup.kernels.join import weighted
+from neardup.kernels.join.overlap import WideMatches
+from neardup.kernels.join.postings import Groups, Postings
 from neardup.matching.join import FilterCounts, Join
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
@@ -111,18 +111,18 @@ def join_weighted_sets(
     records, groups, index = prepare_records(
         sets, order, measure, None if sides is None else sides[order]
     )
-    tally = Tally(weighted_join.N_COUNTS)
+    tally = Tally(weighted.N_COUNTS)
     n = len(order)
 
-    def make_scratch() -> weighted_join.SeenPartners:
+    def make_scratch() -> weighted.SeenPartners:
         own_next, partner_next, touched = (np.empty(n, np.int32) for _ in range(3))
-        return weighted_join.SeenPartners(np.zeros(n, np.int64), own_next, partner_next, touched)
+        return weighted.SeenPartners(np.zeros(n, np.int64), own_next, partner_next, touched)
 
     def probe(
-        start: int, stop: int, scratch: weighted_join.SeenPartners, columns: Columns
+        start: int, stop: int, scratch: weighted.SeenPartners, columns: Columns
     ) -> tuple[int, int]:
-        counts: Int64s = np.zeros(weighted_join.N_COUNTS, np.int64)
-        reached, n_pairs = weighted_join.probe_weighted(
+        counts: Int64s = np.zeros(weighted.N_COUNTS, np.int64)
+        reached, n_pairs = weighted.probe_weighted(
             start,
             stop,
             measure.in_kernels,
@@ -143,7 +143,7 @@ def join_weighted_sets(
         runner.report("join", n_left_out + done, len(sets))
 
     found = collect_pieces(pieces, n, 3, limit, report)
-    tally.counts[weighted_join.RESULTS] = len(found[0])
+    tally.counts[weighted.RESULTS] = len(found[0])
     left, right = order[found[0]], order[found[1]]
     low, high = np.minimum(left, right), np.maximum(left, right)
     sequence = np.lexsort((high, low))
@@ -153,14 +153,14 @@ def join_weighted_sets(
 
 def prepare_records(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
-) -> tuple[weighted_join.WeightedRecords, Groups, Postings]:
+) -> tuple[weighted.WeightedRecords, Groups, Postings]:
     """Rank and index the sets; ``order`` is by total weight, ``sides`` are in the same order."""
     runs = rank_weighted_sets(sets, order)
     totals = sets.totals[order]
     probing, indexing = needed_weights(measure, totals)
     found_under = runs.prefixes(indexing)
     ranked = runs.ranked
-    records = weighted_join.WeightedRecords(
+    records = weighted.WeightedRecords(
         tokens=ranked.tokens,
         sums=runs.sums,
         starts=ranked.starts,

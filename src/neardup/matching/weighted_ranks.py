@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import postings, shingles, weighted_join
-from neardup.kernels.wide import MARGIN
+from neardup.kernels.common.wide import MARGIN
+from neardup.kernels.join import postings, weighted
+from neardup.kernels.text import shingles
 from neardup.matching.measures import Measure
 from neardup.matching.postings import RankedRecords, number_values, rank_numbers
 from neardup.tables import Floats, Int64s, Uint64s, WeightedSets
@@ -30,9 +31,7 @@ class WeightedRuns:
         whatever the order of all tokens.
         """
         lengths: Int64s = np.empty(len(needed), np.int64)
-        weighted_join.weight_prefixes(
-            self.ranked.starts, self.ranked.sizes, self.sums, needed, lengths
-        )
+        weighted.weight_prefixes(self.ranked.starts, self.ranked.sizes, self.sums, needed, lengths)
         return lengths
 
 
@@ -70,7 +69,7 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
     )
     numbers, frequencies = number_values(values)
     del values
-    n_left = weighted_join.keep_shared(numbers, frequencies, weights)
+    n_left = weighted.keep_shared(numbers, frequencies, weights)
     weights = weights[:n_left].copy()
     lengths: Int64s = np.empty(len(sizes), np.int64)
     postings.leave_out_unique(numbers, frequencies, starts, sizes, lengths)
@@ -78,7 +77,7 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
     ranked = rank_numbers(numbers, frequencies, np.cumsum(lengths) - lengths, lengths)
     del numbers
     sums: Int64s = np.zeros(n_left + 1, np.int64)
-    weighted_join.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
+    weighted.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
     heaviest, second = (np.zeros(ranked.n_tokens, np.int64) for _ in range(2))
-    weighted_join.cap_weights(ranked.tokens, heaviest, second, sums[1:])
+    weighted.cap_weights(ranked.tokens, heaviest, second, sums[1:])
     return WeightedRuns(ranked, np.cumsum(sums, out=sums))

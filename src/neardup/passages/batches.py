@@ -1,8 +1,8 @@
 """Passages of a segment that are similar to queries, looked up and compared many at a time.
 
-First where passages may begin, by some of the min-hashes (``kernels.lookups``) and then by tokens
-and all min-hashes (``kernels.narrowing``); then the sub-texts there that share enough min-hashes
-(``kernels.outlines``), and of these the truth (``kernels.matches``).
+First where passages may begin, by some of the min-hashes (``kernels.passage.lookups``) and then by
+tokens and all min-hashes (``kernels.passage.narrowing``); then the sub-texts there that share
+enough min-hashes (``kernels.passage.sweep``), and of these the truth (``kernels.passage.matches``).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import lookups, matches, narrowing, outlines
-from neardup.kernels.matches import Choice
-from neardup.kernels.segments import Documents, Limits, Scratch, Windows
-from neardup.kernels.types import Int, sealed
+from neardup.kernels.common.types import Int, sealed
+from neardup.kernels.passage import lookups, matches, narrowing, sweep
+from neardup.kernels.passage.matches import Choice
+from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.passages.query import Queries
 from neardup.passages.room import fill_in_parts
 from neardup.passages.scheme import PassageScheme
@@ -175,7 +175,7 @@ class BatchSearcher:
 
         def outline(done: int, room: Int64s) -> tuple[Int, Int]:
             rows[:] = [np.empty(_ROWS_OF_REGION * len(room), np.int64) for _ in range(2)]
-            return outlines.outline_regions(
+            return sweep.outline_regions(
                 lists,
                 self._scheme.num_perm,
                 ranges,

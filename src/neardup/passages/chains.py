@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from neardup.kernels import chains
-from neardup.kernels.chains import LinkRules
+from neardup.kernels.passage import chains
+from neardup.kernels.passage.chains import LinkRules
 from neardup.tables import Bools, Floats, Int64s
 
 # Gaps of any width.

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from neardup.kernels import ends
+from neardup.kernels.passage import chains
 from neardup.passages.chains import Hit
 from neardup.tables import Int64s, Uint64s
 
@@ -92,7 +92,7 @@ def _outward(query: Uint64s, document: Uint64s, inner: int, threshold: Fraction)
     numbers = numbers.astype(np.int64)
     counts: Int64s = np.empty((2, len(words)), np.int64)
     best: Int64s = np.zeros(3, np.int64)
-    ends.common_extent(
+    chains.common_extent(
         numbers[: len(query)],
         numbers[len(query) :],
         threshold.numerator,

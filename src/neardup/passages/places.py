@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from neardup.kernels import spans
+from neardup.kernels.text import tokens
 from neardup.tables import Int64s, Texts
 
 
@@ -35,7 +35,7 @@ def character_spans(
     offsets = np.searchsorted(which[order], np.arange(len(named) + 1)).astype(np.int64)
     counts: Int64s = np.empty(len(positions), np.int64)
     found = Texts.from_arrow(chosen)
-    spans.count_characters(found.data, found.offsets, positions[order], offsets, counts)
+    tokens.count_characters(found.data, found.offsets, positions[order], offsets, counts)
     characters: Int64s = np.empty(len(positions), np.int64)
     characters[order] = counts
     return characters[: len(starts)], characters[len(starts) :]

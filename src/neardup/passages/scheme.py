@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.hashing import function_seeds
+from neardup.kernels.common.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
 from neardup.tables import TokenLists, Uint64s

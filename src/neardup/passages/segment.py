@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import IndexFormatError
-from neardup.kernels import token_places
+from neardup.kernels.passage import segments
 from neardup.passages.scheme import PassageScheme
 from neardup.storage.ids import IdTable
 from neardup.storage.segments import Segment
@@ -80,7 +80,7 @@ class PassageSegment:
     def byte_places(self, tokens: Int64s, documents: Int64s) -> tuple[Int64s, Int64s]:
         """Tell where tokens, counted through the segment, start and stop in their texts' bytes."""
         starts, stops = np.empty_like(tokens), np.empty_like(tokens)
-        token_places.find_places(
+        segments.find_places(
             tokens,
             self.offsets[documents],
             self.overlap,
@@ -137,7 +137,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         scheme.shingles.ngram > 1,
         stored.array("gaps", np.uint8, length=n_tokens),
         stored.array("lengths", np.uint8, length=n_tokens),
-        stored.array("samples", np.int64, length=-(-n_tokens // token_places.STEP)),
+        stored.array("samples", np.int64, length=-(-n_tokens // segments.STEP)),
         far_places,
         stored.array("far-values", np.int64, length=len(far_places)),
         _in_one(table["id"]),

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import as_text
-from neardup.kernels import token_places
-from neardup.kernels.types import Int
+from neardup.kernels.common.types import Int
+from neardup.kernels.passage import segments
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.room import fill_array
@@ -79,11 +79,11 @@ def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bo
     writer.add("offsets", block.tokens.offsets)
     n = block.n_tokens
     gaps, lengths = np.empty(n, np.uint8), np.empty(n, np.uint8)
-    samples = np.empty(-(-n // token_places.STEP), np.int64)
+    samples = np.empty(-(-n // segments.STEP), np.int64)
     spans = block.spans
 
     def pack(far: Int64s) -> Int:
-        return token_places.pack_places(
+        return segments.pack_places(
             block.tokens.offsets,
             spans.starts,
             spans.stops,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.kernels import weights
+from neardup.kernels.text import weights
 from neardup.passages.chains import Hit, Run, hull, split_chain, without_inner
 from neardup.passages.ends import grow_equal, refine_ends
 from neardup.passages.scheme import PassageScheme

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from neardup.kernels import units
+from neardup.kernels.text import tokens
 from neardup.tables import Int64s, Texts
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
     data = found.data[int(found.offsets[0]) : int(found.offsets[-1])]
     n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(found)
     documents, starts, stops, ends = (np.empty(n_most, np.int64) for _ in range(4))
-    count = units.find_units(
+    count = tokens.find_units(
         found.data, found.offsets, int(unit == "paragraphs"), documents, starts, stops, ends
     )
     # Copies, for most line ends may be of blank lines.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neardup.kernels import weights
+from neardup.kernels.text import weights
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.windows import (
     ALL_COPIES,

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import occurrences, ordered_set, staircase, window_lists, windows
+from neardup.kernels.passage import (
+    candidates,
+    staircase,
+    windows,
+)
+from neardup.kernels.passage import (
+    staircase as ordered_set,
+)
+from neardup.kernels.passage import (
+    windows as occurrences,
+)
 from neardup.matching.postings import number_values
 from neardup.tables import Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 
@@ -136,7 +146,7 @@ def weighted_windows(
     scratch = (np.empty(size, np.int32), *_scratch(size))
 
     # Its kernels are compiled when it is imported, and only few indexes need them.
-    from neardup.kernels import weighted_windows as kernels
+    from neardup.kernels.passage import windows as kernels
 
     def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
         return kernels.weighted_windows(
@@ -203,11 +213,11 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
     ranks[order] = np.arange(len(order), dtype=np.int32)
     offsets: Int64s = np.concatenate([[0], np.cumsum(frequencies[order])]).astype(np.int64)
     ordered_starts, ordered_spans = np.empty_like(starts), np.empty_like(spans)
-    n_wide = window_lists.order_windows(
+    n_wide = candidates.order_windows(
         numbers, ranks, starts, spans, offsets[:-1].copy(), ordered_starts, ordered_spans
     )
     packed: Uint16s = np.empty(spans.shape, np.uint16)
     wide_rows: Int64s = np.empty(n_wide, np.int64)
     wide_spans: Uint32s = np.empty((n_wide, 3), np.uint32)
-    window_lists.pack_spans(ordered_spans, packed, wide_rows, wide_spans)
+    candidates.pack_spans(ordered_spans, packed, wide_rows, wide_spans)
     return WindowLists(distinct[order], offsets, ordered_starts, packed, wide_rows, wide_spans)

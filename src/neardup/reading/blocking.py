@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.files.arrowcolumns import plain_array
 from neardup.files.rows import RowBlock
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.reading.column_values import text_of
 from neardup.storage.ids import hash_ids
 from neardup.tables import Bools, Uint64s

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.kernels import copies
+from neardup.kernels.common import strings
 from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ContentTable:
         self._reserve(self.size + len(digests))
         before = self.size
         numbers: Int64s = np.empty(len(digests), np.int64)
-        self.size = copies.number_digests(
+        self.size = strings.number_digests(
             self._slots, self._digests, before, digests.values, digests.is_filled, numbers
         )
         # New contents are numbered as they come: a row that tops all before it shows one first.
@@ -53,7 +53,7 @@ class ContentTable:
         digests[: self.size] = self._digests[: self.size]
         self._digests = digests
         self._slots = np.full(n_slots, -1, np.int64)
-        copies.rebuild_slots(self._slots, self._digests, self.size)
+        strings.rebuild_slots(self._slots, self._digests, self.size)
 
 
 def find_copies(

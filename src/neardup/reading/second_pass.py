@@ -15,7 +15,7 @@ import numpy as np
 
 from neardup.errors import ReadError
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.kernels import shingles
+from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.plan import SLICE_BYTES, ReadingPlan
 from neardup.runtime.runner import Runner

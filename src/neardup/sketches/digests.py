@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.tables import Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.shingles import digest_token_lists
 from neardup.text.tokenizers import Tokenizer

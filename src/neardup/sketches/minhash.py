@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import minhash
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
+from neardup.kernels.sketch import minhash
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.signatures.kind import SignatureKind
 from neardup.tables import Int64s, ShingleLists, Signatures, Texts, Uint32s, Uint64s

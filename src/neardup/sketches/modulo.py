@@ -71,7 +71,7 @@ class ModuloScheme(SetScheme):
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Take the multiples of a modulus in every set, and count its distinct elements."""
-        from neardup.kernels import broder, distinct
+        from neardup.kernels.sketch import samples
 
         n = len(shingles)
         longest = int(np.diff(shingles.offsets).max(initial=0))
@@ -80,7 +80,7 @@ class ModuloScheme(SetScheme):
         sizes: Int64s = np.empty(n, np.int64)
         # A sketch of modulus 1 counts by itself.
         least = {None: 2 * self.size, 1: longest + 1}.get(self.modulus, 0)
-        distinct.count_distinct(
+        samples.count_distinct(
             shingles.values,
             shingles.offsets,
             self.permutation_key,
@@ -95,7 +95,7 @@ class ModuloScheme(SetScheme):
         odd, shifts, moduli = self._moduli_for(sizes)
         values: Uint64s = np.empty(len(shingles.values) + 1, np.uint64)
         offsets: Int64s = np.empty(n + 1, np.int64)
-        broder.modulo_sketches(
+        samples.modulo_sketches(
             shingles.values,
             shingles.offsets,
             self.permutation_key,

@@ -56,14 +56,14 @@ class SmallestScheme(SetScheme):
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Take the smallest elements of every set."""
-        from neardup.kernels import broder
+        from neardup.kernels.sketch import samples
 
         n = len(shingles)
         room = int(np.minimum(np.diff(shingles.offsets), self.size).sum())
         values: Uint64s = np.empty(room, np.uint64)
         offsets: Int64s = np.empty(n + 1, np.int64)
         sizes: Int64s = np.empty(n, np.int64)
-        broder.smallest_sketches(
+        samples.smallest_sketches(
             shingles.values,
             shingles.offsets,
             self.permutation_key,

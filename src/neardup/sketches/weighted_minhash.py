@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.kernels import logarithm
-from neardup.kernels.hashing import function_seeds
+from neardup.kernels.common import hashing
+from neardup.kernels.common.hashing import function_seeds
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.signatures.kind import SignatureKind
@@ -47,8 +47,8 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
 
     Returns
     -------
-    Array of shape (n, num_perm), the upper halves of the identities of ``kernels.consistent``. The
-    row of an empty set is all ones.
+    Array of shape (n, num_perm), the upper halves of the identities of ``kernels.sketch.weighted``.
+    The row of an empty set is all ones.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
     """Sign some sets, drawing the numbers of each of their elements once."""
     # Only few jobs need it.
-    from neardup.kernels import weighted_signatures as kernels
+    from neardup.kernels.sketch import weighted as kernels
 
     sizes, starts = sets.sizes[rows], sets.starts[rows]
     n = len(sizes)
@@ -120,7 +120,7 @@ def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
     owner_starts = np.append(firsts, len(values)).astype(np.int64)
     owners = np.repeat(np.arange(n, dtype=np.int32), sizes)[order]
     logs: Floats = np.empty(len(values), np.float64)
-    logarithm.logarithms(sets.weights[places][order].astype(np.float64), logs)
+    hashing.logarithms(sets.weights[places][order].astype(np.float64), logs)
     least: Floats = np.full((n, len(seeds)), np.inf)
     identities: Uint64s = np.full((n, len(seeds)), 2**64 - 1, np.uint64)
     kernels.weighted_signatures(

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.kernels import strings
+from neardup.kernels.common import strings
 from neardup.tables import Bools, Int64s, Texts, Uint64s
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.kernels.folding import (
+from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
     LENGTH_SHIFT,
@@ -66,7 +66,7 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
     """Build the tables of a tokenizer: one byte for each ASCII character, one entry for all.
 
-    ``rule`` is one of ``RULES``; layout as in ``kernels.folding``.
+    ``rule`` is one of ``RULES``; layout as in ``kernels.text.folding``.
     """
     table = _plain_entries()
     classes = RULES[rule]()
@@ -148,7 +148,7 @@ RULES: dict[str, Callable[[], Bytes]] = {
     "characters": _all_single,
     "lines": _between_line_ends,
 }
-"""For each tokenizer by characters what part every code point has, as in ``kernels.folding``."""
+"""For each tokenizer by characters the part of every code point; see ``kernels.text.folding``."""
 
 
 def _entry(folded: bytes) -> np.uint64:

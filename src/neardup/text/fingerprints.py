@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.options import table
 from neardup.options.choices import Fingerprint
 from neardup.tables import ShingleLists, Uint64s

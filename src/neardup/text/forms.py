@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from neardup.kernels import pieces
+from neardup.kernels.text import folding
 from neardup.tables import Bytes, Int64s, Texts, TokenSpans
 from neardup.text.characters import ASSIGNED
 from neardup.text.normalise import Normalisation
@@ -38,7 +38,7 @@ class FormedTexts:
     def locate(self, spans: TokenSpans, token_offsets: Int64s) -> TokenSpans:
         """Give places in the original texts for places in the normalised ones."""
         starts, stops = spans.starts.copy(), spans.stops.copy()
-        pieces.map_spans(
+        folding.map_spans(
             self.bounds,
             self.formed_bounds,
             self.unchanged,
@@ -55,14 +55,14 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
     if normalisation.unicode_form is None:
         return None
     table = form_table(normalisation.unicode_form)
-    n_special = pieces.count_special(texts.data, texts.offsets, table)
+    n_special = folding.count_special(texts.data, texts.offsets, table)
     if not n_special:
         return None
     room = len(texts) + 1 + 2 * n_special
     bounds: Int64s = np.empty(room, np.int64)
     plain: Bytes = np.empty(room, np.uint8)
     document_pieces: Int64s = np.empty(len(texts) + 1, np.int64)
-    n = int(pieces.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces))
+    n = int(folding.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces))
     bounds, plain = bounds[: n + 1], plain[:n]
     # Plain pieces are passed by: Arrow normalises no more than some 20 MB a second.
     special = Texts(texts.data, bounds).to_arrow().take(np.flatnonzero(plain == 0))
@@ -71,7 +71,7 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
     n_bytes = n_plain_bytes + int(normal.offsets[-1] - normal.offsets[0])
     formed: Bytes = np.empty(max(n_bytes, 1), np.uint8)
     formed_bounds: Int64s = np.empty(n + 1, np.int64)
-    pieces.join_pieces(
+    folding.join_pieces(
         texts.data, bounds, normal.data, normal.offsets, formed, formed_bounds, plain
     )
     formed_texts = Texts(formed, formed_bounds[document_pieces])
@@ -80,7 +80,7 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
 
 @lru_cache(maxsize=2)
 def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
-    """Tell for every code point what normalisation may do to it, as in ``kernels.pieces``.
+    """Tell for every code point what normalisation may do to it, as in ``kernels.text.folding``.
 
     A character starts a piece if the first character of its decomposition is a starter and second
     in no composition. Code points that this Python's Unicode does not know may be known to the
@@ -94,8 +94,8 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
         # Some characters are taken apart but never put together: those are not in NFC.
         if len(parts) == 2 and parts[0][0] != "<" and unicodedata.is_normalized("NFC", composed):
             joining.add(chr(int(parts[1], 16)))
-    table: Bytes = np.full(0x110000, pieces.JOINED, np.uint8)
-    table[_PRIVATE_USE.start : _PRIVATE_USE.stop] = pieces.PLAIN
+    table: Bytes = np.full(0x110000, folding.JOINED, np.uint8)
+    table[_PRIVATE_USE.start : _PRIVATE_USE.stop] = folding.PLAIN
     for code_point in chain(*ASSIGNED):
         character = chr(code_point)
         first = unicodedata.normalize(decomposed, character)[0]
@@ -106,5 +106,5 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
         ):
             continue
         stays = unicodedata.is_normalized(form, character)
-        table[code_point] = pieces.PLAIN if stays else pieces.CHANGED
+        table[code_point] = folding.PLAIN if stays else folding.CHANGED
     return table

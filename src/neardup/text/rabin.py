@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from neardup.kernels.hashing import GOLDEN, mix_words
+from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.tables import Int64s, ShingleLists, Texts, TokenLists, Uint64s
 
 # Bits of the words that windows are rolled in.
@@ -37,13 +37,13 @@ def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) 
     ----------
     Rabin (1981), Fingerprinting by random polynomials. Broder (1997), section 4.
     """
-    from neardup.kernels import rabin
+    from neardup.kernels.text import shingles
 
     tables = _byte_tables(seed, width, bits)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     values: Uint64s = np.empty(n_bytes, np.uint64)
     offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    rabin.fingerprint_bytes(texts.data, texts.offsets, width, *tables, bits, values, offsets)
+    shingles.fingerprint_bytes(texts.data, texts.offsets, width, *tables, bits, values, offsets)
     return ShingleLists(values[: offsets[-1]], offsets)
 
 
@@ -55,12 +55,12 @@ def fingerprint_tokens(
     A run is the string of its tokens' hashes, eight bytes each, highest first. Otherwise as
     ``fingerprint_bytes``; in addition to fingerprints, hashes of tokens may collide.
     """
-    from neardup.kernels import rabin
+    from neardup.kernels.text import shingles
 
     tables = _word_tables(seed, ngram, bits)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
     offsets: Int64s = np.empty(len(lists) + 1, np.int64)
-    rabin.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, bits, values, offsets)
+    shingles.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, bits, values, offsets)
     return ShingleLists(values[: offsets[-1]], offsets)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import shingles, tokens
+from neardup.kernels.text import shingles, tokens
 from neardup.options import table
 from neardup.options.choices import Fingerprint, Occurrences, UnicodeForm
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import shingles as shingle_kernels
-from neardup.kernels import weights as weight_kernels
+from neardup.kernels.text import shingles as shingle_kernels
+from neardup.kernels.text import weights as weight_kernels
 from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
 from neardup.text.shingles import (
     ShingleScheme,

@@ -13,7 +13,8 @@ from typing import get_args
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels import logarithm, shingles, weights
+from neardup.kernels.common import hashing
+from neardup.kernels.text import shingles, weights
 from neardup.options import table
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.tables import Floats, Int64s, TokenLists, Uint64s
@@ -208,5 +209,5 @@ def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[
 
 def _logarithms(values: Floats) -> Floats:
     results: Floats = np.empty(len(values), np.float64)
-    logarithm.logarithms(values, results)
+    hashing.logarithms(values, results)
     return results

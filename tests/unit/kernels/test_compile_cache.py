@@ -31,11 +31,11 @@ def compile_extra(*arguments, **options):
     compiled.append(arguments[2].__name__)
     return original(*arguments, **options)
 compiler.compile_extra = compile_extra
-from neardup.kernels import copies
+from neardup.kernels.common import strings
 slots, known = np.full(8, -1, np.int64), np.zeros((4, 2), np.uint64)
 digests = np.array([[5, 1], [6, 1], [5, 1]], np.uint64)
 numbers = np.empty(3, np.int64)
-copies.number_digests(slots, known, 0, digests, np.ones(3, np.bool_), numbers)
+strings.number_digests(slots, known, 0, digests, np.ones(3, np.bool_), numbers)
 assert numbers.tolist() == [0, 1, 0]
 print("compiled" if compiled else "loaded")
 """
@@ -43,8 +43,9 @@ print("compiled" if compiled else "loaded")
 ANNOUNCE = """
 import logging
 logging.basicConfig(format="%(message)s")
-from neardup.kernels import copies, postings
-copies.rebuild_slots.compile()
+from neardup.kernels.common import strings
+from neardup.kernels.join import postings
+strings.rebuild_slots.compile()
 postings.rebuild_slots.compile()
 """
 
@@ -139,10 +140,10 @@ def test_cache_folder__other_for_changed_sources(fresh, monkeypatch, tmp_path):
     monkeypatch.setattr(_cache, "_KERNELS", copy)
     assert fresh() == before
     folders = {before}
-    for source in sorted(copy.glob("*.py")):
+    for source in sorted(copy.rglob("*.py")):
         source.write_text(source.read_text() + "\n# changed\n")
         folders.add(fresh())
-    assert len(folders) == 1 + len(list(copy.glob("*.py")))
+    assert len(folders) == 1 + len(list(copy.rglob("*.py")))
 
 
 def test_compile__helper_in_another_file_has_changed(tmp_path):
@@ -158,7 +159,7 @@ def test_compile__helper_in_another_file_has_changed(tmp_path):
     (kernels / "user.py").write_text(
         "from neardup.kernels._compile import kernel\n"
         "from neardup.kernels.helper import change\n"
-        "from neardup.kernels.types import Int64s\n"
+        "from neardup.kernels.common.types import Int64s\n"
         "@kernel\n"
         "def use(values: Int64s) -> int:\n"
         "    return change(values[0])\n"

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup.kernels import _compile, copies, union_find
+from neardup.kernels import _compile
+from neardup.kernels.common import strings, union_find
 
 PACKAGE = Path(neardup.__file__).parent
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(
     _compile.COMPILED_AHEAD is None, reason="kernels are compiled as they are called here"
 )
 
-SAY = "from neardup.kernels import _compile, minhash; print(_compile.LEVEL)"
+SAY = "from neardup.kernels.sketch.minhash import kernel; print(kernel.__globals__['LEVEL'])"
 
 
 def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
@@ -36,7 +37,7 @@ def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_kernel__counts_its_arguments():
-    with pytest.raises(TypeError, match=r"kernel union_find.find_roots: 0 arguments, not "):
+    with pytest.raises(TypeError, match=r"kernel common.union_find.find_roots: 0 arguments, not "):
         union_find.find_roots()
 
 
@@ -69,7 +70,7 @@ def number(places):
     """Number two digests, the first from ``places`` on."""
     slots, known = np.full(8, -1, np.int64), np.zeros((4, 2), np.uint64)
     digests, numbers = np.array([[5, 1], [6, 1]], np.uint64), np.empty(2, np.int64)
-    copies.number_digests(slots, known, places, digests, np.ones(2, np.bool_), numbers)
+    strings.number_digests(slots, known, places, digests, np.ones(2, np.bool_), numbers)
     return numbers.tolist()
 
 
@@ -177,6 +178,6 @@ def test_module__of_other_sources(tmp_path):
     copy_of_the_package(tmp_path / "src")
     (tmp_path / "pyproject.toml").touch()
     assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == f"{_compile.LEVEL}\n"
-    changed = tmp_path / "src/neardup/kernels/minhash.py"
+    changed = tmp_path / "src/neardup/kernels/sketch/minhash.py"
     changed.write_text(changed.read_text() + "\n# changed\n")
     assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == "on call\n"

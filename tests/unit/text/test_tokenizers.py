@@ -8,7 +8,7 @@ import pytest
 import tokenizers
 
 import neardup
-from neardup.kernels.hashing import hash_bytes
+from neardup.kernels.common.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import make_tokenizer

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import InvalidParameterError
-from neardup.kernels import weights
+from neardup.kernels.text import weights
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,

@@ -14,7 +14,7 @@ from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
 from neardup.engines.spark.sign import SignedTasks
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.kernels.union_find import find_roots, union_edges
+from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.copies import part_of
 from neardup.tables import Int64s

@@ -50,7 +50,7 @@ def _combined(listed: dict[int, str]) -> dict[str, int]:
 
 def _element_kinds() -> dict[str, int]:
     """Return what each element is, of those that are something special."""
-    from neardup.kernels import visible_text as kinds
+    from neardup.kernels.file import visible_text as kinds
 
     listed = {
         kinds.BLOCK: _BLOCKS,
@@ -92,7 +92,7 @@ def _element_kinds() -> dict[str, int]:
 
 def _parsed_kinds() -> dict[str, int]:
     """Return what each element is to a parser, of those that are something special."""
-    from neardup.kernels import page_cost as kinds
+    from neardup.kernels.file import markup as kinds
 
     # The next of its kind, or a cell or row, ends each of these.
     ended = "body caption colgroup dd dt head html li option p tbody td tfoot th thead tr"
@@ -120,7 +120,7 @@ def _parsed_kinds() -> dict[str, int]:
 
 @cache
 def _tables() -> tuple[tuple[Uint64s, Int64s], ...]:
-    from neardup.kernels.markup import key_of, name_table
+    from neardup.kernels.file.markup import key_of, name_table
 
     return tuple(
         name_table({key_of(name): kind for name, kind in kinds.items()})
@@ -143,7 +143,7 @@ def check_page(page: bytes) -> None:
     UnreadableFileError
         If it is too long, or written so that a parser would work on it for minutes.
     """
-    from neardup.kernels.page_cost import page_cost
+    from neardup.kernels.file.markup import page_cost
 
     if len(page) <= _HARMLESS_BYTES:
         return
@@ -188,7 +188,7 @@ def visible_text(page: bytes, *, alternative_texts: bool = False) -> str:
     UnreadableFileError
         If the page is too much for a parser.
     """
-    from neardup.kernels import visible_text as kernel
+    from neardup.kernels.file import visible_text as kernel
 
     data = np.frombuffer(well_formed(page).encode(), np.uint8)
     out = np.empty(len(data) + 2, np.uint8)

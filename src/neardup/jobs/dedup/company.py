@@ -11,7 +11,7 @@ import numpy as np
 from neardup.jobs.dedup.choose import sieve_candidates
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.stages.exchange import Candidates
-from neardup.kernels.union_find import find_roots, union_edges
+from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.filters import join_filters
 from neardup.reading.sign import SignedBlock

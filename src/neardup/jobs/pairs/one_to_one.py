@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from neardup.kernels import pair_choice
+from neardup.kernels.bucket import survivors
 from neardup.reading.signed_batches import numbers_of
 from neardup.tables import Bools, Floats, Int64s
 
@@ -36,7 +36,7 @@ def choose_one_to_one(
     order = np.lexsort((right, left, ranks))
     is_taken = np.zeros(n_documents, np.bool_)
     stays: Bools = np.zeros(len(left), np.bool_)
-    pair_choice.match_in_order(order, left, right, is_taken, stays)
+    survivors.match_in_order(order, left, right, is_taken, stays)
     bounds = np.cumsum([len(part) for part in parts])[:-1]
     masks = np.split(stays, bounds) if parts else []
     return [part.filter(pa.array(mask)) for part, mask in zip(parts, masks, strict=True)]

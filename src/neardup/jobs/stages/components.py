@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.jobs.stages.contents import NumberedContents
-from neardup.kernels.union_find import find_roots, union_edges
+from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.copies import part_of
 from neardup.runtime.runner import Runner

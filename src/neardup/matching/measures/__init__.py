@@ -1,7 +1,7 @@
 """Similarity measures: one object each, registered below, with the threshold that it is given.
 
 To add one, write a module beside these, and its integer arithmetic under a code of its own in
-``kernels.overlap``.
+``kernels.join.overlap``.
 """
 
 from __future__ import annotations

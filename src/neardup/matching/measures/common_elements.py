@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels import overlap
+from neardup.kernels.join import overlap
 from neardup.matching.measures.measure import Measure
 from neardup.matching.measures.thresholds import Number, exact_count
 from neardup.tables import Int64s

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from neardup.kernels import overlap
+from neardup.kernels.join import overlap
 from neardup.matching.measures.measure import Measure, SizeBounds
 from neardup.tables import Int64s
 

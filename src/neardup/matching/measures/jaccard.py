@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from neardup.kernels import overlap
+from neardup.kernels.join import overlap
 from neardup.matching.measures.measure import Measure
 from neardup.tables import Int64s
 

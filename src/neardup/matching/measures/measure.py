@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from neardup.kernels import overlap
+from neardup.kernels.join import overlap
 from neardup.matching.measures.thresholds import LEAST_SHARE, Number, falling_shares
 from neardup.options.kinds import exact_fraction
 from neardup.tables import Floats, Int64s
@@ -41,7 +41,7 @@ class Measure(ABC):
     name
         What users call it.
     code
-        Number by which kernels know it; its integer arithmetic is in ``kernels.overlap``.
+        Number by which kernels know it; its integer arithmetic is in ``kernels.join.overlap``.
     is_directed
         Whether x with y is another pair than y with x.
     is_weighted
@@ -133,7 +133,7 @@ class Measure(ABC):
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
         """Return the prefixes of sets of these sizes, which ascend."""
         # Not every job joins.
-        from neardup.kernels import set_join
+        from neardup.kernels.join import set_join
 
         least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))
         set_join.prefix_lengths(sizes, self.in_kernels, least, probing, indexing)

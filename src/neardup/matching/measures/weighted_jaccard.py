@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from neardup.kernels import overlap
+from neardup.kernels.join import overlap
 from neardup.matching.measures.jaccard import Jaccard
 from neardup.tables import Floats, Int64s
 
@@ -12,7 +12,7 @@ from neardup.tables import Floats, Int64s
 class WeightedJaccard(Jaccard):
     """The sum of the lesser weights of all elements over that of the greater ones.
 
-    Weighted sets are compared by ``kernels.common_weight``, and joined by ``weighted_join``. Their
+    Weighted sets are compared by ``kernels.join.weighted``, and joined by ``weighted_join``. Their
     sizes are their total weights; one without weight is similar to nothing but itself.
     """
 

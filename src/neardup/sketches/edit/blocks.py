@@ -30,8 +30,8 @@ def common_blocks(signatures: EditSignatures, left: Int64s, right: Int64s) -> In
     """
     if len(left) < MANY_PAIRS:
         return _by_rapidfuzz(signatures, left, right, np.arange(len(left), dtype=np.int64))
-    from neardup.kernels import symbol_blocks
-    from neardup.kernels.symbol_matches import UNKNOWN
+    from neardup.kernels.edit import symbols
+    from neardup.kernels.edit.symbols import UNKNOWN
 
     codes = as_codes(signatures)
     n_blocks: Int64s = np.empty(len(left), np.int64)
@@ -40,7 +40,7 @@ def common_blocks(signatures: EditSignatures, left: Int64s, right: Int64s) -> In
     while pair < len(left):
         blocks: Int64s = np.empty((_ROOM, 4), np.int64)
         before = pair
-        pair = symbol_blocks.common_blocks(
+        pair = symbols.common_blocks(
             codes, signatures.offsets, left, right, before, blocks, n_blocks
         )
         parts.append(blocks[: np.maximum(n_blocks[before:pair], 0).sum()].copy())

@@ -59,7 +59,7 @@ def signature_distances(
     if len(left) < MANY_PAIRS:
         strings = as_strings(signatures)
         return levenshtein(strings[left], strings[right], limit)
-    from neardup.kernels import symbol_matches
+    from neardup.kernels.edit import symbols as symbol_matches
 
     distances: Int64s = np.empty(len(left), np.int64)
     symbol_matches.signature_distances(

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.matching.measures import Dice, Measure, Overlap
 from neardup.matching.set_join import join_sets
 from neardup.runtime.runner import Runner

@@ -45,7 +45,7 @@ def place_inside(
     -----
     Time is the product of the lengths, some 200 million products of symbols a second.
     """
-    from neardup.kernels import edit_signature
+    from neardup.kernels.edit import signature
 
     if scheme.letters < LEAST_ALIGNED_LETTERS:
         message = (
@@ -54,7 +54,7 @@ def place_inside(
         )
         raise InvalidParameterError(message)
     costs, starts, stops = (np.empty(len(inner), np.int64) for _ in range(3))
-    edit_signature.place_signatures(
+    signature.place_signatures(
         signatures.symbols, signatures.offsets, inner, outer, costs, starts, stops
     )
     begins, ends = np.zeros_like(starts), np.zeros_like(starts)

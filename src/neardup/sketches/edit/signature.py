@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.hashing import GOLDEN, mix_words
+from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
 
 MOST_COMPRESSION = 1 << 20
@@ -117,7 +117,7 @@ def edit_signatures(
     ----------
     Coates (2011), A fast metric of document similarity, section 3.
     """
-    from neardup.kernels import edit_signature
+    from neardup.kernels.edit import signature
 
     n = len(texts)
     with np.errstate(over="ignore"):
@@ -130,7 +130,7 @@ def edit_signatures(
     positions: Int64s = np.empty(room, np.int64)
     done = 0
     while True:
-        done = edit_signature.sign_texts(
+        done = signature.sign_texts(
             texts.data,
             texts.offsets,
             done,

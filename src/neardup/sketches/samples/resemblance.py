@@ -74,7 +74,7 @@ def compare_samples(
 ) -> SampleComparison:
     """Count what the samples of pairs have in common; errors as of ``estimate_resemblance``."""
     # Only samples need it.
-    from neardup.kernels import broder
+    from neardup.kernels.sketch import samples
 
     if len(left) != len(right):
         message = f"left and right must have one row for each pair, got {len(left)}, {len(right)}"
@@ -85,7 +85,7 @@ def compare_samples(
     scheme.check(other)
     common, union, own, whole = np.empty((4, len(left)), np.int64)
     largest: Uint64s = np.empty(len(left), np.uint64)
-    broder.compare_sketches(
+    samples.compare_sketches(
         sketches.values,
         sketches.offsets,
         sketches.sizes,

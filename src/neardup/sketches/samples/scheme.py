@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.hashing import mix_words
+from neardup.kernels.common.hashing import mix_words
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 # Values, errors, and the ends of intervals.

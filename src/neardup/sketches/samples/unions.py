@@ -51,7 +51,7 @@ def unite_sketches(
     SketchMismatchError
         If moduli or sizes are not those of the scheme.
     """
-    from neardup.kernels import broder
+    from neardup.kernels.sketch import samples
 
     check_rows("members", members, sketches)
     widths = np.diff(starts)
@@ -67,7 +67,7 @@ def unite_sketches(
     offsets: Int64s = np.empty(len(starts), np.int64)
     moduli: Int64s = np.empty(len(starts) - 1, np.int64)
     limit = scheme.sample_limit
-    broder.unite_sketches(
+    samples.unite_sketches(
         sketches.values,
         sketches.offsets,
         sketches.moduli,

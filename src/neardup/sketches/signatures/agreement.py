@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import agreement
+from neardup.kernels.sketch import minhash
 from neardup.sketches.intervals import estimate_shares
 from neardup.tables import Estimates, Int64s, Signatures
 
@@ -35,7 +35,7 @@ def estimate_agreement(
     Broder (1997), On the resemblance and containment of documents, section 3.
     """
     equal: Int64s = np.empty(len(left), np.int64)
-    agreement.count_equal(signatures.values, other.values, left, right, equal)
+    minhash.count_equal(signatures.values, other.values, left, right, equal)
     is_empty = (signatures.sizes[left] == 0) | (other.sizes[right] == 0)
     equal[is_empty] = 0
     samples: Int64s = np.full(len(left), signatures.values.shape[1], np.int64)

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.kernels import agreement, bucket_join
-from neardup.kernels import minhash as minhash_kernels
+from neardup.kernels.bucket import buckets as bucket_join
+from neardup.kernels.sketch import minhash
+from neardup.kernels.sketch import minhash as minhash_kernels
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.pieces import Columns, check_limit, join_columns, probe_pieces
 from neardup.runtime.runner import Runner
@@ -69,7 +70,7 @@ def join_signatures(
     chosen = np.ascontiguousarray(signatures.values[places])
 
     def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
-        reached, n_pairs = agreement.probe_agreeing(
+        reached, n_pairs = minhash.probe_agreeing(
             start,
             stop,
             n_first,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from neardup.kernels.hashing import hash_bytes
+from neardup.kernels.common.hashing import hash_bytes
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.tokenizers.tokenizer import Tokenizer
 

@@ -28,7 +28,7 @@ class LineTokenizer(TableTokenizer):
 def _trimmed(texts: Texts) -> Texts:
     """Return texts with newlines for white space at the ends of lines, so that places stay."""
     # Only this tokenizer needs it.
-    from neardup.kernels.units import trim_lines
+    from neardup.kernels.text.tokens import trim_lines
 
     start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
     data: Bytes = np.empty(stop - start, np.uint8)

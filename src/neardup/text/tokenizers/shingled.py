@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import shingles
+from neardup.kernels.text import shingles
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.tokenizers.tokenizer import Tokenizer
 

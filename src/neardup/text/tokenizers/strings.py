@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.hashing import hash_bytes
+from neardup.kernels.common.hashing import hash_bytes
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels import folding, spans, tokens
+from neardup.kernels.text import folding, tokens
+from neardup.kernels.text import tokens as spans
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import token_tables
 from neardup.text.forms import form_texts

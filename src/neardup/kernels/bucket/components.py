@@ -1,0 +1,332 @@
+"""Connected components of the verified pairs, and of those that filters leave to be verified."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.hashing import GOLDEN
+from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.types import (
+    ConstBools,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+)
+from neardup.kernels.common.union_find import find_root
+from neardup.kernels.join.filters import may_reach
+from neardup.kernels.join.overlap import (
+    WEIGHTED_JACCARD,
+    Comparisons,
+    Keys,
+    MeasuredSets,
+    Threshold,
+    overlap_at_least,
+    required_overlap,
+)
+from neardup.kernels.join.weighted import common_weight
+
+
+class Groups(NamedTuple):
+    """The documents that have a key, in one group for each component seen there.
+
+    A slot is a place among the keys of documents, and ``owners`` has each slot's document.
+    ``heads[b]`` is the first slot of the first group under key b, -1 if there is none. For the
+    first slot g of a group ``next_group[g]`` is the first slot of the next group and
+    ``last_member[g]`` the last of its own; ``next_member[m]`` follows m within its group; -1 ends
+    a list.
+    """
+
+    owners: ConstInt32s
+    heads: Int64s
+    next_group: Int64s
+    next_member: Int64s
+    last_member: Int64s
+
+
+@inlined
+def add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
+    """Put a slot into its component's group, first melting the groups that have become one."""
+    owners, heads, next_group, next_member, last_member = groups
+    own = find_root(parents, np.int64(owners[slot]))
+    home, previous = np.int64(-1), np.int64(-1)
+    group = heads[key]
+    while group >= 0:
+        following = next_group[group]
+        if find_root(parents, np.int64(owners[group])) != own:
+            previous = group
+        elif home < 0:
+            home = group
+            previous = group
+        else:
+            next_member[last_member[home]] = group
+            last_member[home] = last_member[group]
+            next_group[previous] = following
+        group = following
+    next_member[slot] = -1
+    if home >= 0:
+        next_member[last_member[home]] = slot
+        last_member[home] = slot
+    else:
+        last_member[slot] = slot
+        next_group[slot] = heads[key]
+        heads[key] = slot
+
+
+@inlined
+def join_root(parents: Int64s, d: Int, root: Int) -> Int:
+    """Join document d to the component of which ``root`` is the first, and return its first one."""
+    own = find_root(parents, d)
+    parents[max(own, root)] = min(own, root)
+    return min(own, root)
+
+
+@kernel
+def join_components(
+    start: int,
+    stop: int,
+    document_keys: Keys,
+    sets: MeasuredSets,
+    threshold: Threshold,
+    groups: Groups,
+    parents: Int64s,
+    comparisons: Comparisons,
+    enters: bool,
+) -> None:
+    """Join documents ``start`` to ``stop`` to the components of the earlier ones.
+
+    The documents that share a key are kept in groups, one for each component seen there, so that a
+    document that has already been joined to a component passes all of it at once: a cluster of n
+    copies costs n comparisons, not n * n.
+
+    ``parents`` is the union-find forest, whose roots are the first documents of components.
+    Without ``enters`` the documents do not become members of groups themselves.
+    """
+    key_starts, keys = document_keys
+    measure, p, q = threshold
+    values, set_starts, set_sizes, weights, totals, parities = sets
+    owners, heads, next_group, next_member, _ = groups
+    last_compared, counts = comparisons
+    for d in range(start, stop):
+        for slot in range(key_starts[d], key_starts[d + 1]):
+            group = heads[keys[slot]]
+            while group >= 0:
+                root = find_root(parents, np.int64(owners[group]))
+                member = group
+                while member >= 0 and root != find_root(parents, d):
+                    other = np.int64(owners[member])
+                    member = next_member[member]
+                    if last_compared[other] == d:
+                        continue
+                    last_compared[other] = d
+                    counts[0] += 1
+                    x, y = totals[d], totals[other]
+                    if measure == WEIGHTED_JACCARD:
+                        common = common_weight(
+                            values,
+                            weights,
+                            set_starts[d],
+                            set_sizes[d],
+                            x,
+                            set_starts[other],
+                            set_sizes[other],
+                            y,
+                            p,
+                            q,
+                        )
+                        if common < 0:
+                            continue
+                    else:
+                        # The measure may be one-sided: an edge counts in whichever direction holds.
+                        required = min(
+                            required_overlap(measure, x, y, p, q),
+                            required_overlap(measure, y, x, p, q),
+                        )
+                        if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
+                            continue
+                        overlap = overlap_at_least(
+                            values, set_starts[d], x, set_starts[other], y, required
+                        )
+                        if overlap < required:
+                            continue
+                    counts[1] += 1
+                    root = join_root(parents, d, root)
+                group = next_group[group]
+            if enters:
+                add_to_list(slot, keys[slot], groups, parents)
+
+
+@kernel
+def replace_members(
+    last: ConstInt64s, following: ConstInt64s, document_keys: Keys, groups: Groups, parents: Int64s
+) -> None:
+    """Empty the groups, whose members are the documents ``last``, and put others into them."""
+    key_starts, keys = document_keys
+    for d in last:
+        for slot in range(key_starts[d], key_starts[d + 1]):
+            groups.heads[keys[slot]] = -1
+    for d in following:
+        for slot in range(key_starts[d], key_starts[d + 1]):
+            add_to_list(slot, keys[slot], groups, parents)
+
+
+class Candidates(NamedTuple):
+    """Documents in keep order, of which those that share a key of a band may be similar.
+
+    ``keys`` has shape (n, n_bands). Document d has the filter
+    ``words[offsets[d] : offsets[d + 1]]`` and ``sizes[d]`` distinct shingles; those that
+    ``are_fixed`` stay in any case.
+    """
+
+    keys: ConstUint64Rows
+    words: ConstUint64s
+    offsets: ConstInt64s
+    sizes: ConstInt64s
+    are_fixed: ConstBools
+
+
+class Rules(NamedTuple):
+    """Which pairs count, and which components are worth the work.
+
+    ``either_way``: a pair may be similar in either direction; else the later document is the first.
+    ``with_fixed``: pairs of two fixed documents count. Components of more than ``most_documents``,
+    or with more than ``most_pairs`` a document in all buckets together, stay whole.
+    """
+
+    either_way: int
+    with_fixed: int
+    most_documents: int
+    most_pairs: int
+
+
+class Room(NamedTuple):
+    """Room for a component of n documents with b bands; it is written anew for each.
+
+    A place is where a band has one of its keys. ``n_members`` and ``first_members`` are for places,
+    as many as a power of two from 2 n on for each band, like the heads of ``groups``; ``places``,
+    and the lists of ``groups``, whose owners are the documents in their order, for n b slots;
+    ``parents`` and ``last_compared`` for documents.
+    """
+
+    first_members: Int32s
+    n_members: Int32s
+    places: Int64s
+    groups: Groups
+    parents: Int64s
+    last_compared: Int32s
+
+
+@inlined
+def _put_into_places(documents: ConstInt64s, keys: ConstUint64Rows, room: Room) -> Int:
+    """Give each key of each document its place; returns the number of pairs that share one."""
+    first_members, n_members, places, groups, _, _ = room
+    heads = groups.heads
+    n, n_bands = np.int64(documents.shape[0]), np.int64(keys.shape[1])
+    n_bits = np.int64(1)
+    while (np.int64(1) << n_bits) < 2 * n:
+        n_bits += 1
+    width = np.int64(1) << n_bits
+    first_members[: width * n_bands] = -1
+    n_members[: width * n_bands] = 0
+    heads[: width * n_bands] = -1
+    n_pairs = np.int64(0)
+    for d in range(n):
+        for band in range(n_bands):
+            key = keys[documents[d], band]
+            place = np.int64((key * GOLDEN) >> np.uint64(64 - n_bits))
+            here = band * width + place
+            while first_members[here] >= 0 and keys[documents[first_members[here]], band] != key:
+                place = (place + 1) & (width - 1)
+                here = band * width + place
+            if first_members[here] < 0:
+                first_members[here] = d
+            n_pairs += n_members[here]
+            n_members[here] += 1
+            places[d * n_bands + band] = here
+    return n_pairs
+
+
+@inlined
+def _join_candidates(
+    documents: ConstInt64s, candidates: Candidates, threshold: Threshold, rules: Rules, room: Room
+) -> None:
+    """Join the documents of a component that filters leave as candidates, in ``room.parents``."""
+    keys, words, offsets, sizes, are_fixed = candidates
+    _, n_members, places, groups, parents, last_compared = room
+    owners, heads, next_group, next_member, _ = groups
+    n_bands = np.int64(keys.shape[1])
+    for d in range(documents.shape[0]):
+        parents[d] = d
+        last_compared[d] = -1
+    for d in range(documents.shape[0]):
+        x = documents[d]
+        for slot in range(d * n_bands, (d + 1) * n_bands):
+            place = places[slot]
+            if n_members[place] == 1:
+                continue
+            group = heads[place]
+            while group >= 0:
+                root = find_root(parents, np.int64(owners[group]))
+                member = group
+                while member >= 0 and root != find_root(parents, d):
+                    other = np.int64(owners[member])
+                    member = next_member[member]
+                    if last_compared[other] == d:
+                        continue
+                    last_compared[other] = d
+                    y = documents[other]
+                    if are_fixed[x] and are_fixed[y] and not rules.with_fixed:
+                        continue
+                    if may_reach(
+                        words,
+                        offsets[x],
+                        offsets[x + 1],
+                        sizes[x],
+                        offsets[y],
+                        offsets[y + 1],
+                        sizes[y],
+                        threshold.measure,
+                        threshold.p,
+                        threshold.q,
+                        rules.either_way,
+                    ):
+                        root = join_root(parents, d, root)
+                group = next_group[group]
+            add_to_list(slot, place, groups, parents)
+
+
+@kernel
+def sieve_components(
+    documents: ConstInt64s,
+    starts: ConstInt64s,
+    candidates: Candidates,
+    threshold: Threshold,
+    rules: Rules,
+    room: Room,
+    firsts: Int64s,
+) -> None:
+    """Split components by the pairs of candidates that filters do not rule out.
+
+    Component c has ``documents[starts[c] : starts[c + 1]]``, ascending; ``firsts[d]`` receives the
+    first document of what d is still connected with. As in ``join_components`` pairs that are
+    connected already are passed over, which changes nothing of that.
+    """
+    for c in range(starts.shape[0] - 1):
+        own = documents[starts[c] : starts[c + 1]]
+        n = np.int64(own.shape[0])
+        is_whole = n > rules.most_documents
+        if not is_whole:
+            is_whole = _put_into_places(own, candidates.keys, room) > rules.most_pairs * n
+        if is_whole:
+            for d in range(n):
+                firsts[own[d]] = own[0]
+            continue
+        _join_candidates(own, candidates, threshold, rules, room)
+        for d in range(n):
+            firsts[own[d]] = own[find_root(room.parents, d)]

@@ -1,0 +1,1 @@
+"""Edit distance: signatures, how they align, and joins of strings."""

@@ -1,0 +1,208 @@
+"""Filters: bits of a document's shingles that bound from above what it has in common with another.
+
+A filter has 2^k words. Each distinct shingle sets one of the bits, that of its hash modulo their
+number, or turns it. Folded, its halves put on top of each other by OR or XOR, a filter is that of
+half as many bits; so any two can be compared.
+
+No pair at the threshold is ruled out. A bit that is set in the filter of X and not in that of Y was
+set by a shingle that only X has; a turned bit in which they differ was turned by a shingle that
+only one of them has; and different bits by different shingles. A pair at the threshold has at least
+r common shingles, so |X| - r at most are only in X and |Y| - r only in Y. More bits rule it out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, Threshold, required_overlap
+
+_0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
+
+# Places for shingles that stay in the cache nearby: so many at most are left three in four empty,
+# which takes half as long as where every second one is met by another first.
+ROOMY = 2**14
+
+# Shingles after which those are looked at again whose places were taken.
+_CHUNK = 1024
+
+# Words between two looks at whether the threshold is out of reach.
+_STRETCH = 8
+
+
+@inlined
+def _sets_bits(measure: Int) -> bool:
+    """Whether shingles set their bits, or turn them.
+
+    Bits that are set tell what the smaller of two sets has more, which is what counts for
+    containment. Bits that are turned tell only how much differs on both sides together, but hide
+    less of it: at two bits a shingle four of ten that differ meet a bit that is set already.
+    """
+    return measure in (CONTAINMENT, MAX_CONTAINMENT)
+
+
+@kernel
+def count_words(
+    shingle_offsets: ConstInt64s, bits_per_shingle: int, most_words: int, offsets: Int64s
+) -> None:
+    """Give each document the least power of two of words that has so many bits a shingle.
+
+    ``offsets`` (n + 1) receives where each filter starts.
+    """
+    offsets[0] = 0
+    for d in range(shingle_offsets.shape[0] - 1):
+        n_bits = bits_per_shingle * (shingle_offsets[d + 1] - shingle_offsets[d])
+        n_words = np.int64(1)
+        while 64 * n_words < n_bits and n_words < most_words:
+            n_words *= 2
+        offsets[d + 1] = offsets[d] + n_words
+
+
+@kernel
+def fill_filters(
+    shingles: ConstUint64s,
+    shingle_offsets: ConstInt64s,
+    measure: int,
+    seen: Uint64s,
+    offsets: ConstInt64s,
+    words: Uint64s,
+    sizes: Int64s,
+) -> None:
+    """Have each distinct shingle set or turn its bit; all ``words`` are 0 before.
+
+    ``seen`` has room for ``ROOMY`` shingles, and for the least power of two of which the longest
+    document takes three in four. ``sizes`` receives the numbers of distinct ones.
+    """
+    sets_bits = _sets_bits(measure)
+    doubtful = np.empty(_CHUNK, np.uint64)
+    for d in range(offsets.shape[0] - 1):
+        start = np.uint64(offsets[d])
+        bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
+        n_shingles = shingle_offsets[d + 1] - shingle_offsets[d]
+        width = np.int64(2)
+        while 3 * width < 4 * n_shingles or width < min(4 * n_shingles, ROOMY):
+            width *= 2
+        seen[:width] = _0
+        place_mask = np.uint64(width - 1)
+        n_repeats, has_zero = np.int64(0), False
+        for first in range(shingle_offsets[d], shingle_offsets[d + 1], _CHUNK):
+            # All shingles first, as if none were repeated. Those whose place is taken, be it by an
+            # equal one, wait: without a branch, which would often be guessed wrong.
+            n_doubtful = np.uint64(0)
+            for i in range(first, min(first + _CHUNK, shingle_offsets[d + 1])):
+                shingle = shingles[np.uint64(i)]
+                place = shingle & place_mask
+                found = seen[place]
+                seen[place] = shingle if found == _0 else found
+                doubtful[n_doubtful] = shingle
+                # An empty place is 0, and so is one shingle.
+                n_doubtful += np.uint64((found != _0) | (shingle == _0))
+                word = start + ((shingle & bit_mask) >> _6)
+                bit = _1 << (shingle & _63)
+                if sets_bits:
+                    words[word] |= bit
+                else:
+                    words[word] ^= bit
+            for k in range(n_doubtful):
+                shingle = doubtful[k]
+                if shingle == _0:
+                    is_repeat, has_zero = has_zero, True
+                else:
+                    place = shingle & place_mask
+                    while seen[place] != shingle and seen[place] != _0:
+                        place = (place + _1) & place_mask
+                    is_repeat = seen[place] == shingle
+                    seen[place] = shingle
+                if is_repeat:
+                    n_repeats += 1
+                    if not sets_bits:
+                        words[start + ((shingle & bit_mask) >> _6)] ^= _1 << (shingle & _63)
+        sizes[d] = n_shingles - n_repeats
+
+
+@inlined
+def may_reach(
+    words: ConstUint64s,
+    x_start: Int,
+    x_stop: Int,
+    x_size: Int,
+    y_start: Int,
+    y_stop: Int,
+    y_size: Int,
+    measure: Int,
+    p: Int,
+    q: Int,
+    either_way: Int,
+) -> bool:
+    """Whether the filters of two documents leave it open that the first is similar to the second.
+
+    The filters were made for the same measure. ``either_way`` asks for whichever of the two
+    directions holds.
+    """
+    required = required_overlap(measure, x_size, y_size, p, q)
+    if either_way:
+        required = min(required, required_overlap(measure, y_size, x_size, p, q))
+    if required > x_size or required > y_size:
+        return False
+    if x_stop - x_start > y_stop - y_start:
+        x_start, y_start, x_stop, y_stop = y_start, x_start, y_stop, x_stop
+        x_size, y_size = y_size, x_size
+    # From here on x has the shorter filter, and the other one is folded.
+    n_words = x_stop - x_start
+    sets_bits = _sets_bits(measure)
+    n_different, x_only, y_only = np.int64(0), np.int64(0), np.int64(0)
+    first: Int = np.int64(0)
+    while first < n_words:
+        stop = min(first + _STRETCH, n_words)
+        for i in range(first, stop):
+            word, folded = words[x_start + i], _0
+            if sets_bits:
+                for k in range(y_start + i, y_stop, n_words):
+                    folded |= words[k]
+                    # Also unfolded each bit that x lacks where it would be stands for a shingle.
+                    y_only += count_ones(words[k] & ~word)
+                x_only += count_ones(word & ~folded)
+            else:
+                for k in range(y_start + i, y_stop, n_words):
+                    folded ^= words[k]
+                n_different += count_ones(word ^ folded)
+        first = stop
+        if x_only > x_size - required or y_only > y_size - required:
+            return False
+        if n_different > x_size + y_size - 2 * required:
+            return False
+    return True
+
+
+@kernel
+def sieve_pairs(
+    words: ConstUint64s,
+    offsets: ConstInt64s,
+    sizes: ConstInt64s,
+    left: ConstInt64s,
+    right: ConstInt64s,
+    threshold: Threshold,
+    may_be_similar: Bools,
+) -> None:
+    """Ask of each pair whether its filters leave it open that the first is similar to the second.
+
+    Document d has the filter ``words[offsets[d] : offsets[d + 1]]`` and ``sizes[d]`` shingles.
+    """
+    measure, p, q = threshold
+    for k in range(left.shape[0]):
+        x, y = left[k], right[k]
+        may_be_similar[k] = may_reach(
+            words,
+            offsets[x],
+            offsets[x + 1],
+            sizes[x],
+            offsets[y],
+            offsets[y + 1],
+            sizes[y],
+            measure,
+            p,
+            q,
+            0,
+        )

@@ -1,0 +1,400 @@
+"""Exact similarity joins of sets: All-Pairs, PPJoin and PPJoin+ over one inverted index.
+
+Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens that
+only one record has come first of all and never match, so they are left out of the runs. A record is
+indexed under the tokens of its indexing prefix and looks partners up with those of its probing
+prefix, once all are indexed: for symmetric measures among the records before it, so that every
+pair comes up once, and of two collections among those of the other one. Blocks of records can be
+probed at the same time.
+
+Parities are bits that bound from below in how much two records differ. A token turns one of a
+record's bits, that of its rank modulo their number. A bit in which two records differ was turned by
+a token that only one of them has, and different bits by different tokens: so no more bits differ
+than tokens (``kernels.common.parities``). Tokens of adjacent ranks turn different bits. That
+spreads them better than chance.
+
+References
+----------
+Bayardo, Ma, Srikant (2007), Scaling up all pairs similarity search.
+Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.types import (
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint64s,
+)
+from neardup.kernels.join.overlap import Matches, Threshold, required_overlap
+from neardup.kernels.join.postings import (
+    PPJOIN,
+    PPJOIN_PLUS,
+    Groups,
+    Postings,
+    count_common,
+    first_at_least,
+    suffix_distance,
+)
+
+_1, _32, _LOW32 = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+class ParityRows(NamedTuple):
+    """Parities of ``n_words`` words, a power of two; where it is 0 there are none.
+
+    ``firsts`` has two words of each record, its size and length, and the first word of its
+    parities. These are read of all partners; ``others`` has the rest, which few are asked for: so
+    what is read over and over stays in a cache.
+    """
+
+    firsts: ConstUint64s
+    others: ConstUint64s
+    n_words: int
+
+
+@kernel
+def fill_parity_rows(
+    tokens: ConstInt32s,
+    starts: ConstInt64s,
+    lengths: ConstInt64s,
+    sizes: ConstInt64s,
+    n_words: int,
+    firsts: Uint64s,
+    others: Uint64s,
+) -> None:
+    """Fill the rows, all 0 before: a record of ``sizes[r]`` tokens has a run of ``lengths[r]``."""
+    n_bits = 64 * n_words
+    for r in range(starts.shape[0]):
+        firsts[2 * r] = np.uint64(sizes[r]) << _32 | np.uint64(lengths[r])
+        for i in range(starts[r], starts[r] + lengths[r]):
+            place = np.int64(tokens[i]) & (n_bits - 1)
+            bit = _1 << np.uint64(place & 63)
+            if place < 64:
+                firsts[2 * r + 1] ^= bit
+            else:
+                others[r * (n_words - 1) + (place >> 6) - 1] ^= bit
+
+
+@inlined
+def read_sizes(parities: ParityRows, record: Int) -> tuple[Int, Int]:
+    """Return the size and the length of a record."""
+    word = parities.firsts[np.uint64(2 * record)]
+    return np.int64(word >> _32), np.int64(word & _LOW32)
+
+
+@inlined
+def first_distance(parities: ParityRows, x: Int, y: Int) -> Int:
+    """Bound from below in how many tokens two records differ, by their first words alone."""
+    firsts = parities.firsts
+    return count_ones(firsts[np.uint64(2 * x + 1)] ^ firsts[np.uint64(2 * y + 1)])
+
+
+@inlined
+def other_distance(parities: ParityRows, x: Int, y: Int, limit: Int) -> Int:
+    """Bound by their other words in how many more they do; above ``limit`` it may be too low."""
+    others, n_others = parities.others, parities.n_words - 1
+    distance, word = np.int64(0), np.int64(0)
+    while word < n_others and distance <= limit:
+        x_word, y_word = others[x * n_others + word], others[y * n_others + word]
+        distance += count_ones(x_word ^ y_word)
+        word += 1
+    return distance
+
+
+# What is counted, in the order of the filters.
+HITS, AFTER_SIZE, AFTER_PARITY, AFTER_POSITION, AFTER_SUFFIX, VERIFIED, RESULTS = range(7)
+N_COUNTS = 7
+
+_PRUNED = np.int32(-1)
+
+# For so many sizes of partners the required overlap is kept, which takes a division.
+_REMEMBERED = 1024
+
+
+class Records(NamedTuple):
+    """Records by size, and how far each looks for partners.
+
+    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
+    ``starts[x]`` in ``tokens``, and prefixes are counted in those. It looks up the first
+    ``probing[x]`` and is indexed under the first ``indexing[x]``. Its partners lie in
+    ``first_partner[x]`` to ``last_partner[x]``, exclusive.
+    """
+
+    tokens: ConstInt32s
+    starts: ConstInt64s
+    sizes: ConstInt64s
+    lengths: ConstInt64s
+    probing: ConstInt64s
+    indexing: ConstInt64s
+    first_partner: ConstInt64s
+    last_partner: ConstInt64s
+
+
+class Run(NamedTuple):
+    """Postings ``k`` to ``end``, exclusive, of the token at place ``i`` of record x."""
+
+    x: Int
+    i: Int
+    k: Int
+    end: Int
+
+
+class Seen(NamedTuple):
+    """What a record has met: ``shared[y]`` tokens of record y, or y is ruled out.
+
+    ``touched`` lists the records of which ``shared`` is not 0.
+    """
+
+    shared: Int32s
+    touched: Int32s
+
+
+@kernel
+def prefix_lengths(
+    sizes: ConstInt64s, threshold: Threshold, least: Int64s, probing: Int64s, indexing: Int64s
+) -> None:
+    """Work out least partner sizes and prefix lengths for sets of ascending sizes.
+
+    ``least[k]`` is the least size of a partner that is no larger, ``probing[k]`` the tokens of
+    which a partner shares at least one, ``indexing[k]`` the same for partners that are no smaller.
+    A set that can have no partner at all has prefixes of length 0. For measures that bound the
+    sizes of both sets by each other.
+    """
+    measure, p, q = threshold
+    for k in range(sizes.shape[0]):
+        n = sizes[k]
+        if k > 0 and sizes[k - 1] == n:
+            least[k], probing[k], indexing[k] = least[k - 1], probing[k - 1], indexing[k - 1]
+            continue
+        if required_overlap(measure, n, n, p, q) > n:
+            least[k], probing[k], indexing[k] = n + 1, 0, 0
+            continue
+        # The least y whose required overlap still fits into it; that grows slower than y.
+        low, high = np.int64(1), n
+        while low < high:
+            middle = (low + high) >> 1
+            if required_overlap(measure, n, middle, p, q) <= middle:
+                high = middle
+            else:
+                low = middle + 1
+        least[k] = low
+        probing[k] = n - required_overlap(measure, n, low, p, q) + 1
+        indexing[k] = n - required_overlap(measure, n, n, p, q) + 1
+
+
+@inlined
+def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: Int) -> Int:
+    """Return the required overlap of two sizes, which may be known: partners come by size."""
+    slot = y_size & (_REMEMBERED - 1)
+    sizes = x_size << 32 | y_size
+    if memo[slot] != sizes:
+        memo[slot] = sizes
+        memo[slot + _REMEMBERED] = required_overlap(measure, x_size, y_size, p, q)
+    return np.int64(memo[slot + _REMEMBERED])
+
+
+@inlined
+def _meet(
+    read: Run,
+    algorithm: Int,
+    threshold: Threshold,
+    records: Records,
+    index: Postings,
+    memo: Int64s,
+    seen: Seen,
+    n_touched: Int,
+    counted: Int64s,
+) -> Int:
+    """Count one common token more with the partners among some postings.
+
+    Returns how many are touched now.
+    """
+    measure, p, q = threshold
+    x, i, k, end = read
+    shared, touched = seen
+    sizes, lengths, last_partner = records.sizes, records.lengths, records.last_partner[x]
+    after_size, after_position = np.int64(0), np.int64(0)
+    y_size: Int = -1
+    required: Int = 0
+    while k < end and index.records[k] < last_partner:
+        y = np.int64(index.records[k])
+        place = np.int64(index.places[k])
+        k += 1
+        if y == x:
+            continue
+        after_size += 1
+        n_shared = shared[y]
+        if n_shared == _PRUNED:
+            continue
+        if n_shared == 0:
+            touched[n_touched] = y
+            n_touched += 1
+        if algorithm == PPJOIN:
+            # Postings are in order of size, so the bound for one size serves many of them.
+            if sizes[y] != y_size:
+                y_size = sizes[y]
+                required = _required(memo, measure, sizes[x], y_size, p, q)
+            if n_shared + min(lengths[x] - i, lengths[y] - place) < required:
+                shared[y] = _PRUNED
+                continue
+            after_position += 1
+        shared[y] = n_shared + 1
+    counted[AFTER_SIZE] += after_size
+    counted[AFTER_POSITION] += after_position
+    counted[AFTER_SUFFIX] += after_position
+    return n_touched
+
+
+@inlined
+def _meet_alike(
+    read: Run,
+    threshold: Threshold,
+    records: Records,
+    index: Postings,
+    parities: ParityRows,
+    memo: Int64s,
+    seen: Seen,
+    n_touched: Int,
+    counted: Int64s,
+) -> Int:
+    """Count one common token more with the partners that may be similar, as ``_meet``.
+
+    A partner is judged when it is met first: mostly its parities rule it out, for which nothing of
+    it is read but them.
+    """
+    measure, p, q = threshold
+    x, i, k, end = read
+    shared, touched = seen
+    tokens, starts, last_partner = records.tokens, records.starts, records.last_partner[x]
+    x_size, x_length = records.sizes[x], records.lengths[x]
+    after_size = np.int64(0)
+    while k < end and index.records[k] < last_partner:
+        y = np.int64(index.records[k])
+        k += 1
+        if y == x:
+            continue
+        after_size += 1
+        n_shared = shared[y]
+        if n_shared > 0:
+            shared[y] = n_shared + 1
+        if n_shared != 0:
+            continue
+        y_size, y_length = read_sizes(parities, y)
+        required = _required(memo, measure, x_size, y_size, p, q)
+        limit = x_length + y_length - 2 * required
+        distance = first_distance(parities, x, y)
+        if distance > limit:
+            continue
+        touched[n_touched] = y
+        n_touched += 1
+        shared[y] = _PRUNED
+        if distance + other_distance(parities, x, y, limit - distance) > limit:
+            continue
+        counted[AFTER_PARITY] += 1
+        place = np.int64(index.places[k - 1])
+        if min(x_length - i, y_length - place) < required:
+            continue
+        counted[AFTER_POSITION] += 1
+        # Where records may differ in more tokens than they have bits.
+        if limit >= 64 * parities.n_words:
+            limit -= i + place
+            x_from, y_from = starts[x] + i + 1, starts[y] + place + 1
+            x_stop, y_stop = starts[x] + x_length, starts[y] + y_length
+            if suffix_distance(tokens, x_from, x_stop, y_from, y_stop, limit) > limit:
+                continue
+        counted[AFTER_SUFFIX] += 1
+        shared[y] = 1
+    counted[AFTER_SIZE] += after_size
+    return n_touched
+
+
+@kernel
+def probe_records(
+    start: int,
+    stop: int,
+    algorithm: int,
+    threshold: Threshold,
+    records: Records,
+    groups: Groups,
+    index: Postings,
+    parities: ParityRows,
+    shared: Int32s,
+    touched: Int32s,
+    matches: Matches,
+    counts: Int64s,
+) -> tuple[Int, Int]:
+    """Find the partners of records ``start`` to ``stop``.
+
+    ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are this worker's own.
+    Of a match the right one is the record that looked, the left one its partner.
+
+    Returns the first record not probed, which is below ``stop`` if the next one's partners might
+    not fit into the output, and the number of pairs.
+    """
+    measure, p, q = threshold
+    tokens, starts, sizes, lengths, probing, indexing = records[:6]
+    left, right, overlaps = matches
+    memo = np.zeros(2 * _REMEMBERED, np.int64)
+    seen = Seen(shared, touched)
+    counted = np.zeros(N_COUNTS, np.int64)
+    n_pairs = np.int64(0)
+    for x in range(start, stop):
+        x_start, x_stop = starts[x], starts[x] + lengths[x]
+        n_touched: Int = np.int64(0)
+        counted[:] = 0
+        for i in range(probing[x]):
+            first_key = np.int64(tokens[x_start + i]) * groups.n_groups
+            for key in range(first_key + groups.first[x], first_key + groups.last[x]):
+                end = index.starts[key + 1]
+                counted[HITS] += end - index.starts[key]
+                k = first_at_least(index.records, index.starts[key], end, records.first_partner[x])
+                read = Run(x, i, k, end)
+                if algorithm == PPJOIN_PLUS:
+                    n_touched = _meet_alike(
+                        read, threshold, records, index, parities, memo, seen, n_touched, counted
+                    )
+                else:
+                    n_touched = _meet(
+                        read, algorithm, threshold, records, index, memo, seen, n_touched, counted
+                    )
+        if n_pairs + n_touched > left.shape[0]:
+            for m in range(n_touched):
+                shared[touched[m]] = 0
+            return x, n_pairs
+        for m in range(n_touched):
+            y = np.int64(touched[m])
+            overlap = np.int64(shared[y])
+            shared[y] = 0
+            if overlap <= 0:
+                continue
+            counted[VERIFIED] += 1
+            y_start = starts[y]
+            required = _required(memo, measure, sizes[x], sizes[y], p, q)
+            # Behind the prefix that ends first, all common tokens are still to be counted; they
+            # lie behind as many tokens of the other record as have been counted.
+            x_prefix, y_prefix = probing[x], indexing[y]
+            if tokens[x_start + x_prefix - 1] < tokens[y_start + y_prefix - 1]:
+                x_from, y_from = x_start + x_prefix, y_start + overlap
+            else:
+                x_from, y_from = x_start + overlap, y_start + y_prefix
+            overlap += count_common(
+                tokens, x_from, x_stop, y_from, y_start + lengths[y], required - overlap
+            )
+            if overlap >= required:
+                right[n_pairs] = x
+                left[n_pairs] = y
+                overlaps[n_pairs] = overlap
+                n_pairs += 1
+        counts += counted
+    return stop, n_pairs

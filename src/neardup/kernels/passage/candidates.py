@@ -1,0 +1,388 @@
+"""Where in an index a passage may lie that shares enough min-hashes with a query.
+
+Of each hash function the index has the windows with the query's min-hash: a list in ascending
+order of the tokens a at which they start, and of the tokens b up to which they may start. The
+passages that start at a token i share as many min-hashes with the query as lists have a window
+with a <= i <= b, at most.
+
+Whether any passage lies in enough windows at the same time is tested ahead of the sweep. Where many
+windows begin there is seldom a passage that is in enough of them. A few counts show it, while the
+sweep would have to build its tree first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, kernel
+from neardup.kernels.common.types import (
+    ConstInt32s,
+    ConstInt64Rows,
+    ConstInt64s,
+    ConstUint16Rows,
+    ConstUint32Rows,
+    ConstUint32s,
+    ConstUint64s,
+    Int,
+    Int32Rows,
+    Int64Rows,
+    Int64s,
+    Uint16Rows,
+    Uint32Rows,
+    Uint32s,
+)
+
+# Stands in place of a span that does not fit into 16 bits.
+WIDE = 65535
+
+
+@kernel
+def order_windows(
+    numbers: ConstInt32s,
+    ranks: ConstInt32s,
+    starts: ConstUint32s,
+    spans: ConstUint32Rows,
+    next_row: Int64s,
+    ordered_starts: Uint32s,
+    ordered_spans: Uint32Rows,
+) -> Int:
+    """Write windows by rank of their key; those of one key keep their order.
+
+    ``numbers`` gives each window's key, ``ranks`` each key's rank, ``next_row`` where the windows
+    of each rank start; it is moved on. Returns how many windows have a span of 65,535 or more.
+    """
+    n_wide = np.int64(0)
+    for i in range(numbers.shape[0]):
+        rank = ranks[numbers[i]]
+        row = next_row[rank]
+        next_row[rank] = row + 1
+        ordered_starts[row] = starts[i]
+        is_wide = False
+        for k in range(3):
+            ordered_spans[row, k] = spans[i, k]
+            is_wide |= spans[i, k] >= WIDE
+        n_wide += np.int64(is_wide)
+    return n_wide
+
+
+@kernel
+def pack_spans(
+    spans: ConstUint32Rows, packed: Uint16Rows, wide_rows: Int64s, wide_spans: Uint32Rows
+) -> None:
+    """Narrow spans to 16 bits; rows with a wider one go into ``wide_rows`` and ``wide_spans``."""
+    n_wide = np.int64(0)
+    for row in range(spans.shape[0]):
+        is_wide = False
+        for k in range(3):
+            span = spans[row, k]
+            is_wide |= span >= WIDE
+            packed[row, k] = np.uint16(min(np.int64(span), np.int64(WIDE)))
+        if is_wide:
+            wide_rows[n_wide] = row
+            for k in range(3):
+                wide_spans[n_wide, k] = spans[row, k]
+            n_wide += 1
+
+
+@helper
+def read_span(
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    row: Int,
+    which: Int,
+) -> Int:
+    """Give one span of a window, from the list of wide ones if need be.
+
+    A function of its own: inlined in a loop it made Numba count references to its arrays, which
+    took 50 ns a row.
+    """
+    span = np.int64(spans[row, which])
+    if span < WIDE:
+        return span
+    low, high = np.int64(0), np.int64(wide_rows.shape[0])
+    while low < high:
+        middle = (low + high) >> 1
+        if wide_rows[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(wide_spans[low, which])
+
+
+# With more windows, or starts, the sweep is no dearer than the test.
+MANY = 1024
+
+
+@helper
+def _has_common(ends: Int64Rows, n: Int, least: Int) -> bool:
+    """Tell whether some number is in ``least`` of n ranges: then the first one of a range is."""
+    for i in range(n):
+        first, depth = ends[0, i], np.int64(0)
+        for k in range(n):
+            depth += np.int64((ends[0, k] <= first) & (first <= ends[1, k]))
+        if depth >= least:
+            return True
+    return False
+
+
+@helper
+def reaches(
+    corners: Int64Rows,
+    n: Int,
+    first: Int,
+    last: Int,
+    least: Int,
+    min_tokens: Int,
+    depths: Int32Rows,
+    ends: Int64Rows,
+) -> bool:
+    """Tell whether a passage of ``min_tokens`` or more is in ``least`` of n windows.
+
+    The windows are columns a, b, c, d of ``corners``, as ``sweep_windows`` takes them, and all
+    their starts lie from ``first`` to ``last``. There are at most ``MANY`` of both. ``depths`` and
+    ``ends`` (2, MANY) are written over. Cost O(n^2) at worst, for each start.
+    """
+    n_starts = last - first + 1
+    # How many windows enter at each start, and how many leave behind it.
+    for i in range(n_starts):
+        depths[0, i] = depths[1, i] = 0
+    for w in range(n):
+        a, b = corners[0, w], min(corners[1, w], corners[3, w] - min_tokens + 1)
+        if a <= b:
+            depths[0, a - first] += 1
+            depths[1, b - first] += 1
+    depth, newest, is_new = np.int64(0), np.int64(0), False
+    for i in range(n_starts):
+        if depths[0, i] > 0:
+            depth += depths[0, i]
+            newest, is_new = np.int64(first + i), True
+        if depths[1, i] == 0:
+            continue
+        # Before the next window leaves, all are there; those of later starts, until one more
+        # enters, are some of them. The last end that they have in common is a long passage's,
+        # because each of them has one from this start.
+        if is_new and depth >= least:
+            n_open = np.int64(0)
+            for w in range(n):
+                b = min(corners[1, w], corners[3, w] - min_tokens + 1)
+                if corners[0, w] <= newest <= b:
+                    ends[0, n_open] = corners[2, w]
+                    ends[1, n_open] = corners[3, w]
+                    n_open += 1
+            if _has_common(ends, n_open, least):
+                return True
+            is_new = False
+        depth -= depths[1, i]
+    return False
+
+
+# Behind all starts.
+_NOWHERE = 1 << 62
+
+
+@kernel
+def find_lists(
+    wanted: ConstUint64s,
+    keys: ConstUint64s,
+    key_starts: ConstInt64s,
+    list_starts: ConstInt64s,
+    lists: Int64Rows,
+) -> None:
+    """Find the windows with the wanted key of each hash function: first row, one after the last.
+
+    Function f has ``keys[key_starts[f] : key_starts[f + 1]]``, ascending; the windows of key k are
+    rows ``list_starts[k]`` to ``list_starts[k + 1]``. ``lists`` has shape (n_functions, 2).
+    """
+    for f in range(wanted.shape[0]):
+        low, high = key_starts[f], key_starts[f + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < wanted[f]:
+                low = middle + 1
+            else:
+                high = middle
+        found = low < key_starts[f + 1] and keys[low] == wanted[f]
+        lists[f, 0] = list_starts[low] if found else 0
+        lists[f, 1] = list_starts[low + 1] if found else 0
+
+
+@kernel
+def list_starts(
+    lists: ConstInt64Rows,
+    min_tokens: int,
+    starts: ConstUint32s,
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    firsts: Uint32s,
+    lasts: Uint32s,
+) -> Int:
+    """List the first and the last start of passages of ``min_tokens`` in the windows of some lists.
+
+    Shorter passages do not count, so a window may have fewer starts, or none: such are left out.
+    Returns how many are listed.
+    """
+    n = np.int64(0)
+    for f in range(lists.shape[0]):
+        for row in range(lists[f, 0], lists[f, 1]):
+            a = np.int64(starts[row])
+            b = a + read_span(spans, wide_rows, wide_spans, row, 0)
+            d = b + read_span(spans, wide_rows, wide_spans, row, 1)
+            d += read_span(spans, wide_rows, wide_spans, row, 2)
+            b = min(b, d - min_tokens + 1)
+            if a <= b:
+                firsts[n] = a
+                lasts[n] = b
+                n += 1
+    return n
+
+
+@kernel
+def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges: Int64Rows) -> Int:
+    """Find the ranges of starts that at least ``least`` windows allow.
+
+    ``firsts`` and ``lasts`` of the windows, each in ascending order; ``ranges`` receives first and
+    last start of each range and has room for as many as there are windows. Returns their number.
+    """
+    n_ranges, n_open, i, j = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    while i < firsts.shape[0]:
+        if firsts[i] <= lasts[j]:
+            n_open += 1
+            if n_open == least:
+                ranges[n_ranges, 0] = firsts[i]
+            i += 1
+        else:
+            if n_open == least:
+                ranges[n_ranges, 1] = lasts[j]
+                n_ranges += 1
+            n_open -= 1
+            j += 1
+    while n_open >= least:
+        if n_open == least:
+            ranges[n_ranges, 1] = lasts[j]
+            n_ranges += 1
+        n_open -= 1
+        j += 1
+    return n_ranges
+
+
+@helper
+def first_ending_from(
+    starts: ConstUint32s,
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    low: Int,
+    high: Int,
+    x: Int,
+) -> Int:
+    """First row in [low, high) of a list whose window allows a start at x or later."""
+    # It is seldom far, so by steps that double, and then halve.
+    probe, step = low, np.int64(1)
+    while probe < high:
+        if np.int64(starts[probe]) + read_span(spans, wide_rows, wide_spans, probe, 0) >= x:
+            high = probe
+            break
+        low = probe + 1
+        probe += step
+        step <<= 1
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(starts[middle]) + read_span(spans, wide_rows, wide_spans, middle, 0) < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def windows_in_range(
+    lists: ConstInt64Rows,
+    rows: Int64s,
+    first: int,
+    last: int,
+    starts: ConstUint32s,
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    corners: Int64Rows,
+) -> Int:
+    """List the windows that allow a start from ``first`` to ``last``, cut to these starts.
+
+    ``corners`` (4, room) receives a, b, c, d of each. Returns how many there are, whether they fit
+    or not. ``rows`` (n_lists) are the rows to look from; they are moved on to the first ones that
+    allow a start at ``first`` or later.
+    """
+    n = np.int64(0)
+    for f in range(lists.shape[0]):
+        end = lists[f, 1]
+        row = first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+        rows[f] = row
+        while row < end and np.int64(starts[row]) <= last:
+            if n < corners.shape[1]:
+                a = np.int64(starts[row])
+                b = a + read_span(spans, wide_rows, wide_spans, row, 0)
+                c = b + read_span(spans, wide_rows, wide_spans, row, 1)
+                corners[0, n] = max(a, np.int64(first))
+                corners[1, n] = min(b, np.int64(last))
+                corners[2, n] = c
+                corners[3, n] = c + read_span(spans, wide_rows, wide_spans, row, 2)
+            n += 1
+            row += 1
+    return n
+
+
+@kernel
+def sift_ranges(
+    lists: ConstInt64Rows,
+    least: int,
+    min_tokens: int,
+    starts: ConstUint32s,
+    spans: ConstUint16Rows,
+    wide_rows: ConstInt64s,
+    wide_spans: ConstUint32Rows,
+    ranges: Int64Rows,
+) -> Int:
+    """Keep the ranges of starts from which a passage is in windows of ``least`` lists.
+
+    Passages have ``min_tokens`` or more. Ranges with very many windows or starts are kept, too,
+    because there the sweep is no dearer than the test. ``ranges``, first and last start of
+    each, ascend and do not overlap; those kept are moved to the front. Returns their number. Cost,
+    for each range, a look at one window of each list, or of fewer: best if short lists come first.
+    """
+    n_lists, n_kept = lists.shape[0], np.int64(0)
+    # Of each list the first window that ends in the range or behind it.
+    rows = np.empty(n_lists, np.int64)
+    firsts, lasts = np.full(n_lists, -1, np.int64), np.full(n_lists, -1, np.int64)
+    for f in range(n_lists):
+        rows[f] = lists[f, 0]
+    corners = np.empty((4, MANY), np.int64)
+    depths = np.empty((2, MANY), np.int32)
+    ends = np.empty((2, MANY), np.int64)
+    for k in range(ranges.shape[0]):
+        first, last = ranges[k, 0], ranges[k, 1]
+        n_open = np.int64(0)
+        for f in range(n_lists):
+            if n_open + n_lists - f < least:
+                break
+            if lasts[f] < first:
+                end = lists[f, 1]
+                row = first_ending_from(starts, spans, wide_rows, wide_spans, rows[f], end, first)
+                rows[f] = row
+                firsts[f] = lasts[f] = _NOWHERE
+                if row < end:
+                    firsts[f] = np.int64(starts[row])
+                    lasts[f] = firsts[f] + read_span(spans, wide_rows, wide_spans, row, 0)
+            n_open += np.int64(firsts[f] <= last)
+        if n_open < least:
+            continue
+        n = windows_in_range(
+            lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
+        )
+        is_small = n <= MANY and last - first < MANY
+        if is_small and not reaches(corners, n, first, last, least, min_tokens, depths, ends):
+            continue
+        ranges[n_kept, 0], ranges[n_kept, 1] = first, last
+        n_kept += 1
+    return n_kept

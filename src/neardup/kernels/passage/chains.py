@@ -1,0 +1,141 @@
+"""Chains of hits that run forward in two texts, as much as the gaps between them allow.
+
+A chain ends where the two texts cease to have the same words, whatever their order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.types import (
+    Bools,
+    ConstBools,
+    ConstFloats,
+    ConstInt64Rows,
+    ConstInt64s,
+    Floats,
+    Int,
+    Int64s,
+)
+
+
+class LinkRules(NamedTuple):
+    """Which hits may follow each other, and what a gap between them costs.
+
+    Parts of two hits are ``most_gap`` tokens apart at most, in either text, and the two distances
+    differ by ``most_shift`` at most. A hit of the document may begin ``most_back`` tokens before
+    the one that it follows. A token of the wider gap costs ``gap_cost``, one by which the gaps
+    differ an eighth of that. Both are 64-bit integers where there is no limit.
+    """
+
+    most_gap: int
+    most_shift: int
+    most_back: int
+    gap_cost: np.float64
+
+
+@inlined
+def _value_behind(
+    hits: ConstInt64Rows, evidence: ConstFloats, i: Int, j: Int, rules: LinkRules
+) -> float:
+    """Return what hit i adds to a chain that ends with hit j, less the gap; -inf if it may not."""
+    query_gap = hits[i, 0] - hits[j, 1]
+    gap = hits[i, 2] - hits[j, 3]
+    shift = abs(gap - query_gap)
+    if (
+        max(query_gap, gap) > rules.most_gap
+        or shift > rules.most_shift
+        or hits[i, 2] < hits[j, 2] - rules.most_back
+    ):
+        return -np.inf
+    query_length, length = hits[i, 1] - hits[i, 0], hits[i, 3] - hits[i, 2]
+    # What lies in the hit before, too, adds nothing.
+    new = min(
+        min(hits[i, 1] - hits[j, 1], query_length) / query_length,
+        min(hits[i, 3] - hits[j, 3], length) / length,
+    )
+    cost = rules.gap_cost * (max(query_gap, gap, np.int64(0)) + shift / 8)
+    return float(evidence[i] * max(new, 0.0) - cost)
+
+
+@kernel
+def link_hits(
+    hits: ConstInt64Rows,
+    evidence: ConstFloats,
+    are_taken: ConstBools,
+    longest: int,
+    rules: LinkRules,
+    scores: Floats,
+    greatest: Floats,
+    before: Int64s,
+    are_open: Bools,
+) -> None:
+    """Find for each hit the best chain that ends with it.
+
+    Hits have query start and stop, document start and stop; they are sorted by query start, and no
+    part is empty or has more than ``longest`` tokens in the query. Those that ``are_taken`` do not
+    count. ``scores`` receives the evidence of a hit's best chain less its gaps, ``before`` the hit
+    before it there, or -1. Of equal chains the one whose last hit but one is latest counts.
+
+    Chains are looked for where ``are_open`` says so, and where one went through a hit that has
+    been taken since; no other can have changed. ``greatest`` is room, as long.
+    """
+    for i in range(hits.shape[0]):
+        greatest[i] = greatest[i - 1] if i else -np.inf
+        if are_taken[i]:
+            scores[i] = -np.inf
+            continue
+        last = before[i]
+        if last >= 0 and (are_taken[last] or are_open[last]):
+            are_open[i] = True
+        if are_open[i]:
+            scores[i], before[i] = evidence[i], -1
+            for j in range(i - 1, -1, -1):
+                # None of the rest is worth more, or near enough.
+                if greatest[j] + evidence[i] <= scores[i]:
+                    break
+                if hits[j, 0] + longest + rules.most_gap < hits[i, 0]:
+                    break
+                if are_taken[j] or hits[j, 0] == hits[i, 0]:
+                    continue
+                score = scores[j] + _value_behind(hits, evidence, i, j, rules)
+                if score > scores[i]:
+                    scores[i], before[i] = score, j
+        greatest[i] = max(greatest[i], scores[i])
+    are_open[:] = False
+
+
+@kernel
+def common_extent(
+    query: ConstInt64s,
+    document: ConstInt64s,
+    p: int,
+    q: int,
+    query_counts: Int64s,
+    counts: Int64s,
+    best: Int64s,
+) -> None:
+    """Find how much of two texts to take, from their beginnings, for most words in common.
+
+    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. Of x and y words,
+    s of which both have, copies counted, are worth (p + q) s - p (x + y): by so much they are more
+    similar than p / q. ``best`` receives that, x and y; nothing is taken for less than 1, of equal
+    ones the shortest.
+    """
+    best[:] = 0
+    query_counts[:] = 0
+    for x in range(1, query.shape[0] + 1):
+        query_counts[query[x - 1]] += 1
+        counts[:] = 0
+        shared = np.int64(0)
+        for y in range(1, document.shape[0] + 1):
+            word = document[y - 1]
+            counts[word] += 1
+            if counts[word] <= query_counts[word]:
+                shared += 1
+            score = (p + q) * shared - p * (x + y)
+            if score > best[0] or (score == best[0] > 0 and x + y < best[1] + best[2]):
+                best[0], best[1], best[2] = score, x, y

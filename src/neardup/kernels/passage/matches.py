@@ -1,0 +1,510 @@
+"""Exact similarity of a query and sub-texts, and which of these are told as passages.
+
+Candidates are cells: row i holds the sub-texts that start at token i, by the place of their last
+token. A walk goes from cell to cell, along one row to the right and along the next to the left, so
+that each step adds or takes away a single token. The similarity of multisets is a fraction of two
+integers: the weight that query and sub-text share over the weight that either has.
+
+All totals of weights must stay below 2**62.
+
+A region of a text is made ready for comparison with numbers for its tokens and possible ends.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.types import (
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64Rows,
+    ConstInt64s,
+    Int,
+    Int32s,
+    Int64Rows,
+    Int64s,
+)
+from neardup.kernels.common.wide import compare_products
+from neardup.kernels.passage.narrowing import note_entries
+from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Documents
+from neardup.kernels.text.weights import scaled_weight
+
+
+@kernel
+def number_region(
+    tokens: ConstInt32s, n_query_types: int, known: Int32s, numbers: Int32s, types: Int32s
+) -> Int:
+    """Give a region's tokens numbers: those of the query keep theirs, others come behind.
+
+    ``known`` has the number of each entry of the vocabulary that the query has, -1 for the others,
+    and is left so. ``types`` receives the entry of each further number. Returns how many numbers
+    there are.
+    """
+    n = np.int64(n_query_types)
+    for i in range(tokens.shape[0]):
+        token = tokens[i]
+        if known[token] < 0:
+            known[token] = n
+            types[n - n_query_types] = token
+            n += 1
+        numbers[i] = known[token]
+    for k in range(n - n_query_types):
+        known[types[k]] = -1
+    return n
+
+
+@kernel
+def narrow_rows(
+    tokens: ConstInt32s,
+    term_weights: ConstFloats,
+    type_weights: ConstFloats,
+    query_total: int,
+    p: int,
+    q: int,
+    counts: Int32s,
+    lows: Int64s,
+    highs: Int64s,
+) -> None:
+    """Leave out ends of sub-texts that weigh too little or too much to be as similar as p / q.
+
+    Of two texts that weigh v and w, the similarity is at most min(v, w) / max(v, w). ``counts``
+    (n types) is zero, and zero again afterwards.
+    """
+    # First the ends below which sub-texts weigh too little, then those from which too much.
+    for is_upper in range(2):
+        behind, total = np.int64(0), np.int64(0)
+        for row in range(lows.shape[0]):
+            while behind < tokens.shape[0]:
+                if is_upper == 0 and compare_products(total, q, query_total, p) >= 0:
+                    break
+                token = tokens[behind]
+                weight = type_weights[token]
+                more = total - scaled_weight(term_weights[counts[token]], weight)
+                more += scaled_weight(term_weights[counts[token] + 1], weight)
+                if is_upper == 1 and compare_products(more, p, query_total, q) > 0:
+                    break
+                counts[token] += 1
+                total = more
+                behind += 1
+            if is_upper == 1:
+                highs[row] = min(highs[row], behind - 1)
+            elif compare_products(total, q, query_total, p) < 0:
+                # Neither this start nor a later one leaves enough.
+                for k in range(row, lows.shape[0]):
+                    lows[k], highs[k] = np.int64(1), np.int64(0)
+                break
+            else:
+                lows[row] = max(lows[row], behind - 1)
+            if behind > row:
+                token = tokens[row]
+                weight = type_weights[token]
+                total -= scaled_weight(term_weights[counts[token]], weight)
+                counts[token] -= 1
+                total += scaled_weight(term_weights[counts[token]], weight)
+            else:
+                behind = np.int64(row + 1)
+        for k in range(counts.shape[0]):
+            counts[k] = 0
+
+
+class _Search(NamedTuple):
+    """The arguments of the kernels, and in ``counts`` how often the walk now has each type."""
+
+    tokens: npt.NDArray[np.int32]
+    lows: npt.NDArray[np.int64]
+    highs: npt.NDArray[np.int64]
+    min_tokens: Int
+    term_weights: npt.NDArray[np.float64]
+    type_weights: npt.NDArray[np.float64]
+    query_weights: npt.NDArray[np.int64]
+    query_total: Int
+    p: Int
+    q: Int
+    counts: npt.NDArray[np.int32]
+
+
+@inlined
+def _turn(place: Int, change: Int, total: Int, shared: Int, search: _Search) -> tuple[Int, Int]:
+    """Add a token (1) or take it away (-1); gives the sub-text's weight and what it shares."""
+    token = search.tokens[place]
+    count = np.int64(search.counts[token])
+    weight, wanted = search.type_weights[token], search.query_weights[token]
+    before = scaled_weight(search.term_weights[count], weight)
+    count += np.int64(change)
+    after = scaled_weight(search.term_weights[count], weight)
+    search.counts[token] = count
+    return total + after - before, shared + min(after, wanted) - min(before, wanted)
+
+
+@helper
+def _measure_rows(
+    start: Int,
+    stop: Int,
+    limit: Int,
+    is_maximal: bool,
+    search: _Search,
+    ends: Int64s,
+    overlaps: Int64s,
+    unions: Int64s,
+) -> None:
+    """Find the best cell that reaches p/q of each row ``start`` to ``stop``, exclusive.
+
+    Only rows whose ``ends`` are beyond ``limit`` are looked at, and of them the cells up to it. The
+    best is the most similar sub-text, of several the longest; with ``is_maximal`` it is the longest
+    one, unless a row before reaches as far. A row's ``ends`` becomes the last token of its best, or
+    -1, and ``overlaps`` over ``unions`` its similarity.
+    """
+    counts, tokens = search.counts, search.tokens
+    # The state is that of tokens[first:behind].
+    first: Int = 0
+    behind: Int = 0
+    total: Int = 0
+    shared: Int = 0
+    reached: Int = -1
+    for row in range(start, stop):
+        if ends[row] <= limit:
+            continue
+        ends[row] = -1
+        low = max(search.lows[row], row + search.min_tokens - 1)
+        if is_maximal:
+            low = max(low, reached + 1)
+        high = min(search.highs[row], limit)
+        if low > high:
+            continue
+        # Begin at the end of the row that is nearer to where the row before was left, or anew if
+        # that takes fewer steps: then the row lies to the right, and so does its walk.
+        rightwards = abs(low + 1 - behind) <= abs(high + 1 - behind)
+        target = low + 1 if rightwards else high + 1
+        if row - first + abs(target - behind) > behind - first + low + 1 - row:
+            for k in range(first, behind):
+                counts[tokens[k]] = 0
+            first = behind = np.int64(row)
+            total = shared = np.int64(0)
+        while behind < target:
+            total, shared = _turn(behind, 1, total, shared, search)
+            behind += 1
+        while behind > target:
+            behind -= 1
+            total, shared = _turn(behind, -1, total, shared, search)
+        while first < row:
+            total, shared = _turn(first, -1, total, shared, search)
+            first += 1
+
+        # What the next best cell must reach, or surpass.
+        end: Int = -1
+        overlap, union = search.p, search.q
+        for step in range(high - low + 1):
+            if step > 0 and rightwards:
+                total, shared = _turn(behind, 1, total, shared, search)
+                behind += 1
+            elif step > 0:
+                behind -= 1
+                total, shared = _turn(behind, -1, total, shared, search)
+            if not rightwards:
+                # Shorter sub-texts share no more, and the union has all of the query.
+                order = compare_products(shared, union, overlap, search.query_total)
+                if order < 0 or (order == 0 and end >= 0):
+                    break
+            either = total + search.query_total - shared
+            order = compare_products(shared, union, overlap, either)
+            if shared == 0 or order < 0 or (order == 0 and behind - 1 < end):
+                continue
+            end, overlaps[row], unions[row] = behind - 1, shared, either
+            if not is_maximal:
+                overlap, union = shared, either
+            elif not rightwards:
+                break
+        ends[row] = end
+        reached = max(reached, end)
+    for k in range(first, behind):
+        counts[tokens[k]] = 0
+
+
+@inlined
+def _better_row(a: Int, b: Int, ends: Int64s, overlaps: Int64s, unions: Int64s) -> Int:
+    """Tell which row's best cell is more similar, or longer, or earlier; rows without one lose."""
+    if ends[a] < 0 or ends[b] < 0:
+        return b if ends[a] < 0 else a
+    order = compare_products(overlaps[a], unions[b], overlaps[b], unions[a])
+    if order == 0:
+        order = np.int64((ends[a] - a) - (ends[b] - b))
+    if order == 0:
+        order = np.int64(b - a)
+    return a if order > 0 else b
+
+
+@helper
+def _write_passages(ends: Int64s, overlaps: Int64s, unions: Int64s, passages: Int64Rows) -> Int:
+    """Write the rows that have an end; those without room are only counted."""
+    n_passages = np.int64(0)
+    for row in range(ends.shape[0]):
+        if ends[row] < 0:
+            continue
+        if n_passages < passages.shape[0]:
+            passages[n_passages, 0] = row
+            passages[n_passages, 1] = ends[row]
+            passages[n_passages, 2] = overlaps[row]
+            passages[n_passages, 3] = unions[row]
+        n_passages += 1
+    return n_passages
+
+
+@kernel
+def pick_passages(
+    apart: int,
+    tokens: ConstInt32s,
+    lows: ConstInt64s,
+    highs: ConstInt64s,
+    min_tokens: int,
+    term_weights: ConstFloats,
+    type_weights: ConstFloats,
+    query_weights: ConstInt64s,
+    query_total: int,
+    p: int,
+    q: int,
+    counts: Int32s,
+    passages: Int64Rows,
+) -> Int:
+    """Choose sub-texts that do not overlap: each time the most similar one of those left.
+
+    Of several the longest is chosen, and of those the first. Between two there are ``apart`` tokens
+    or more; the other arguments are those of ``maximal_passages``. Memory
+    48 to 88 bytes a row. Cost, beyond one walk over all cells: those that begin left of a passage
+    and reach into it are looked at again, without those that do.
+    """
+    n_rows, n_tokens = lows.shape[0], tokens.shape[0]
+    search = _Search(
+        tokens,
+        lows,
+        highs,
+        min_tokens,
+        term_weights,
+        type_weights,
+        query_weights,
+        query_total,
+        p,
+        q,
+        counts,
+    )
+    n_leaves = np.int64(1)
+    while n_leaves < n_rows:
+        n_leaves <<= 1
+    ends = np.full(n_leaves, -1, np.int64)
+    ends[:n_rows] = n_tokens
+    overlaps = np.zeros(n_leaves, np.int64)
+    unions = np.ones(n_leaves, np.int64)
+    _measure_rows(0, n_rows, n_tokens - 1, False, search, ends, overlaps, unions)
+    longest = np.int64(1)
+    for row in range(n_rows):
+        longest = max(longest, ends[row] - row + 1)
+
+    # A tournament of rows: each node knows the better one of those below it.
+    winners = np.empty(2 * n_leaves, np.int64)
+    for row in range(n_leaves):
+        winners[n_leaves + row] = row
+    for node in range(n_leaves - 1, 0, -1):
+        winners[node] = _better_row(
+            winners[2 * node], winners[2 * node + 1], ends, overlaps, unions
+        )
+    picked_ends = np.full(n_rows, -1, np.int64)
+    while ends[winners[1]] >= 0:
+        start = winners[1]
+        end = ends[start]
+        picked_ends[start] = end
+        first = max(start - apart, np.int64(0))
+        left, right = max(first - longest + 1, np.int64(0)), min(end + apart, np.int64(n_rows - 1))
+        for row in range(first, right + 1):
+            ends[row] = -1
+        _measure_rows(left, first, start - apart - 1, False, search, ends, overlaps, unions)
+        left += n_leaves
+        right += n_leaves
+        while left > 1:
+            left >>= 1
+            right >>= 1
+            for node in range(left, right + 1):
+                winners[node] = _better_row(
+                    winners[2 * node], winners[2 * node + 1], ends, overlaps, unions
+                )
+    return _write_passages(picked_ends, overlaps, unions, passages)
+
+
+@kernel
+def maximal_passages(
+    tokens: ConstInt32s,
+    lows: ConstInt64s,
+    highs: ConstInt64s,
+    min_tokens: int,
+    term_weights: ConstFloats,
+    type_weights: ConstFloats,
+    query_weights: ConstInt64s,
+    query_total: int,
+    p: int,
+    q: int,
+    counts: Int32s,
+    passages: Int64Rows,
+) -> Int:
+    """Find the candidates that reach similarity p/q and are part of no other one that does.
+
+    Candidates are the sub-texts tokens[i], ..., tokens[j] of at least ``min_tokens`` tokens with
+    ``lows[i] <= j <= highs[i]``; there may be fewer rows than tokens. A type that is f times in a
+    sub-text weighs ``scaled_weight(term_weights[f], type_weights[type])`` there, and
+    ``query_weights[type]`` in the query, whose tokens weigh ``query_total`` together.
+    ``term_weights[0]`` is 0, and the table goes as far as any count of a type in ``tokens``.
+    ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive,
+    ``min_tokens`` not negative; empty sub-texts are never found.
+
+    Rows of ``passages`` get i, j, and the shared weight and that of the union, by ascending i.
+    Returns the number of passages; those that do not fit are only counted.
+    """
+    n_rows, n_tokens = lows.shape[0], tokens.shape[0]
+    search = _Search(
+        tokens,
+        lows,
+        highs,
+        min_tokens,
+        term_weights,
+        type_weights,
+        query_weights,
+        query_total,
+        p,
+        q,
+        counts,
+    )
+    ends = np.full(n_rows, n_tokens, np.int64)
+    overlaps = np.zeros(n_rows, np.int64)
+    unions = np.ones(n_rows, np.int64)
+    _measure_rows(0, n_rows, n_tokens - 1, True, search, ends, overlaps, unions)
+    return _write_passages(ends, overlaps, unions, passages)
+
+
+_ROOM = 1 << 6
+
+
+class Choice(NamedTuple):
+    """Which passages are told: with at least so many tokens, and a similarity of p/q or more.
+
+    Those that are part of no other such one if ``is_maximal``, else the most similar ones that have
+    ``apart`` tokens or more between them.
+    """
+
+    min_tokens: int
+    p: int
+    q: int
+    is_maximal: bool
+    apart: int
+
+
+@kernel
+def compare_regions(
+    wanted: Wanted,
+    first_query: int,
+    entries: ConstInt32s,
+    documents: Documents,
+    choice: Choice,
+    known: Int32s,
+    regions: ConstInt64Rows,
+    first_region: int,
+    lows: Int64s,
+    highs: Int64s,
+    found: Int64Rows,
+) -> tuple[Int, Int]:
+    """Find the passages of regions that are similar to their queries.
+
+    The arguments are those of ``narrowing.narrow_buckets``, and what ``outlines.outline_regions``
+    gives, from ``first_region`` on; ``lows`` and ``highs`` are narrowed. Rows of ``found`` receive
+    query, first token, the one behind the last, and the weight that is shared, and that of either.
+
+    Returns the first region not done, which is below the end if its passages do not fit, and how
+    many passages there are.
+    """
+    tokens, inverses, term_weights = documents.tokens, documents.inverses, documents.term_weights
+    p, q, least = choice.p, choice.q, choice.min_tokens
+    longest = np.int64(1)
+    for k in range(first_region, regions.shape[0]):
+        query = first_query + regions[k, 0]
+        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    weights = np.empty(longest, np.int64)
+    passages = np.empty((_ROOM, 4), np.int64)
+    n_found, n_types, total = 0, 0, 0
+    query = np.int64(-1)
+    done = np.int64(regions.shape[0])
+    for k in range(first_region, regions.shape[0]):
+        if regions[k, 0] != query:
+            note_entries(types, n_types, entries, False, known)
+            query = regions[k, 0]
+            start, stop = wanted.starts[first_query + query], wanted.stops[first_query + query]
+            n_types = count_tokens(wanted.numbers, start, stop, of_numbers, types, copies)
+            total = weigh_tokens(
+                types, copies, n_types, wanted.inverses, wanted.term_weights, weights
+            )
+            note_entries(types, n_types, entries, True, known)
+        origin, end = regions[k, 1], regions[k, 2]
+        region = tokens[origin:end]
+        numbers, others = np.empty(end - origin, np.int32), np.empty(end - origin, np.int32)
+        n_numbers = number_region(region, n_types, known, numbers, others)
+        query_weights = np.zeros(n_numbers, np.int64)
+        type_weights = np.ones(n_numbers, np.float64)
+        for t in range(n_types):
+            query_weights[t] = weights[t]
+            type_weights[t] = wanted.inverses[types[t]]
+        if inverses.shape[0] > 0:
+            for t in range(n_types, n_numbers):
+                type_weights[t] = inverses[others[t - n_types]]
+        counts = np.zeros(n_numbers, np.int32)
+        own_lows = lows[regions[k, 3] : regions[k, 4]]
+        own_highs = highs[regions[k, 3] : regions[k, 4]]
+        narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, own_lows, own_highs)
+        n: Int = passages.shape[0] + 1
+        while n > passages.shape[0]:
+            if choice.is_maximal:
+                n = maximal_passages(
+                    numbers,
+                    own_lows,
+                    own_highs,
+                    least,
+                    term_weights,
+                    type_weights,
+                    query_weights,
+                    total,
+                    p,
+                    q,
+                    counts,
+                    passages,
+                )
+            else:
+                n = pick_passages(
+                    choice.apart,
+                    numbers,
+                    own_lows,
+                    own_highs,
+                    least,
+                    term_weights,
+                    type_weights,
+                    query_weights,
+                    total,
+                    p,
+                    q,
+                    counts,
+                    passages,
+                )
+            if n > passages.shape[0]:
+                passages = np.empty((2 * n, 4), np.int64)
+                n = passages.shape[0] + 1
+        if n_found + n > found.shape[0]:
+            done = np.int64(k)
+            break
+        for i in range(n):
+            found[n_found, 0] = query
+            found[n_found, 1] = passages[i, 0] + origin
+            found[n_found, 2] = passages[i, 1] + origin + 1
+            found[n_found, 3], found[n_found, 4] = passages[i, 2], passages[i, 3]
+            n_found += 1
+    note_entries(types, n_types, entries, False, known)
+    return done, n_found

@@ -1,0 +1,321 @@
+"""Buckets of starts narrowed to those from which a passage may be similar enough to its query.
+
+First by the tokens that stand there, then by the windows of all lists.
+
+The tokens say how similar to a query a sub-text can be at most. Every place of a text adds to the
+weight that sub-text and query share, at most so much, and to the sub-text's own weight, at least so
+much; where the sub-text has the token before, both are others. With these sums instead of the true
+ones a sub-text is never less similar. First sums are taken that hold for all starts of a range, in
+two passes over what lies behind it, then those of each start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, kernel
+from neardup.kernels.common.types import (
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64Rows,
+    ConstInt64s,
+    Floats,
+    Int,
+    Int32s,
+    Int64Rows,
+    Int64s,
+)
+from neardup.kernels.passage.candidates import sift_ranges
+from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
+from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
+
+_SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
+
+# What sums of weights may be off by, as a share of the query's weight, and for each token.
+_SHARE, _UNITS = 1e-6, 2.0
+
+
+@helper
+def largest_shares(
+    types: ConstInt32s,
+    copies: ConstInt32s,
+    n_types: Int,
+    inverses: ConstFloats,
+    term_weights: ConstFloats,
+    once: Floats,
+    again: Floats,
+) -> None:
+    """Give what the first copy of each of a query's tokens adds to what is shared, and a later one.
+
+    The latter at most: no copy does more, and none that the query does not have itself.
+    """
+    for t in range(n_types):
+        weight = inverses[types[t]] * _SCALE
+        once[t] = min(term_weights[1] * weight, _MOST)
+        again[t] = 0.0
+        for x in range(2, copies[t] + 1):
+            again[t] = max(again[t], (term_weights[x] - term_weights[x - 1]) * weight)
+        again[t] = min(again[t], _MOST)
+
+
+@helper
+def _may_reach(
+    start: Int,
+    stop: Int,
+    least: Int,
+    needed: np.float64,
+    before: Int64s,
+    firsts: Floats,
+    laters: Floats,
+) -> bool:
+    """Return whether a sub-text that begins at ``start`` may reach a sum.
+
+    Sub-texts have ``least`` tokens or more and end before ``stop``. A place whose token stands
+    ``before`` in the sub-text adds what ``laters`` has for it, else what ``firsts`` has.
+    """
+    reached = 0.0
+    for place in range(start, min(start + least - 1, stop)):
+        reached += firsts[place] if before[place] < start else laters[place]
+    for place in range(start + least - 1, stop):
+        reached += firsts[place] if before[place] < start else laters[place]
+        if reached >= needed:
+            return True
+    return False
+
+
+@helper
+def possible_starts(
+    first: Int,
+    last: Int,
+    end: Int,
+    min_tokens: Int,
+    threshold: np.float64,
+    total: np.float64,
+    tokens: ConstInt32s,
+    known: Int32s,
+    once: Floats,
+    again: Floats,
+    inverses: ConstFloats,
+    first_weight: np.float64,
+    least_step: np.float64,
+    seen: Int64s,
+    before: Int64s,
+    firsts: Floats,
+    laters: Floats,
+    sums: Floats,
+) -> tuple[Int, Int]:
+    """Narrow a range of starts to those from which a sub-text may be as similar as ``threshold``.
+
+    Sub-texts have ``min_tokens`` or more and end before ``end``. ``known`` has the number of each
+    entry of the vocabulary in the query, or -1, ``once`` and ``again`` what ``largest_shares``
+    gives. A token weighs ``first_weight`` times its inverse document frequency, each further copy
+    ``least_step`` times that or more; ``inverses`` may be empty, for 1 each. ``seen`` is scratch
+    that has for each entry of the vocabulary a place where it stands, or -1; the rest is scratch
+    for each token up to ``end``, and one more.
+
+    Returns the first and the last start; the first is greater where there is none.
+    """
+    has_inverses = inverses.shape[0] > 0
+    first_weight, least_step = first_weight * _SCALE, least_step * _SCALE
+    least = max(min_tokens, 1)
+    most = total / threshold
+    slack = _SHARE * total
+    gain, price = 1.0 + threshold, threshold
+    sum_, behind_last = 0.0, 0.0
+    sums[0] = 0.0
+    # Up to where the lightest sub-text is too heavy.
+    n = np.int64(0)
+    size = end - first
+    while n < size and behind_last <= most + slack + _UNITS * n:
+        token = tokens[first + n]
+        number = known[token]
+        weight, later_weight = first_weight, least_step
+        if has_inverses:
+            weight = min(weight * inverses[token], _MOST)
+            later_weight *= inverses[token]
+        later_weight = min(later_weight, weight)
+        shared, later_shared = 0.0, 0.0
+        if number >= 0:
+            shared, later_shared = once[number], again[number]
+        place = seen[token] - first
+        seen[token] = first + n
+        place = -1 if place >= n else max(place, np.int64(-1))
+        before[n] = place
+        firsts[n] = gain * shared - price * weight
+        laters[n] = gain * later_shared - price * later_weight
+        # Whatever the start: the token's first copy, a later one, or either.
+        if place < 0:
+            sum_ += firsts[n]
+        elif first + place >= last:
+            sum_ += laters[n]
+        else:
+            sum_ += max(firsts[n], laters[n])
+        if first + n >= last:
+            behind_last += weight if place < 0 else later_weight
+        n += 1
+        sums[n] = sum_
+    slack += _UNITS * gain * n
+    needed = price * total - slack
+    low, high = np.int64(size), np.int64(-1)
+    # From right to left the greatest sum up to an end; it is compared with that before the start.
+    best, behind = -np.inf, n
+    for start in range(min(last - first, n - least), -1, -1):
+        while behind >= start + least:
+            best = max(best, sums[behind])
+            behind -= 1
+        if best - sums[start] < needed:
+            continue
+        if high < 0:
+            if not _may_reach(start, n, least, needed, before, firsts, laters):
+                continue
+            high = np.int64(start)
+        low = np.int64(start)
+    while low < high and not _may_reach(low, n, least, needed, before, firsts, laters):
+        low += 1
+    return first + low, first + high
+
+
+@helper
+def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
+    """Give the document of a token, which is not before document ``low``."""
+    low, high = np.int64(low), np.int64(offsets.shape[0] - 1)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if offsets[middle] <= token:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@helper
+def _append_range(ranges: Int64Rows, n: Int, least: Int, first: Int, last: Int) -> np.int64:
+    """Append a range of starts, to the one before it if it begins right behind that.
+
+    Ranges before ``least`` are those of other documents.
+    """
+    if n > least and ranges[n - 1, 1] + 1 == first:
+        ranges[n - 1, 1] = last
+        return np.int64(n)
+    ranges[n, 0], ranges[n, 1] = first, last
+    return np.int64(n + 1)
+
+
+@helper
+def note_entries(
+    types: ConstInt32s, n_types: Int, entries: ConstInt32s, is_noted: bool, known: Int32s
+) -> None:
+    """Note the numbers of a query's tokens at their entries of the vocabulary, or take them out."""
+    for t in range(n_types):
+        if entries[types[t]] >= 0:
+            known[entries[types[t]]] = t if is_noted else -1
+
+
+@kernel
+def narrow_buckets(
+    wanted: Wanted,
+    first_query: int,
+    entries: ConstInt32s,
+    first_tokens: ConstInt64s,
+    windows: Windows,
+    documents: Documents,
+    limits: Limits,
+    scratch: Scratch,
+    lists: Int64Rows,
+    n_functions: int,
+    buckets: ConstInt64Rows,
+    first_bucket: int,
+    ranges: Int64Rows,
+) -> tuple[Int, Int]:
+    """Find the ranges of starts of passages that may be similar enough to queries.
+
+    ``lists`` and ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``; its
+    query k is ``first_query + k``. ``entries`` has for each number of a query's token the entry of
+    the vocabulary, or -1. Rows of ``ranges`` receive k, document, first and last start.
+
+    Returns the first bucket not done, which is below the end if the ranges of its query do not fit,
+    and how many ranges there are.
+    """
+    tokens, offsets = documents.tokens, documents.offsets
+    known, bits = scratch.known, limits.bucket_bits
+    longest = np.int64(1)
+    for i in range(first_bucket, buckets.shape[0]):
+        query = first_query + buckets[i, 0]
+        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    weights = np.empty(longest, np.int64)
+    once, again = np.empty(longest, np.float64), np.empty(longest, np.float64)
+    own = np.empty((64, 2), np.int64)
+    n_ranges, start = np.int64(0), np.int64(first_bucket)
+    while start < buckets.shape[0]:
+        k = buckets[start, 0]
+        query = first_query + k
+        stop = start
+        while stop < buckets.shape[0] and buckets[stop, 0] == k:
+            stop += 1
+        n_types = count_tokens(
+            wanted.numbers, wanted.starts[query], wanted.stops[query], of_numbers, types, copies
+        )
+        total = weigh_tokens(types, copies, n_types, wanted.inverses, wanted.term_weights, weights)
+        largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
+        note_entries(types, n_types, entries, True, known)
+        n_own, first_own, document = np.int64(0), np.int64(0), np.int64(0)
+        for i in range(start, stop):
+            first = max(buckets[i, 1] << bits, first_tokens[k])
+            behind = min((buckets[i, 1] + 1) << bits, tokens.shape[0])
+            # A bucket may have tokens of several documents.
+            while first < behind:
+                if offsets[document + 1] <= first:
+                    document, first_own = _document_of(offsets, document, first), n_own
+                end = offsets[document + 1]
+                low, high = possible_starts(
+                    first,
+                    min(behind, end) - 1,
+                    end,
+                    limits.min_tokens,
+                    limits.threshold,
+                    np.float64(total),
+                    tokens,
+                    known,
+                    once,
+                    again,
+                    documents.inverses,
+                    documents.term_weights[1],
+                    documents.least_step,
+                    scratch.seen,
+                    scratch.before,
+                    scratch.firsts,
+                    scratch.laters,
+                    scratch.sums,
+                )
+                if low <= high:
+                    if n_own == own.shape[0]:
+                        larger = np.empty((2 * n_own, 2), np.int64)
+                        for r in range(n_own):
+                            larger[r, 0], larger[r, 1] = own[r, 0], own[r, 1]
+                        own = larger
+                    n_own = _append_range(own, n_own, first_own, low, high)
+                first = end
+        note_entries(types, n_types, entries, False, known)
+        n_kept = sift_ranges(
+            lists[k * n_functions : (k + 1) * n_functions],
+            limits.hits,
+            limits.min_tokens,
+            windows.starts,
+            windows.spans,
+            windows.wide_rows,
+            windows.wide_spans,
+            own[:n_own],
+        )
+        if n_ranges + n_kept > ranges.shape[0]:
+            return start, n_ranges
+        document = np.int64(0)
+        for i in range(n_kept):
+            document = _document_of(offsets, document, own[i, 0])
+            ranges[n_ranges, 0], ranges[n_ranges, 1] = k, document
+            ranges[n_ranges, 2], ranges[n_ranges, 3] = own[i, 0], own[i, 1]
+            n_ranges += 1
+        start = stop
+    return start, n_ranges

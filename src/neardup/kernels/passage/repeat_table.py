@@ -1,0 +1,442 @@
+"""The table of samples by which windows of tokens are found where they occur before.
+
+Of every window of ``min_tokens`` tokens the k-gram of least hash is a sample, the last of several.
+Equal windows have equal samples at equal places, so a table of the samples of what stays finds all
+windows that occur there. k-grams that are frequent while the text around them differs would make
+long chains: behind ``LONG_CHAIN`` entries of one hash the windows themselves go into the table.
+Whatever the table gives is compared token by token.
+
+Texts from which tokens are removed are walked as the joined texts that they have become: bit
+``p & 63`` of word ``p >> 6`` is set where token p is removed. In how many documents windows are is
+counted by 64-bit hashes.
+
+References
+----------
+Schleimer, Wilkerson, Aiken (2003), Winnowing: local algorithms for document fingerprinting.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel, leading_zeros, trailing_zeros
+from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.types import (
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64Rows,
+    Int64s,
+    Uint64s,
+)
+from neardup.kernels.text.shingles import POWER
+
+_0, _1, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(63)
+
+
+@inlined
+def is_removed(removed: ConstUint64s, place: Int) -> bool:
+    """Whether a token is removed."""
+    return bool((removed[np.uint64(place >> 6)] >> np.uint64(place & 63)) & _1)
+
+
+@inlined
+def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
+    """Whether no token from start to stop, exclusive, is removed."""
+    if start == stop:
+        return True
+    first, last = start >> 6, (stop - 1) >> 6
+    for word in range(first, last + 1):
+        rest = removed[np.uint64(word)]
+        if word == first:
+            rest = (rest >> np.uint64(start & 63)) << np.uint64(start & 63)
+        if word == last:
+            unused = _63 - np.uint64((stop - 1) & 63)
+            rest = (rest << unused) >> unused
+        if rest != _0:
+            return False
+    return True
+
+
+@inlined
+def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
+    """First token from a place on that stays; ``stop`` if all before it are removed."""
+    while place < stop:
+        rest = ~removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
+        if rest != _0:
+            return min(np.int64(stop), np.int64(place) + np.int64(trailing_zeros(rest)))
+        place = ((place >> 6) + 1) << 6
+    return stop
+
+
+@inlined
+def at_or_before(removed: ConstUint64s, place: Int, start: Int) -> Int:
+    """Last token up to a place that stays; ``start - 1`` if all down to it are removed."""
+    while place >= start:
+        rest = ~removed[np.uint64(place >> 6)] << (_63 - np.uint64(place & 63))
+        if rest != _0:
+            return max(np.int64(start) - 1, np.int64(place) - np.int64(leading_zeros(rest)))
+        place = ((place >> 6) << 6) - 1
+    return start - 1
+
+
+@helper
+def set_removed(removed: Uint64s, start: Int, stop: Int, value: Int) -> None:
+    """Remove the tokens from start to stop, exclusive, or with value 0 take them back."""
+    for place in range(start, stop):
+        word, bit = np.uint64(place >> 6), _1 << np.uint64(place & 63)
+        if value:
+            removed[word] |= bit
+        else:
+            removed[word] &= ~bit
+
+
+@inlined
+def window_hash(polynomial: np.uint64, length: Int) -> np.uint64:
+    """Hash a window given the polynomial of its tokens; never 0."""
+    return mix64(polynomial + np.uint64(length) * GOLDEN) | _1
+
+
+@inlined
+def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
+    """Slot that a hash has or may take in an open table of a power of two slots, 0 where free."""
+    mask = np.uint64(table.shape[0] - 1)
+    # The lowest bit is always set.
+    slot = (hashed >> _1) & mask
+    while table[slot] != _0 and table[slot] != hashed:
+        slot = (slot + _1) & mask
+    return slot
+
+
+@kernel
+def count_documents(
+    values: ConstUint64s,
+    offsets: ConstInt64s,
+    order: ConstInt64s,
+    min_tokens: int,
+    part: int,
+    n_parts: int,
+    hashes: Uint64s,
+    counts: Int32s,
+    last_seen: Int32s,
+) -> None:
+    """Count in how many documents of the order each window of ``min_tokens`` tokens is.
+
+    Only windows whose hashes are in one of ``n_parts`` ranges of equal size. ``hashes`` is a table
+    of ``slot_of`` with a free slot at least; by its slots ``counts`` gets the numbers, and
+    ``last_seen`` the place of the last document in the order, plus one.
+    """
+    leaving = _1
+    for _ in range(min_tokens):
+        leaving *= POWER
+    for number in range(order.shape[0]):
+        start, stop = offsets[order[number]], offsets[order[number] + 1]
+        joined = _0
+        for i in range(start, stop):
+            joined = joined * POWER + values[np.uint64(i)]
+            if i - start >= min_tokens:
+                joined -= leaving * values[np.uint64(i - min_tokens)]
+            if i - start + 1 < min_tokens:
+                continue
+            hashed = window_hash(joined, min_tokens)
+            if np.int64(((hashed >> _32) * np.uint64(n_parts)) >> _32) != part:
+                continue
+            slot = slot_of(hashes, hashed)
+            hashes[slot] = hashed
+            if last_seen[slot] != number + 1:
+                last_seen[slot] = number + 1
+                counts[slot] += 1
+
+
+@kernel
+def fill_table(hashes: ConstUint64s, table: Uint64s) -> None:
+    """Put hashes that all differ into an empty table of ``slot_of``."""
+    for hashed in hashes:
+        table[slot_of(table, hashed)] = hashed
+
+
+# Entries of equal hash behind which windows go into the table instead of samples.
+LONG_CHAIN = 4
+# An entry is a tag of its hash above its place plus one; 0 is free.
+_PLACES = np.uint64((1 << 40) - 1)
+_LOW_32 = np.uint64(0xFFFFFFFF)
+NEVER = 1 << 62
+
+
+class Collection(NamedTuple):
+    """Tokens of all documents, a bit for each of them that is removed, and what may be removed.
+
+    Windows may go whose hashes are in ``wanted``, a table of ``slot_of``; all may where it has no
+    slots.
+    """
+
+    values: ConstUint64s
+    offsets: ConstInt64s
+    removed: Uint64s
+    wanted: ConstUint64s
+    min_tokens: int
+    gram: int
+
+
+class Found(NamedTuple):
+    """The table of samples, and the rows: first and last token, exclusive, and first kept token.
+
+    Tokens are counted through all documents. ``filled`` are the numbers of entries and of rows.
+    """
+
+    entries: Uint64s
+    rows: Int64Rows
+    filled: Int64s
+
+
+@inlined
+def _home(hashed: np.uint64, n_slots: Int) -> Int:
+    return np.int64(((hashed & _LOW_32) * np.uint64(n_slots)) >> _32)
+
+
+@inlined
+def entry_at_home(entries: ConstUint64s, hashed: np.uint64) -> np.uint64:
+    """Give the entry in the slot where the search for a hash begins."""
+    return np.uint64(entries[np.uint64(_home(hashed, entries.shape[0]))])
+
+
+@inlined
+def _find_slot(entries: ConstUint64s, slot: Int, tag: np.uint64) -> Int:
+    """First slot from ``slot`` on with an entry of this tag, or that is free."""
+    n_slots = entries.shape[0]
+    if slot == n_slots:
+        slot = np.int64(0)
+    while True:
+        entry = entries[np.uint64(slot)]
+        if entry == _0 or (entry & ~_PLACES) == tag:
+            return slot
+        slot += 1
+        if slot == n_slots:
+            slot = np.int64(0)
+
+
+@inlined
+def _place(entry: np.uint64) -> Int:
+    return np.int64(entry & _PLACES) - 1
+
+
+@inlined
+def _is_wanted(wanted: ConstUint64s, hashed: np.uint64) -> bool:
+    return bool(wanted[slot_of(wanted, hashed)] == hashed)
+
+
+@helper
+def power(exponent: Int) -> np.uint64:
+    """Give a power of ``POWER``."""
+    product = _1
+    for _ in range(exponent):
+        product *= POWER
+    return product
+
+
+@helper
+def polynomial(collection: Collection, place: Int, length: Int, stop: Int) -> np.uint64:
+    """Join tokens of the text from a place on."""
+    joined = _0
+    for _ in range(length):
+        joined = joined * POWER + collection.values[place]
+        place = at_or_after(collection.removed, place + 1, stop)
+    return joined
+
+
+@helper
+def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
+    """First row of an ascending range whose last token is at a place or behind it."""
+    while first < last:
+        middle = (first + last) >> 1
+        if rows[middle, 1] <= place:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@helper
+def _bounds(
+    collection: Collection, found: Found, first_row: Int, start: Int, stop: Int, place: Int
+) -> tuple[Int, Int]:
+    """Range around a token of which the tokens stay together; an empty one if it goes.
+
+    In the document from ``start`` to ``stop`` that is between the rows of this look.
+    """
+    offsets, rows = collection.offsets, found.rows
+    if start <= place < stop:
+        last_row = found.filled[1]
+        row = first_row_behind(rows, first_row, last_row, place)
+        low = rows[row - 1, 1] if row > first_row else np.int64(start)
+        high = rows[row, 0] if row < last_row else np.int64(stop)
+        return low, high
+    document, above = np.int64(0), np.int64(offsets.shape[0] - 1)
+    while above - document > 1:
+        middle = (document + above) >> 1
+        if offsets[middle] <= place:
+            document = middle
+        else:
+            above = middle
+    return offsets[document], offsets[document + 1]
+
+
+@helper
+def _count_equal(collection: Collection, p: Int, p_stop: Int, q: Int, q_stop: Int) -> Int:
+    """Count tokens from p and q on that are equal, for as long as windows may be removed."""
+    values, removed = collection.values, collection.removed
+    min_tokens = collection.min_tokens
+    is_choosy = collection.wanted.shape[0] > 0
+    leaving = power(min_tokens) if is_choosy else _0
+    joined, tail = _0, p
+    n = np.int64(0)
+    while p < p_stop and q < q_stop and values[np.uint64(p)] == values[np.uint64(q)]:
+        if is_choosy:
+            joined = joined * POWER + values[p]
+            if n >= min_tokens:
+                joined -= leaving * values[tail]
+                tail = at_or_after(removed, tail + 1, p_stop)
+            if n + 1 >= min_tokens and not _is_wanted(
+                collection.wanted, window_hash(joined, min_tokens)
+            ):
+                break
+        n += 1
+        p = at_or_after(removed, p + 1, p_stop)
+        q = at_or_after(removed, q + 1, q_stop)
+    return n
+
+
+@helper
+def _next_wanted(collection: Collection, first: Int, stop: Int, n_steps: Int) -> Int:
+    """Count steps, up to a number, from a window that may not be removed to one that may."""
+    values, min_tokens = collection.values, collection.min_tokens
+    leaving = power(min_tokens)
+    joined, head = _0, first
+    for step in range(min_tokens + n_steps):
+        if head >= stop:
+            break
+        joined = joined * POWER + values[head]
+        if step >= min_tokens:
+            joined -= leaving * values[first]
+            first = at_or_after(collection.removed, first + 1, stop)
+            if _is_wanted(collection.wanted, window_hash(joined, min_tokens)):
+                return step - min_tokens + 1
+        head = at_or_after(collection.removed, head + 1, stop)
+    return NEVER
+
+
+@helper
+def look_up_sample(
+    collection: Collection,
+    found: Found,
+    first_row: Int,
+    start: Int,
+    stop: Int,
+    is_searched: Int,
+    first: Int,
+    sample: Int,
+    n_before: Int,
+    hashed: np.uint64,
+) -> tuple[Int, Int, Int, Int, Int]:
+    """Find the longest run from the window's first token on that contains its sample.
+
+    ``n_before`` tokens of the window are before the sample. Returns the run's length, or 0, its
+    kept place, in how many windows a run begins that needs another look, the number of entries of
+    this hash, and the slot that the sample has or may take.
+    """
+    values, removed, entries = collection.values, collection.removed, found.entries
+    min_tokens = collection.min_tokens
+    best: Int = np.int64(0)
+    kept: Int = np.int64(-1)
+    wait: Int = np.int64(NEVER)
+    own_slot: Int = np.int64(-1)
+    n_entries = np.int64(0)
+    tag = hashed & ~_PLACES
+    slot = _find_slot(entries, _home(hashed, entries.shape[0]), tag)
+    while entries[np.uint64(slot)] != _0:
+        place = _place(entries[np.uint64(slot)])
+        n_entries += 1
+        if place == sample:
+            own_slot = slot
+        elif is_searched and not is_removed(removed, place):
+            low, high = _bounds(collection, found, first_row, start, stop, place)
+            p, q, n_left = sample, place, n_before
+            while n_left > 0 and low <= q < high:
+                before = at_or_before(removed, q - 1, low)
+                p_before = at_or_before(removed, p - 1, start)
+                if before < low or values[before] != values[p_before]:
+                    break
+                p, q, n_left = p_before, before, n_left - 1
+            if start <= q < stop:
+                high = min(high, p)
+            n = _count_equal(collection, p, stop, q, high) if low <= q else np.int64(0)
+            if n_left > 0:
+                # One token less may be for a window that may not be removed.
+                if n >= min_tokens - 1:
+                    wait = min(wait, n_left)
+            elif n >= min_tokens:
+                if n > best:
+                    best, kept = n, q
+            elif n == min_tokens - 1 and collection.wanted.shape[0] > 0:
+                wait = min(wait, _next_wanted(collection, first, stop, n_before))
+        slot = _find_slot(entries, slot + 1, tag)
+    return best, kept, wait, n_entries, own_slot if own_slot >= 0 else slot
+
+
+@helper
+def look_up_window(
+    collection: Collection,
+    found: Found,
+    first_row: Int,
+    start: Int,
+    stop: Int,
+    is_searched: Int,
+    first: Int,
+    hashed: np.uint64,
+) -> tuple[Int, Int, Int]:
+    """Find a run that begins where a window of the table does.
+
+    Returns its length, or 0, its kept place, and the slot of an equal window or a free one.
+    """
+    values, removed, entries = collection.values, collection.removed, found.entries
+    min_tokens = collection.min_tokens
+    best: Int = np.int64(0)
+    kept: Int = np.int64(-1)
+    equal_slot: Int = np.int64(-1)
+    tag = hashed & ~_PLACES
+    slot = _find_slot(entries, _home(hashed, entries.shape[0]), tag)
+    while entries[np.uint64(slot)] != _0:
+        q = _place(entries[np.uint64(slot)])
+        if q == first:
+            equal_slot = slot
+        elif not is_removed(removed, q):
+            is_own = start <= q < stop
+            _, high = _bounds(collection, found, first_row, start, stop, q)
+            # Windows of one text that overlap are equal too, but only the first is of use.
+            p, k = first, q
+            n: Int = np.int64(0)
+            while n < min_tokens and k < high and values[p] == values[k]:
+                n += 1
+                p = at_or_after(removed, p + 1, stop)
+                k = at_or_after(removed, k + 1, high)
+            if n == min_tokens and (not is_own or q < first):
+                equal_slot = slot
+                if is_searched:
+                    high = min(high, first) if is_own else high
+                    n = _count_equal(collection, first, stop, q, high)
+                    if n >= min_tokens and n > best:
+                        best, kept = n, q
+        slot = _find_slot(entries, slot + 1, tag)
+    return best, kept, equal_slot if equal_slot >= 0 else slot
+
+
+@inlined
+def fill_slot(found: Found, slot: Int, hashed: np.uint64, place: Int) -> bool:
+    """Put a place into a slot if that is free; returns whether the table is full then."""
+    if found.entries[np.uint64(slot)] == _0:
+        found.entries[np.uint64(slot)] = hashed & ~_PLACES | np.uint64(place + 1)
+        found.filled[0] += 1
+    return bool(found.filled[0] * 5 >= found.entries.shape[0] * 4)

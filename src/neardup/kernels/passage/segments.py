@@ -1,0 +1,178 @@
+"""A segment as kernels see it: its windows, and where tokens stand in their texts.
+
+Places take two bytes. Of each token the gap to the token before it and its own length are kept, in
+bytes of text, and for every 64th token where it starts. A gap or length that does not fit is 255
+and listed apart. A gap is counted from where the token before stops; where tokens overlap, from
+where that starts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.types import (
+    Bytes,
+    ConstBytes,
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint16Rows,
+    ConstUint32Rows,
+    ConstUint32s,
+    ConstUint64s,
+    Floats,
+    Int,
+    Int32s,
+    Int64s,
+)
+
+
+class Windows(NamedTuple):
+    """The windows of a segment; see ``passages.segment.WindowIndex``."""
+
+    key_starts: ConstInt64s
+    keys: ConstUint64s
+    list_starts: ConstInt64s
+    starts: ConstUint32s
+    spans: ConstUint16Rows
+    wide_rows: ConstInt64s
+    wide_spans: ConstUint32Rows
+
+
+class Documents(NamedTuple):
+    """The texts of a segment as entries of its vocabulary.
+
+    Document d is ``tokens[offsets[d] : offsets[d + 1]]``. ``inverses`` are inverse document
+    frequencies of the vocabulary, or empty where all are 1. A token that a passage has f times
+    weighs ``term_weights[f]`` times that; each further copy ``least_step`` times that or more.
+    """
+
+    tokens: ConstInt32s
+    offsets: ConstInt64s
+    inverses: ConstFloats
+    term_weights: ConstFloats
+    least_step: np.float64
+
+
+class Scratch(NamedTuple):
+    """Memory for one thread.
+
+    For each entry of the vocabulary ``known`` has -1, and is left so, and ``seen`` a place where it
+    stands, or -1. For each bucket, and one more, ``changes`` has 0, and is left so; ``reached`` has
+    room for all of them, the rest for the tokens of any document and one more.
+    """
+
+    known: Int32s
+    seen: Int64s
+    changes: Int32s
+    reached: Int64s
+    before: Int64s
+    firsts: Floats
+    laters: Floats
+    sums: Floats
+
+
+class Limits(NamedTuple):
+    """What passages must fulfil: common min-hashes, tokens, and similarity."""
+
+    hits: int
+    min_tokens: int
+    threshold: np.float64
+    bucket_bits: int
+
+
+ELSEWHERE = 255
+STEP = 64
+
+
+@kernel
+def pack_places(
+    offsets: ConstInt64s,
+    starts: ConstInt64s,
+    stops: ConstInt64s,
+    overlap: bool,
+    gaps: Bytes,
+    lengths: Bytes,
+    samples: Int64s,
+    far_places: Int64s,
+    far_values: Int64s,
+) -> Int:
+    """Pack where tokens start and stop in their texts.
+
+    ``samples`` gets the start of tokens 0, 64, 128 and so on of all texts. ``far_places`` gets
+    2 * token for a gap that is listed apart and 2 * token + 1 for a length, ascending,
+    ``far_values`` what it is. Returns how many there are; those that do not fit are only counted.
+    """
+    n_far = np.int64(0)
+    room = far_places.shape[0]
+    for text in range(offsets.shape[0] - 1):
+        before = np.int64(0)
+        for token in range(offsets[text], offsets[text + 1]):
+            if token % STEP == 0:
+                samples[token // STEP] = starts[token]
+            for which in range(2):
+                value = stops[token] - starts[token] if which else starts[token] - before
+                fits = value >= 0 and value < ELSEWHERE
+                if which:
+                    lengths[token] = np.uint8(value if fits else ELSEWHERE)
+                else:
+                    gaps[token] = np.uint8(value if fits else ELSEWHERE)
+                if not fits:
+                    if n_far < room:
+                        far_places[n_far] = 2 * token + which
+                        far_values[n_far] = value
+                    n_far += 1
+            before = starts[token] if overlap else stops[token]
+    return n_far
+
+
+@inlined
+def _read(value: Int, far_places: ConstInt64s, far_values: ConstInt64s, place: Int) -> Int:
+    if value < ELSEWHERE:
+        return value
+    low, high = np.int64(0), np.int64(far_places.shape[0])
+    while low < high:
+        middle = (low + high) >> 1
+        if far_places[middle] < place:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(far_values[low])
+
+
+@kernel
+def find_places(
+    tokens: ConstInt64s,
+    firsts: ConstInt64s,
+    overlap: bool,
+    gaps: ConstBytes,
+    lengths: ConstBytes,
+    samples: ConstInt64s,
+    far_places: ConstInt64s,
+    far_values: ConstInt64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> None:
+    """Find where some tokens start and stop in their texts; ``firsts`` are these texts' first ones.
+
+    At most 64 steps each.
+    """
+    for i in range(tokens.shape[0]):
+        token = tokens[i]
+        at = (token // STEP) * STEP
+        if at >= firsts[i]:
+            start = samples[at // STEP]
+        else:
+            at = firsts[i]
+            start = _read(np.int64(gaps[at]), far_places, far_values, 2 * at)
+        stop = start + _read(np.int64(lengths[at]), far_places, far_values, 2 * at + 1)
+        while at < token:
+            at += 1
+            before = start if overlap else stop
+            start = before + _read(np.int64(gaps[at]), far_places, far_values, 2 * at)
+            stop = start + _read(np.int64(lengths[at]), far_places, far_values, 2 * at + 1)
+        starts[i] = start
+        stops[i] = stop

@@ -1,0 +1,280 @@
+"""All compact windows of a text: for every sub-text its min-hash, in few rectangles.
+
+The x-th copy of a token back from the end j of a sub-text T[a..j] stands at p_x: a sub-text has the
+hash of this copy if it starts at p_x or before. Of all sub-texts with one end, taken by start, the
+min-hash so never falls: it is a staircase. Going from one end to the next only adds hashes of the
+token that is met: each lowers the staircase up to its p_x where it is higher, which overwrites a
+run of steps. What a step was since it came to be, is a window: its starts, with all ends from the
+one that opened it to the one before it was overwritten.
+
+This is the partition of the paper's Algorithm 4 with keys of equal hash visited from left to right,
+without sorting keys: p_x ascends with the end, so memory is met in order, and most hashes are found
+to be above the staircase by a look at the ceiling of the 64 starts around p_x.
+
+A step is known by its last start. The arrays over starts hold for each step its ``values``, the
+number of the active hash that it has (``entries``), the end that ``opened`` it, and where the step
+``before`` it ends. There is a guard below all steps, 0, and one above, n + 1, for the starts that
+no hash has reached; neither has a hash (-1).
+
+Steps are kept in an ordered set of small integers: a bit for each, and summaries of 64 bits in one,
+twice. Numbers lie between 0 and the greatest one, which has to be in the set; finding the next one
+takes a few word operations. ``bits`` has a bit for every number, ``words`` one for every word of
+``bits`` that is not zero, ``blocks`` one for every word of ``words`` that is not.
+
+References
+----------
+Zhang, Qiao, Peng, Deng (2025), Near-duplicate text alignment under weighted Jaccard similarity,
+Algorithms 4 and 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, trailing_zeros
+from neardup.kernels.common.types import (
+    ConstInt32s,
+    ConstInt64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint32Rows,
+    Uint32s,
+    Uint64s,
+)
+
+_1 = np.uint64(1)
+
+
+def words_needed(size: int) -> tuple[int, int, int]:
+    """Give the lengths of the three arrays for numbers below ``size``."""
+    n_bits = size // 64 + 2
+    n_words = n_bits // 64 + 2
+    return n_bits, n_words, n_words // 64 + 2
+
+
+@inlined
+def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
+    """Empty the set, which held numbers below ``size``."""
+    # Loops compile sooner than assignments to slices.
+    for k in range((size >> 6) + 1):
+        bits[k] = 0
+    for k in range((size >> 12) + 1):
+        words[k] = 0
+    for k in range((size >> 18) + 1):
+        blocks[k] = 0
+
+
+@inlined
+def insert(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
+    """Put a number in."""
+    bits[x >> 6] |= _1 << np.uint64(x & 63)
+    words[x >> 12] |= _1 << np.uint64((x >> 6) & 63)
+    blocks[x >> 18] |= _1 << np.uint64((x >> 12) & 63)
+
+
+@inlined
+def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
+    """Take a number out, which is in."""
+    bits[x >> 6] &= ~(_1 << np.uint64(x & 63))
+    if bits[x >> 6] == 0:
+        words[x >> 12] &= ~(_1 << np.uint64((x >> 6) & 63))
+        if words[x >> 12] == 0:
+            blocks[x >> 18] &= ~(_1 << np.uint64((x >> 12) & 63))
+
+
+@inlined
+def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
+    """Give the smallest number that is at least x; there has to be one."""
+    w = x >> 6
+    rest = bits[w] >> np.uint64(x & 63)
+    if rest != 0:
+        return x + np.int64(trailing_zeros(rest))
+    w += 1
+    b = w >> 6
+    rest = words[b] >> np.uint64(w & 63)
+    if rest != 0:
+        w += np.int64(trailing_zeros(rest))
+    else:
+        b += 1
+        block = b >> 6
+        rest = blocks[block] >> np.uint64(b & 63)
+        b = (block << 6) + (b & 63)
+        while rest == 0:
+            block += 1
+            rest = blocks[block]
+            b = block << 6
+        b += np.int64(trailing_zeros(rest))
+        w = (b << 6) + np.int64(trailing_zeros(words[b]))
+    return (w << 6) + np.int64(trailing_zeros(bits[w]))
+
+
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+# Starts that share a ceiling.
+_SHARE = 6
+
+
+def ceilings_needed(size: int) -> int:
+    """Give the length of ``ceilings`` for a text of fewer tokens than ``size``."""
+    return (size >> _SHARE) + 1
+
+
+@inlined
+def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint32Rows) -> None:
+    """Turn the order of some windows round."""
+    for k in range((stop - first) >> 1):
+        i, j = first + k, stop - 1 - k
+        keys[i], keys[j] = keys[j], keys[i]
+        starts[i], starts[j] = starts[j], starts[i]
+        for m in range(3):
+            spans[i, m], spans[j, m] = spans[j, m], spans[i, m]
+
+
+@helper
+def list_windows(
+    numbers: ConstInt32s,
+    positions: ConstInt32s,
+    type_starts: ConstInt64s,
+    first_type: Int,
+    n_types: Int,
+    base: Int,
+    n_tokens: Int,
+    entry_starts: Int64s,
+    copies: Int32s,
+    orders: Uint64s,
+    identities: Uint64s,
+    min_tokens: Int,
+    has_all: bool,
+    n_met: Int32s,
+    bits: Uint64s,
+    words: Uint64s,
+    blocks: Uint64s,
+    ceilings: Uint64s,
+    values: Uint64s,
+    entries: Int32s,
+    opened: Int32s,
+    before: Int32s,
+    n: Int,
+    keys: Uint64s,
+    starts: Uint32s,
+    spans: Uint32Rows,
+) -> Int:
+    """List a text's windows that hold a sub-text of ``min_tokens``; gives the number of windows.
+
+    The text has ``n_tokens`` from ``base`` on, which are of ``n_types`` types from ``first_type``.
+    Active hashes of type t are ``entry_starts[t]`` to ``entry_starts[t + 1]``, by ascending copy;
+    ``orders`` compare them, then ``identities``, which are the keys of windows. Unless ``has_all``
+    those above some value were left out: the result is then -1 if a sub-text of ``min_tokens`` has
+    none that is left, else what it is with all. ``n_met`` is scratch for each type, the rest that
+    for each start. ``n`` windows are there already; they go on being counted where they do not fit.
+    Windows of one key ascend and have no start in common.
+    """
+    room = keys.shape[0]
+    n_entries = entry_starts[n_types]
+    has_copies = False
+    for k in range(n_entries):
+        has_copies |= copies[k] > 1
+    for k in range(n_types):
+        n_met[k] = 0
+    top = n_tokens + 1
+    if has_copies:
+        clear(bits, words, blocks, n_tokens + 2)
+        insert(bits, words, blocks, top)
+        for k in range((n_tokens >> _SHARE) + 1):
+            ceilings[k] = _LARGEST
+    values[0], entries[0] = np.uint64(0), -1
+    values[top], entries[top] = _LARGEST, -1
+    before[top] = 0
+    # What is done for every hash or window is written out: handing arrays to an inlined function
+    # makes Numba count references to them, which took longer than all the rest.
+    for end in range(1, n_tokens + 1):
+        t = np.int64(numbers[base + end - 1])
+        entry, stop = entry_starts[t], entry_starts[t + 1]
+        if entry < stop and copies[entry] == 1:
+            step = np.int64(before[top])
+            value = orders[entry]
+            first_window = n
+            while values[step] > value or (
+                values[step] == value
+                and entries[step] >= 0
+                and identities[entries[step]] > identities[entry]
+            ):
+                low, first_end = np.int64(before[step]), np.int64(opened[step])
+                if end - 1 - low >= min_tokens:
+                    if n < room:
+                        keys[n] = identities[entries[step]]
+                        starts[n] = base + low
+                        spans[n, 0] = step - low - 1
+                        spans[n, 1] = first_end - step
+                        spans[n, 2] = end - 1 - first_end
+                    n += 1
+                if has_copies:
+                    remove(bits, words, blocks, step)
+                step = low
+            if n > first_window + 1 and n <= room:
+                _reverse(first_window, n, keys, starts, spans)
+            values[end], entries[end] = value, entry
+            opened[end], before[end] = end, step
+            before[top] = end
+            if has_copies:
+                insert(bits, words, blocks, end)
+            entry += 1
+        if has_copies:
+            place = type_starts[first_type + t] + n_met[t]
+            n_met[t] += 1
+        while entry < stop and copies[entry] <= n_met[t]:
+            value = orders[entry]
+            start = np.int64(positions[place - copies[entry] + 1])
+            share = start >> _SHARE
+            if ceilings[share] >= value:
+                step = np.int64(first_from(bits, words, blocks, start))
+                # The step that holds the start keeps what lies behind it. None of these steps has
+                # come with this end: the copy before it has lowered all starts that it reaches.
+                holder, first_window = step, n
+                while values[step] > value or (
+                    values[step] == value
+                    and entries[step] >= 0
+                    and identities[entries[step]] > identities[entry]
+                ):
+                    low, first_end = np.int64(before[step]), np.int64(opened[step])
+                    if end - 1 - low >= min_tokens and entries[step] >= 0:
+                        last_start = min(step, start)
+                        if n < room:
+                            keys[n] = identities[entries[step]]
+                            starts[n] = base + low
+                            spans[n, 0] = last_start - low - 1
+                            spans[n, 1] = first_end - last_start
+                            spans[n, 2] = end - 1 - first_end
+                        n += 1
+                    if step < start:
+                        remove(bits, words, blocks, step)
+                    step = low
+                if step < start:
+                    if n > first_window + 1 and n <= room:
+                        _reverse(first_window, n, keys, starts, spans)
+                    values[start], entries[start] = value, entry
+                    opened[start], before[start] = end, step
+                    if holder > start:
+                        before[holder] = start
+                        insert(bits, words, blocks, start)
+                elif step >> _SHARE > share:
+                    ceilings[share] = values[step]
+            entry += 1
+        if not has_all and end - before[top] >= min_tokens:
+            return np.int64(-1)
+    head, first_window = np.int64(before[top]), n
+    while head > 0:
+        low, first_end = np.int64(before[head]), np.int64(opened[head])
+        if n_tokens - low >= min_tokens:
+            if n < room:
+                keys[n] = identities[entries[head]]
+                starts[n] = base + low
+                spans[n, 0] = head - low - 1
+                spans[n, 1] = first_end - head
+                spans[n, 2] = n_tokens - first_end
+            n += 1
+        head = low
+    if n > first_window + 1 and n <= room:
+        _reverse(first_window, n, keys, starts, spans)
+    return n

@@ -1,0 +1,382 @@
+"""Sub-texts that lie in enough windows at the same time, found by a sweep over start positions.
+
+A window is a rectangle: all sub-texts that start in one range and end in another. From left to
+right, windows enter when their first start is reached and leave behind their last one. In between
+a segment tree over the end positions knows in how many windows each sub-text is.
+
+References
+----------
+Bentley (1977), Algorithms for Klee's rectangle problems.
+Peng, Wang, Deng (2023), Near-duplicate sequence search at scale for large language model
+memorization evaluation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.ordering import order_of
+from neardup.kernels.common.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int64Rows, Int64s
+from neardup.kernels.passage.candidates import windows_in_range
+from neardup.kernels.passage.segments import Windows
+
+
+@inlined
+def _update(node: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
+    """Work out the counts of an inner node from those of its children."""
+    left, right = node << 1, (node << 1) | 1
+    least[node] = min(least[left], least[right]) + added[node]
+    most[node] = max(most[left], most[right]) + added[node]
+
+
+@helper
+def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
+    """Add to the counts of leaves ``start`` to ``stop``, exclusive and not empty.
+
+    What a node adds holds for all below it and is never handed down: its ``least`` and ``most``
+    are those of the leaves below as far as it and the nodes below it know.
+    """
+    n_leaves = added.shape[0] >> 1
+    left, right = start + n_leaves, stop + n_leaves
+    first, last = left >> 1, (right - 1) >> 1
+    while left < right:
+        if left & 1:
+            added[left] += change
+            least[left] += change
+            most[left] += change
+            left += 1
+        if right & 1:
+            right -= 1
+            added[right] += change
+            least[right] += change
+            most[right] += change
+        left >>= 1
+        right >>= 1
+    while first > 0:
+        _update(first, added, least, most)
+        if last != first:
+            _update(last, added, least, most)
+        first >>= 1
+        last >>= 1
+
+
+@helper
+def _find_runs(
+    wanted: Int,
+    is_counted: bool,
+    added: Int32s,
+    least: Int32s,
+    most: Int32s,
+    nodes: Int64s,
+    counts: Int64s,
+    first_run: Int,
+    starts: Int64s,
+    stops: Int64s,
+    depths: Int64s,
+) -> Int:
+    """Find the longest runs of leaves that count at least ``wanted``, from left to right.
+
+    With ``is_counted`` all leaves of a run count the same, and ``depths`` receives it; without, it
+    receives ``wanted``. Runs are written from ``first_run`` on; returns where they end. ``nodes``
+    and ``counts`` are a stack of nodes with what the nodes above them add.
+    """
+    n_leaves = added.shape[0] >> 1
+    run, height = np.int64(first_run), np.int64(1)
+    nodes[0], counts[0] = 1, 0
+    while height > 0:
+        height -= 1
+        node, count = nodes[height], counts[height]
+        if most[node] + count < wanted:
+            continue
+        if least[node] + count < wanted or (is_counted and least[node] < most[node]):
+            count += added[node]
+            nodes[height], counts[height] = (node << 1) | 1, count
+            nodes[height + 1], counts[height + 1] = node << 1, count
+            height += 2
+            continue
+        # All leaves below the node.
+        depth = np.int64(least[node] + count) if is_counted else np.int64(wanted)
+        start, stop = node, node + 1
+        while start < n_leaves:
+            start <<= 1
+            stop <<= 1
+        start -= n_leaves
+        stop -= n_leaves
+        if run > first_run and stops[run - 1] == start and depths[run - 1] == depth:
+            stops[run - 1] = stop
+        else:
+            starts[run], stops[run], depths[run] = start, stop, depth
+            run += 1
+    return run
+
+
+@helper
+def _sweep(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: Int,
+    is_counted: bool,
+    rectangles: Int64Rows,
+) -> Int:
+    """Do what the kernels below say; with ``is_counted`` what the second one says."""
+    n_windows = firsts.shape[0]
+    if n_windows < wanted:
+        return np.int64(0)
+    scratch = np.empty(2 * n_windows, np.int64)
+    entering, leaving = np.empty(n_windows, np.int64), np.empty(n_windows, np.int64)
+    order_of(firsts, entering, scratch)
+    order_of(lasts, leaving, scratch)
+
+    # Leaf k of the tree stands for the ends from bounds[k] to bounds[k + 1], exclusive.
+    ends = np.empty(2 * n_windows, np.int64)
+    for w in range(n_windows):
+        ends[w], ends[n_windows + w] = end_firsts[w], end_lasts[w] + 1
+    by_end = np.empty(2 * n_windows, np.int64)
+    order_of(ends, by_end, scratch)
+    bounds = np.empty(2 * n_windows, np.int64)
+    leaves = np.empty(2 * n_windows, np.int64)
+    n_bounds = np.int64(0)
+    for i in range(2 * n_windows):
+        k = by_end[i]
+        if n_bounds == 0 or bounds[n_bounds - 1] != ends[k]:
+            bounds[n_bounds] = ends[k]
+            n_bounds += 1
+        leaves[k] = n_bounds - 1
+
+    n_leaves, height = np.int64(1), np.int64(0)
+    while n_leaves < n_bounds:
+        n_leaves <<= 1
+        height += 1
+    added = np.zeros(2 * n_leaves, np.int32)
+    least = np.zeros(2 * n_leaves, np.int32)
+    most = np.zeros(2 * n_leaves, np.int32)
+    nodes = np.empty(height + 2, np.int64)
+    counts = np.empty(height + 2, np.int64)
+    is_in_tree = np.zeros(n_windows, np.int32)
+
+    # Runs with the rectangles that they belong to: those of the positions before in one half of the
+    # arrays, of these in the other. Runs that count differently may adjoin.
+    half: Int = 2 * n_windows if is_counted else n_windows
+    starts = np.empty(2 * half, np.int64)
+    stops = np.empty(2 * half, np.int64)
+    depths = np.empty(2 * half, np.int64)
+    owners = np.empty(2 * half, np.int64)
+    first_run: Int = 0
+    old_first: Int = half
+    old_end: Int = half
+    n_rectangles: Int = 0
+
+    entered, left = np.int64(0), np.int64(0)
+    tree_entered, tree_left = np.int64(0), np.int64(0)
+    while entered < n_windows or entered - left >= wanted:
+        # The next position where a window begins, or the first one behind a window.
+        position = lasts[leaving[left]] + 1
+        if entered < n_windows:
+            position = min(position, firsts[entering[entered]])
+        while entered < n_windows and firsts[entering[entered]] == position:
+            entered += 1
+        while left < n_windows and lasts[leaving[left]] < position:
+            left += 1
+        # While there are too few windows the tree is left as it is, and most that leave meanwhile
+        # never were in it.
+        if entered - left < wanted:
+            old_end = old_first
+            continue
+        while tree_entered < entered:
+            w = entering[tree_entered]
+            tree_entered += 1
+            if lasts[w] >= position:
+                is_in_tree[w] = 1
+                _add(leaves[w], leaves[n_windows + w], 1, added, least, most)
+        while tree_left < left:
+            w = leaving[tree_left]
+            tree_left += 1
+            if is_in_tree[w]:
+                _add(leaves[w], leaves[n_windows + w], -1, added, least, most)
+        end_run: Int = first_run
+        if most[1] >= wanted:
+            end_run = _find_runs(
+                wanted,
+                is_counted,
+                added,
+                least,
+                most,
+                nodes,
+                counts,
+                first_run,
+                starts,
+                stops,
+                depths,
+            )
+        last = lasts[leaving[left]]
+        if entered < n_windows:
+            last = min(last, firsts[entering[entered]] - 1)
+        old = old_first
+        for run in range(first_run, end_run):
+            while old < old_end and starts[old] < starts[run]:
+                old += 1
+            is_same = old < old_end and starts[old] == starts[run] and stops[old] == stops[run]
+            if is_same and depths[old] == depths[run]:
+                owner = owners[old]
+            else:
+                owner = n_rectangles
+                n_rectangles += 1
+                if owner < rectangles.shape[0]:
+                    rectangles[owner, 0] = position
+                    rectangles[owner, 2] = bounds[starts[run]]
+                    rectangles[owner, 3] = bounds[stops[run]] - 1
+                    if is_counted:
+                        rectangles[owner, 4] = depths[run]
+            owners[run] = owner
+            if owner < rectangles.shape[0]:
+                rectangles[owner, 1] = last
+        first_run, old_first, old_end = old_first, first_run, end_run
+    return n_rectangles
+
+
+@kernel
+def sweep_windows(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: int,
+    rectangles: Int64Rows,
+) -> Int:
+    """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
+
+    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
+    ``end_firsts[w] <= j <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of
+    ``rectangles`` get the same four numbers, by ascending first start, then first end. Rectangles
+    are as wide (in starts) as they can be without overlapping others: of two neighbours with the
+    same ends, the one does not begin right behind the other.
+
+    Returns the number of rectangles, which may be more than there are rows to write; then the rest
+    is only counted. Cost O((W + R) log W) for W windows and R runs of ends, summed up over all
+    positions where a window begins or ends. Windows of an index are at most one for each hash
+    function and start, so there are few runs at a time.
+    """
+    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, False, rectangles)
+
+
+@kernel
+def count_windows(
+    firsts: ConstInt64s,
+    lasts: ConstInt64s,
+    end_firsts: ConstInt64s,
+    end_lasts: ConstInt64s,
+    wanted: int,
+    rectangles: Int64Rows,
+) -> Int:
+    """Find all sub-texts that are in at least ``wanted`` windows, and in how many.
+
+    As ``sweep_windows``, but all sub-texts of a rectangle are in the same number of windows, which
+    is a fifth column.
+    """
+    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, True, rectangles)
+
+
+_ROOM = 1 << 10
+
+
+@kernel
+def outline_regions(
+    lists: ConstInt64Rows,
+    n_functions: int,
+    ranges: ConstInt64Rows,
+    first_range: int,
+    windows: Windows,
+    hits: int,
+    apart: int,
+    regions: Int64Rows,
+    lows: Int64s,
+    highs: Int64s,
+) -> tuple[Int, Int]:
+    """Find the sub-texts in windows of ``hits`` lists, those that may meet as one region.
+
+    Two meet that are of one document and have less than ``apart`` tokens between them.
+
+    ``ranges``, from ``first_range`` on, and ``lists`` are those of ``narrowing.narrow_buckets``.
+    Rows of ``regions`` receive the query, the first start, where the last sub-text ends
+    (exclusive), and the first row and the one after the last of ``lows`` and ``highs``: these have
+    for each start, one after another, the least and the greatest last token, counted from the first
+    start; the greater first where there is none.
+
+    Returns the first range not done, which is below the end if regions do not fit, and how many
+    regions there are.
+    """
+    starts, spans = windows.starts, windows.spans
+    wide_rows, wide_spans = windows.wide_rows, windows.wide_spans
+    rows = np.empty(n_functions, np.int64)
+    corners = np.empty((4, _ROOM), np.int64)
+    rectangles = np.empty((4 * _ROOM, 4), np.int64)
+    n_regions, query, query_range = np.int64(0), np.int64(-1), np.int64(first_range)
+    n_regions_before = np.int64(0)
+    # The rows of the region that may go on begin at ``first_row``; there is none without rows.
+    first_row, n_rows, origin, end = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    document = np.int64(-1)
+    for k in range(first_range, ranges.shape[0] + 1):
+        is_new = k == ranges.shape[0] or ranges[k, 0] != query
+        if is_new and n_rows > first_row:
+            if n_regions == regions.shape[0]:
+                return query_range, n_regions_before
+            regions[n_regions, 0], regions[n_regions, 1], regions[n_regions, 2] = query, origin, end
+            regions[n_regions, 3], regions[n_regions, 4] = first_row, n_rows
+            n_regions += 1
+            first_row = n_rows
+        if k == ranges.shape[0]:
+            break
+        if is_new:
+            query, query_range, n_regions_before = ranges[k, 0], np.int64(k), n_regions
+            for f in range(n_functions):
+                rows[f] = lists[query * n_functions + f, 0]
+        first, last = ranges[k, 2], ranges[k, 3]
+        own_lists = lists[query * n_functions : (query + 1) * n_functions]
+        n = windows_in_range(
+            own_lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
+        )
+        if n > corners.shape[1]:
+            corners = np.empty((4, 2 * n), np.int64)
+            n = windows_in_range(
+                own_lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
+            )
+        firsts, lasts = corners[0], corners[1]
+        end_firsts, end_lasts = corners[2], corners[3]
+        n_rectangles = sweep_windows(
+            firsts[:n], lasts[:n], end_firsts[:n], end_lasts[:n], hits, rectangles
+        )
+        if n_rectangles > rectangles.shape[0]:
+            rectangles = np.empty((2 * n_rectangles, 4), np.int64)
+            n_rectangles = sweep_windows(
+                firsts[:n], lasts[:n], end_firsts[:n], end_lasts[:n], hits, rectangles
+            )
+        if n_rectangles == 0:
+            continue
+        if n_rows > first_row and (first >= end + apart or ranges[k, 1] != document):
+            if n_regions == regions.shape[0]:
+                return query_range, n_regions_before
+            regions[n_regions, 0], regions[n_regions, 1], regions[n_regions, 2] = query, origin, end
+            regions[n_regions, 3], regions[n_regions, 4] = first_row, n_rows
+            n_regions += 1
+            first_row = n_rows
+        if n_rows == first_row:
+            origin, end, document = rectangles[0, 0], np.int64(0), ranges[k, 1]
+        for r in range(n_rectangles):
+            row_stop = first_row + rectangles[r, 1] + 1 - origin
+            if row_stop > lows.shape[0]:
+                return query_range, n_regions_before
+            while n_rows < row_stop:
+                lows[n_rows], highs[n_rows] = np.int64(1), np.int64(0)
+                n_rows += 1
+            low, high = rectangles[r, 2], rectangles[r, 3]
+            end = max(end, high + 1)
+            for i in range(first_row + rectangles[r, 0] - origin, row_stop):
+                if lows[i] > highs[i]:
+                    lows[i], highs[i] = low - origin, high - origin
+                else:
+                    lows[i] = min(lows[i], low - origin)
+                    highs[i] = max(highs[i], high - origin)
+    return np.int64(ranges.shape[0]), n_regions

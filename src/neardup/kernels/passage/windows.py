@@ -1,0 +1,351 @@
+"""All compact windows of texts, by multisets or by consistent weighted sampling.
+
+The tokens of each text are numbered by kind, with the positions of each kind, and go up the
+``staircase`` with their active hash values: those that can be the smallest of a sub-text. The x-th
+copy of a token has the hash h(t, x) = mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies
+of the token has all of h(t, 1) to h(t, f), so h(t, x) matters only where it is less than all before
+it; of f values some ln f are expected to be.
+
+References
+----------
+Zhang, Qiao, Peng, Deng (2025), Near-duplicate text alignment under weighted Jaccard similarity,
+Algorithm 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.types import (
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint32Rows,
+    Uint32s,
+    Uint64s,
+)
+from neardup.kernels.passage.staircase import list_windows
+from neardup.kernels.sketch.weighted import list_weighted
+
+
+@kernel
+def group_occurrences(
+    values: ConstUint64s,
+    offsets: ConstInt64s,
+    slots: Int32s,
+    numbers: Int32s,
+    type_offsets: Int64s,
+    type_hashes: Uint64s,
+    type_starts: Int64s,
+    positions: Int32s,
+) -> Int:
+    """Give the different tokens of each text numbers, and list their positions.
+
+    ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. The types of text d, by
+    first appearance, are ``type_offsets[d]`` to ``type_offsets[d + 1]``; type k has the hash
+    ``type_hashes[k]`` and stands at ``positions[type_starts[k] : type_starts[k + 1]]``, counted
+    from 1 in its text, ascending.
+    ``type_hashes`` and ``numbers`` have room for every token, ``type_starts`` for one more;
+    ``slots`` is scratch: a power of two, at least twice the longest text.
+
+    Returns the number of types.
+    """
+    n_types = np.int64(0)
+    for d in range(offsets.shape[0] - 1):
+        type_offsets[d] = n_types
+        start, stop = offsets[d], offsets[d + 1]
+        n_slots = np.int64(2)
+        while n_slots < 2 * (stop - start):
+            n_slots *= 2
+        for k in range(n_slots):
+            slots[k] = -1
+        mask = n_slots - 1
+        first = n_types
+        for i in range(start, stop):
+            value = values[i]
+            slot = np.int64(value) & mask
+            while slots[slot] >= 0 and type_hashes[first + slots[slot]] != value:
+                slot = (slot + 1) & mask
+            number = np.int64(slots[slot])
+            if number < 0:
+                number = n_types - first
+                slots[slot] = number
+                type_hashes[n_types] = value
+                type_starts[n_types + 1] = 0
+                n_types += 1
+            numbers[i] = number
+            type_starts[first + number + 1] += 1
+        # Counts, held one place further on, become ends and then, filled backwards, starts.
+        end = start
+        for k in range(first, n_types):
+            end += type_starts[k + 1]
+            type_starts[k + 1] = end
+        for i in range(stop - 1, start - 1, -1):
+            k = first + numbers[i] + 1
+            type_starts[k] -= 1
+            positions[type_starts[k]] = i - start + 1
+        for k in range(first, n_types):
+            type_starts[k] = type_starts[k + 1]
+        type_starts[n_types] = stop
+    type_offsets[offsets.shape[0] - 1] = n_types
+    return n_types
+
+
+@inlined
+def occurrence_hash(mixed: np.uint64, x: Int) -> np.uint64:
+    """Hash of the x-th copy of a token; ``mixed`` is mix64 of its hash and the seed."""
+    return mix64(mixed + np.uint64(x) * GOLDEN)
+
+
+@helper
+def list_active(
+    type_hashes: ConstUint64s,
+    type_starts: ConstInt64s,
+    first_type: Int,
+    n_types: Int,
+    most_copies: Int,
+    seed: np.uint64,
+    high: np.uint64,
+    entry_starts: Int64s,
+    copies: Int32s,
+    values: Uint64s,
+    identities: Uint64s,
+) -> None:
+    """List the active hash values below ``high`` of a text, type by type, by ascending copy.
+
+    Of each token at most ``most_copies`` copies count. Those of type t, counted from
+    ``first_type``, become ``entry_starts[t]`` to ``entry_starts[t + 1]`` of ``copies`` (x),
+    ``values`` and ``identities``, which have room for every token.
+    """
+    n = np.int64(0)
+    for k in range(n_types):
+        entry_starts[k] = n
+        mixed = mix64(type_hashes[first_type + k] ^ seed)
+        f = min(type_starts[first_type + k + 1] - type_starts[first_type + k], most_copies)
+        best = high
+        for x in range(1, f + 1):
+            value = occurrence_hash(mixed, x)
+            if value < best:
+                best = value
+                copies[n] = x
+                values[n] = value
+                identities[n] = mix64(value)
+                n += 1
+    entry_starts[n_types] = n
+
+
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@inlined
+def _first_ceiling(n_tokens: Int, min_tokens: Int) -> np.uint64:
+    """Guess a hash value below which every ``min_tokens`` tokens of a text have one, mostly.
+
+    That some tokens in a row all have greater ones has a probability of less than
+    n (1 - ceiling)^min_tokens, a hundredth, were they all different; repeats take some more. Where
+    that is not far below all hashes, a second try would cost more than the first one saves.
+    """
+    share = 1.25 * np.log(100.0 * n_tokens) / min_tokens
+    if share >= 0.4:
+        return _LARGEST
+    return np.uint64(share * 18446744073709551616.0)
+
+
+@kernel
+def multiset_windows(
+    offsets: ConstInt64s,
+    type_offsets: ConstInt64s,
+    type_hashes: ConstUint64s,
+    type_starts: ConstInt64s,
+    positions: ConstInt32s,
+    numbers: ConstInt32s,
+    first_text: int,
+    most_copies: int,
+    seed: np.uint64,
+    min_tokens: int,
+    entry_starts: Int64s,
+    copies: Int32s,
+    orders: Uint64s,
+    identities: Uint64s,
+    n_met: Int32s,
+    bits: Uint64s,
+    words: Uint64s,
+    blocks: Uint64s,
+    ceilings: Uint64s,
+    values: Uint64s,
+    entries: Int32s,
+    opened: Int32s,
+    before: Int32s,
+    keys: Uint64s,
+    starts: Uint32s,
+    spans: Uint32Rows,
+) -> tuple[Int, Int]:
+    """List the windows of texts from ``first_text`` on under one hash function.
+
+    The texts are those of ``group_occurrences``; of each token ``most_copies`` copies count.
+    ``entry_starts`` to ``before`` are scratch for as many tokens as the longest text has, and one
+    more; ``bits``, ``words`` and ``blocks`` that of an ordered set of these.
+
+    ``keys`` receives the identity of each window's hash, ``starts`` where it starts in the token
+    stream (a), ``spans`` b - a, c - b and d - c: it stands for all sub-texts that start from a to
+    b and end from c to d. Windows of one key in one text ascend.
+
+    Returns the first text not done, which is below the end if its windows might not fit, and the
+    number of windows.
+    """
+    n_windows: Int = 0
+    for text in range(first_text, offsets.shape[0] - 1):
+        n_before = n_windows
+        n_tokens = offsets[text + 1] - offsets[text]
+        if n_tokens < min_tokens or n_tokens == 0:
+            continue
+        first_type = type_offsets[text]
+        n_types = type_offsets[text + 1] - first_type
+        high = _first_ceiling(n_tokens, min_tokens)
+        n_windows = -1
+        while n_windows < 0:
+            list_active(
+                type_hashes,
+                type_starts,
+                first_type,
+                n_types,
+                most_copies,
+                seed,
+                high,
+                entry_starts,
+                copies,
+                orders,
+                identities,
+            )
+            n_windows = list_windows(
+                numbers,
+                positions,
+                type_starts,
+                first_type,
+                n_types,
+                offsets[text],
+                n_tokens,
+                entry_starts,
+                copies,
+                orders,
+                identities,
+                min_tokens,
+                high == _LARGEST,
+                n_met,
+                bits,
+                words,
+                blocks,
+                ceilings,
+                values,
+                entries,
+                opened,
+                before,
+                n_before,
+                keys,
+                starts,
+                spans,
+            )
+            high = _LARGEST if high > _LARGEST >> np.uint64(2) else high * np.uint64(2)
+        if n_windows > keys.shape[0]:
+            return text, n_before
+    return np.int64(offsets.shape[0] - 1), n_windows
+
+
+@kernel
+def weighted_windows(
+    offsets: ConstInt64s,
+    type_offsets: ConstInt64s,
+    type_hashes: ConstUint64s,
+    type_starts: ConstInt64s,
+    positions: ConstInt32s,
+    numbers: ConstInt32s,
+    log_weights: ConstFloats,
+    first_text: int,
+    seed: np.uint64,
+    min_tokens: int,
+    types: Int32s,
+    entry_starts: Int64s,
+    copies: Int32s,
+    orders: Uint64s,
+    identities: Uint64s,
+    n_met: Int32s,
+    bits: Uint64s,
+    words: Uint64s,
+    blocks: Uint64s,
+    ceilings: Uint64s,
+    values: Uint64s,
+    entries: Int32s,
+    opened: Int32s,
+    before: Int32s,
+    keys: Uint64s,
+    starts: Uint32s,
+    spans: Uint32Rows,
+) -> tuple[Int, Int]:
+    """List the windows of texts from ``first_text`` on under consistent weighted sampling.
+
+    ``log_weights`` of a type's copies are in the places of its positions. Tokens that weigh nothing
+    are in no key; sub-texts of such tokens only are in no window. ``types`` is more scratch, the
+    rest is as in ``multiset_windows``.
+    """
+    n_windows: Int = 0
+    for text in range(first_text, offsets.shape[0] - 1):
+        n_before = n_windows
+        n_tokens = offsets[text + 1] - offsets[text]
+        if n_tokens < min_tokens or n_tokens == 0:
+            continue
+        first_type, end_type = type_offsets[text], type_offsets[text + 1]
+        n_types = end_type - first_type
+        n_entries = list_weighted(
+            type_hashes[first_type:end_type],
+            type_starts[first_type : end_type + 1],
+            n_types,
+            log_weights,
+            seed,
+            orders,
+            identities,
+            types,
+            copies,
+        )
+        entry = np.int64(0)
+        for t in range(n_types):
+            entry_starts[t] = entry
+            while entry < n_entries and types[entry] == t:
+                entry += 1
+        entry_starts[n_types] = n_entries
+        n_windows = list_windows(
+            numbers,
+            positions,
+            type_starts,
+            first_type,
+            n_types,
+            offsets[text],
+            n_tokens,
+            entry_starts,
+            copies,
+            orders,
+            identities,
+            min_tokens,
+            True,
+            n_met,
+            bits,
+            words,
+            blocks,
+            ceilings,
+            values,
+            entries,
+            opened,
+            before,
+            n_windows,
+            keys,
+            starts,
+            spans,
+        )
+        if n_windows > keys.shape[0]:
+            return text, n_before
+    return np.int64(offsets.shape[0] - 1), n_windows

@@ -1,0 +1,362 @@
+"""Samples of sets: the smallest values of a permutation, and those that a number divides.
+
+Distinct hashes are sorted, or counted without sorting them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
+from neardup.kernels.common.hashing import mix64
+from neardup.kernels.common.ordering import sort_hashes
+from neardup.kernels.common.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+
+_0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
+_64 = np.int64(64)
+
+
+@helper
+def sort_distinct(
+    values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s
+) -> np.int64:
+    """Sort a range of values that are uniform up to their largest, drop repeats, give the new end.
+
+    ``scratch`` and ``counts`` as for ``sort_hashes``.
+    """
+    if stop - start < 2:
+        return np.int64(stop)
+    largest = _0
+    for i in range(np.uint64(start), np.uint64(stop)):
+        largest = max(largest, values[i])
+    # Values below a bound have leading zeros, by which they are not to be spread.
+    sort_hashes(values, start, stop, scratch, counts, np.int64(leading_zeros(largest | _1)))
+    last, previous = np.uint64(start), values[start]
+    for i in range(np.uint64(start) + _1, np.uint64(stop)):
+        value = values[i]
+        last += np.uint64(value != previous)
+        values[last] = value
+        previous = value
+    return np.int64(last + _1)
+
+
+@kernel
+def count_distinct(
+    shingles: ConstUint64s,
+    offsets: ConstInt64s,
+    key: np.uint64,
+    least: int,
+    seen: Uint64s,
+    again: Uint64s,
+    values: Uint64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    sizes: Int64s,
+) -> None:
+    """Count each text's distinct shingles; where there are less than ``least``, all of them.
+
+    ``seen``, ``again``, ``values`` and ``scratch`` are as long as the longest text's shingles,
+    ``counts`` twice as long and one more.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        start, n = np.uint64(offsets[doc]), np.uint64(offsets[doc + 1] - offsets[doc])
+        if n == _0 or np.int64(n) < least:
+            sizes[doc] = n
+            continue
+        # A bit for each value, of 32 to 64 times as many: few different ones share one.
+        bits = _64 - np.int64(leading_zeros(n)) + 5
+        shift = np.uint64(_64 - bits)
+        for word in range(_1 << np.uint64(bits - 6)):
+            seen[word] = _0
+            again[word] = _0
+        # A loop of its own, which LLVM turns into vector code.
+        for i in range(n):
+            values[i] = mix64(shingles[start + i] ^ key)
+        n_again = _0
+        for i in range(n):
+            place = values[i] >> shift
+            before = seen[place >> _6]
+            bit = _1 << (place & _63)
+            seen[place >> _6] = before | bit
+            # Written in any case, and kept or written over: no branch to be guessed wrong.
+            scratch[n_again] = place
+            n_again += np.uint64(before & bit != _0)
+        sizes[doc] = n
+        if n_again == _0:
+            continue
+        # What shares a bit is sorted, to tell repeats from values that are different.
+        for k in range(n_again):
+            again[scratch[k] >> _6] |= _1 << (scratch[k] & _63)
+        n_shared = _0
+        for i in range(n):
+            value = values[i]
+            place = value >> shift
+            values[n_shared] = value
+            n_shared += (again[place >> _6] >> (place & _63)) & _1
+        n_distinct = sort_distinct(values, 0, np.int64(n_shared), scratch, counts)
+        sizes[doc] -= np.int64(n_shared) - n_distinct
+
+
+_ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+_20, _BITS = np.uint64(20), np.uint64(64)
+
+# Values that are mixed together, and gathered between two looks at how many there are.
+_CHUNK = 1024
+
+
+@helper
+def _gather_below(
+    shingles: ConstUint64s,
+    start: Int,
+    stop: Int,
+    key: np.uint64,
+    bound: np.uint64,
+    size: Int,
+    mixed: Uint64s,
+    pool: Uint64s,
+    scratch: Uint64s,
+    counts: Int64s,
+) -> np.int64:
+    """Find the ``size`` smallest distinct values that are not above a bound; gives their number."""
+    held = np.int64(0)
+    for first in range(start, stop, _CHUNK):
+        if held > 2 * size:
+            held = min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
+            if held == size:
+                bound = pool[size - 1]
+        n = np.uint64(min(_CHUNK, stop - first))
+        # A loop of its own, which LLVM turns into vector code.
+        for i in range(n):
+            mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
+        for i in range(n):
+            # Written in any case, and kept or written over: no branch to be guessed wrong.
+            pool[np.uint64(held)] = mixed[i]
+            held += np.int64(mixed[i] <= bound)
+    return min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
+
+
+@kernel
+def smallest_sketches(
+    shingles: ConstUint64s,
+    offsets: ConstInt64s,
+    key: np.uint64,
+    size: int,
+    values: Uint64s,
+    value_offsets: Int64s,
+    sizes: Int64s,
+) -> None:
+    """Keep the ``size`` smallest distinct values of mix64(shingle ^ key) of each text, ascending.
+
+    ``values`` has room for as many of each text, or as many as it has shingles if these are fewer;
+    ``value_offsets`` (n + 1) says whose they are. ``sizes`` becomes the number of distinct
+    shingles where that is less than ``size``, else -1.
+    """
+    room = 2 * size + _CHUNK
+    mixed = np.empty(_CHUNK, np.uint64)
+    pool = np.empty(room, np.uint64)
+    scratch = np.empty(room, np.uint64)
+    counts = np.empty(2 * room + 1, np.int64)
+    # Of as many distinct shingles as are expected below the bound, less than ``size`` are below it
+    # once in a thousand million times.
+    wanted = np.uint64(size) + np.uint64(6 * np.sqrt(size)) + _20
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        value_offsets[doc] = count
+        start, stop = offsets[doc], offsets[doc + 1]
+        n_shingles = np.uint64(stop - start)
+        held = np.int64(0)
+        if n_shingles > wanted:
+            bound = _ALL_ONES // n_shingles * wanted
+            held = _gather_below(
+                shingles, start, stop, key, bound, size, mixed, pool, scratch, counts
+            )
+        if held < size:
+            # A short text, or one that repeats itself: no value is known to be too large.
+            held = _gather_below(
+                shingles, start, stop, key, _ALL_ONES, size, mixed, pool, scratch, counts
+            )
+        for i in range(held):
+            values[count + i] = pool[i]
+        count += held
+        sizes[doc] = held if held < size else -1
+    value_offsets[offsets.shape[0] - 1] = count
+
+
+@kernel
+def modulo_sketches(
+    shingles: ConstUint64s,
+    offsets: ConstInt64s,
+    key: np.uint64,
+    inverse: np.uint64,
+    quota: np.uint64,
+    shifts: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    values: Uint64s,
+    value_offsets: Int64s,
+) -> None:
+    """Keep the distinct values of mix64(shingle ^ key) that a modulus divides, ascending.
+
+    The modulus of text d is an odd number times 2^shifts[d]; ``inverse`` is that of the odd number
+    modulo 2^64, ``quota`` (2^64 - 1) divided by it. ``values`` has room for all shingles,
+    ``value_offsets`` (n + 1) says whose they are. ``scratch`` and ``counts`` are as long as the
+    longest text's shingles, ``counts`` twice as long and one more.
+    """
+    mixed = np.empty(_CHUNK, np.uint64)
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        value_offsets[doc] = count
+        held = count
+        shift = np.uint64(shifts[doc])
+        turn = (_BITS - shift) & _63
+        limit = quota >> shift
+        for first in range(offsets[doc], offsets[doc + 1], _CHUNK):
+            n = np.uint64(min(_CHUNK, offsets[doc + 1] - first))
+            for i in range(n):
+                mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
+            for i in range(n):
+                # A multiple of the odd number, and no other, becomes its quotient; turned, a
+                # multiple of the power of two as well. That takes a product where a remainder
+                # takes a division.
+                quotient = mixed[i] * inverse
+                quotient = (quotient >> shift) | (quotient << turn)
+                values[np.uint64(held)] = mixed[i]
+                held += np.int64(quotient <= limit)
+        count = sort_distinct(values, count, held, scratch, counts)
+    value_offsets[offsets.shape[0] - 1] = count
+
+
+@kernel
+def unite_sketches(
+    values: ConstUint64s,
+    offsets: ConstInt64s,
+    moduli: ConstInt64s,
+    members: ConstInt64s,
+    member_starts: ConstInt64s,
+    limit: int,
+    scratch: Uint64s,
+    counts: Int64s,
+    united: Uint64s,
+    united_offsets: Int64s,
+    united_moduli: Int64s,
+) -> None:
+    """Join the sketches of each group of rows: multiples of the largest modulus, at most ``limit``.
+
+    Group g has rows ``members[member_starts[g] : member_starts[g + 1]]``; of two different moduli
+    of a group both are powers of two. ``united`` has room for all values of all members,
+    ``scratch`` for those of a group, ``counts`` for twice as many and one. The modulus of no rows
+    is 1.
+    """
+    count = np.int64(0)
+    for group in range(member_starts.shape[0] - 1):
+        united_offsets[group] = count
+        first, stop = member_starts[group], member_starts[group + 1]
+        modulus = np.int64(1)
+        for m in range(first, stop):
+            modulus = max(modulus, moduli[members[m]])
+        held = count
+        for m in range(first, stop):
+            row = members[m]
+            mask = np.uint64(modulus - 1) if moduli[row] != modulus else _0
+            for i in range(offsets[row], offsets[row + 1]):
+                if values[i] & mask == _0:
+                    united[held] = values[i]
+                    held += 1
+        count = min(sort_distinct(united, count, held, scratch, counts), count + limit)
+        united_moduli[group] = modulus
+    united_offsets[member_starts.shape[0] - 1] = count
+
+
+@inlined
+def sample_mask(modulus: Int, other_modulus: Int) -> np.uint64:
+    """Give the bits that are zero in values of both samples, where one is to be made coarser."""
+    if modulus == other_modulus:
+        return _0
+    return np.uint64(max(modulus, other_modulus)) - _1
+
+
+@helper
+def compare_samples(
+    values: ConstUint64s,
+    start: Int,
+    stop: Int,
+    other_values: ConstUint64s,
+    other_start: Int,
+    other_stop: Int,
+    mask: np.uint64,
+    limit: Int,
+) -> tuple[Int, Int, Int, np.uint64]:
+    """Look at the ``limit`` smallest values of the union of two samples that have no bit of a mask.
+
+    Gives how many of them are in both samples, how many there are, how many are in the first
+    sample, and the largest of them.
+    """
+    common, union, own = np.int64(0), np.int64(0), np.int64(0)
+    largest = _0
+    i, j = np.int64(start), np.int64(other_start)
+    while i < stop and j < other_stop and union < limit:
+        x, y = values[np.uint64(i)], other_values[np.uint64(j)]
+        largest = min(x, y)
+        counts = largest & mask == _0
+        union += np.int64(counts)
+        own += np.int64(counts and x <= y)
+        # What both hold is a multiple of both moduli.
+        common += np.int64(x == y)
+        i += np.int64(x <= y)
+        j += np.int64(y <= x)
+    while i < stop and union < limit:
+        largest = values[np.uint64(i)]
+        counts = largest & mask == _0
+        union += np.int64(counts)
+        own += np.int64(counts)
+        i += 1
+    while j < other_stop and union < limit:
+        largest = other_values[np.uint64(j)]
+        union += np.int64(largest & mask == _0)
+        j += 1
+    return common, union, own, largest
+
+
+@kernel
+def compare_sketches(
+    values: ConstUint64s,
+    offsets: ConstInt64s,
+    sizes: ConstInt64s,
+    moduli: ConstInt64s,
+    other_values: ConstUint64s,
+    other_offsets: ConstInt64s,
+    other_sizes: ConstInt64s,
+    other_moduli: ConstInt64s,
+    left: ConstInt64s,
+    right: ConstInt64s,
+    limit: int,
+    common: Int64s,
+    union: Int64s,
+    own: Int64s,
+    largest: Uint64s,
+    are_whole: Int64s,
+) -> None:
+    """Compare the samples of pairs, ``left`` of the one table and ``right`` of the other.
+
+    ``common``, ``union``, ``own`` and ``largest`` as of ``compare_samples``; ``limit`` holds where
+    not both samples are whole sets. ``are_whole`` becomes 1 where they are, or one set is empty, so
+    that nothing is left to chance, else 0.
+    """
+    for k in range(left.shape[0]):
+        x, y = left[k], right[k]
+        size, other_size = sizes[x], other_sizes[y]
+        n_values = offsets[x + 1] - offsets[x]
+        n_other_values = other_offsets[y + 1] - other_offsets[y]
+        is_whole = size == n_values and other_size == n_other_values
+        mask = sample_mask(moduli[x], other_moduli[y])
+        common[k], union[k], own[k], largest[k] = compare_samples(
+            values,
+            offsets[x],
+            offsets[x + 1],
+            other_values,
+            other_offsets[y],
+            other_offsets[y + 1],
+            _0 if is_whole else mask,
+            n_values + n_other_values if is_whole else limit,
+        )
+        are_whole[k] = np.int64(is_whole or size == 0 or other_size == 0)

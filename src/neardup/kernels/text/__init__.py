@@ -1,0 +1,1 @@
+"""Texts to folded characters, tokens, shingles and their weights."""

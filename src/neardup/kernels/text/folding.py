@@ -1,0 +1,391 @@
+"""Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
+
+The tables (built in ``neardup.text.characters`` from ``unicodedata``) say for every code point
+whether it separates tokens, belongs to one, is a token by itself, or is passed over, and which
+UTF-8 bytes stand for it after folding.
+
+Eight bytes at a time, as one 64-bit word with the first byte lowest.
+
+Pieces are what Unicode normalisation treats independently of each other. A table (built in
+``neardup.text.forms``) says for every code point whether it may join it to what precedes, and
+whether it may change.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.common.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
+
+# The highest bit of each byte, set in all bytes of characters that are not ASCII.
+HIGH_BITS = np.uint64(0x8080808080808080)
+_1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(k) for k in range(1, 9))
+_16, _24, _32, _40, _48, _56 = (np.uint64(k) for k in range(16, 57, 8))
+
+
+@inlined
+def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
+    """Load eight bytes from any position on; LLVM makes one instruction of it."""
+    return (
+        np.uint64(data[i])
+        | np.uint64(data[i + _1]) << _8
+        | np.uint64(data[i + _2]) << _16
+        | np.uint64(data[i + _3]) << _24
+        | np.uint64(data[i + _4]) << _32
+        | np.uint64(data[i + _5]) << _40
+        | np.uint64(data[i + _6]) << _48
+        | np.uint64(data[i + _7]) << _56
+    )
+
+
+@inlined
+def ascii_end(data: ConstBytes, start: Int, end: Int) -> np.int64:
+    """Find where the first character after ``start`` begins that is not ASCII, or the text ends."""
+    i, stop = np.uint64(start), np.uint64(end)
+    while i + _32 <= stop:
+        first_half = load_eight(data, i) | load_eight(data, i + _8)
+        second_half = load_eight(data, i + _16) | load_eight(data, i + _24)
+        if (first_half | second_half) & HIGH_BITS:
+            break
+        i += _32
+    while i + _8 <= stop:
+        high = load_eight(data, i) & HIGH_BITS
+        if high:
+            return np.int64(i + (np.uint64(trailing_zeros(high)) >> _3))
+        i += _8
+    while i < stop and data[i] < 128:
+        i += _1
+    return np.int64(i)
+
+
+# An entry of the code point table: folded bytes in the low 56 bits (first byte lowest), their
+# number in bits 56 to 59, the class in bits 60 to 62. SEVERAL is for what folds to more than one
+# character, each of them a token, and only in tables where all characters are tokens.
+SEPARATOR, WORD, SINGLE, IGNORED, SEVERAL = 0, 1, 2, 3, 4
+LENGTH_SHIFT, CLASS_SHIFT = np.uint64(56), np.uint64(60)
+_LOW4, _BYTE = np.uint64(15), np.uint64(255)
+# First bytes of characters of so many bytes, and of more, are these and above.
+_2_BYTES, _3_BYTES, _4_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
+
+# Characters of two bytes fold to three at most, so that texts have so many times their bytes of
+# tokens: three for two bytes.
+MOST_TOKENS = 1.5
+
+# A text of n bytes folds to at most this many bytes: a fold may turn 2 bytes into 6, a token of one
+# character gets a separator on each side, and reading ahead needs eight more.
+GROWTH, SLACK = 3, 16
+
+# ASCII characters that move alike and follow each other are a range: digits, capitals and small
+# letters, say. All tables of the package have so many ranges at most.
+_RANGES = 5
+# Bytes that go through the ranges together; fewer are looked up one by one.
+_BLOCK = 32
+
+
+@inlined
+def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
+    """Decode the non-ASCII character that starts at byte i of valid UTF-8: code point, length."""
+    b = np.int64(data[i])
+    if b < 0xE0:
+        return ((b & 0x1F) << 6) | (np.int64(data[i + 1]) & 0x3F), 2
+    if b < 0xF0:
+        return (
+            ((b & 0x0F) << 12)
+            | ((np.int64(data[i + 1]) & 0x3F) << 6)
+            | (np.int64(data[i + 2]) & 0x3F)
+        ), 3
+    return (
+        ((b & 0x07) << 18)
+        | ((np.int64(data[i + 1]) & 0x3F) << 12)
+        | ((np.int64(data[i + 2]) & 0x3F) << 6)
+        | (np.int64(data[i + 3]) & 0x3F)
+    ), 4
+
+
+@inlined
+def first_length(folded: np.uint64) -> np.uint64:
+    """Return the bytes of the UTF-8 character in the lowest bytes of an entry."""
+    b = folded & _BYTE
+    return _1 + np.uint64(b >= _2_BYTES) + np.uint64(b >= _3_BYTES) + np.uint64(b >= _4_BYTES)
+
+
+@inlined
+def _find_ranges(ascii_table: ConstBytes, firsts: Bytes, sizes: Bytes, shifts: Bytes) -> np.int64:
+    """List the ranges of characters that are kept, and what is added to each; gives their number.
+
+    With more than there is room for, gives one more than that.
+    """
+    n = np.int64(0)
+    shift = np.int64(-1)
+    sizes[:] = 0
+    for c in range(128):
+        last_shift = shift
+        shift = (np.int64(ascii_table[c]) - c) & 255 if ascii_table[c] != 0 else np.int64(-1)
+        if shift < 0:
+            continue
+        if shift != last_shift:
+            if n == _RANGES:
+                return n + 1
+            firsts[n] = c
+            shifts[n] = shift
+            n += 1
+        sizes[n - 1] += 1
+    return n
+
+
+@inlined
+def _moved(b: np.uint8, first: np.uint8, size: np.uint8, shift: np.uint8) -> np.uint8:
+    """Fold a byte if it is in the range; else 0."""
+    return np.uint8(b + shift) if np.uint8(b - first) < size else np.uint8(0)
+
+
+@helper
+def _fold_ascii(
+    data: ConstBytes,
+    i: Int,
+    n: Int,
+    firsts: Bytes,
+    sizes: Bytes,
+    shifts: Bytes,
+    folded: Bytes,
+    out: Int,
+) -> None:
+    """Fold n bytes of ASCII by ranges: a table has to be asked for each byte, ranges for many."""
+    first0, first1, first2, first3, first4 = firsts[0], firsts[1], firsts[2], firsts[3], firsts[4]
+    size0, size1, size2, size3, size4 = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    shift0, shift1, shift2, shift3, shift4 = shifts[0], shifts[1], shifts[2], shifts[3], shifts[4]
+    source, target = np.uint64(i), np.uint64(out)
+    # LLVM turns it into vector code.
+    for k in range(np.uint64(n)):
+        b = data[source + k]
+        low = _moved(b, first0, size0, shift0) | _moved(b, first1, size1, shift1)
+        middle = _moved(b, first2, size2, shift2) | _moved(b, first3, size3, shift3)
+        folded[target + k] = np.uint8(low | middle | _moved(b, first4, size4, shift4))
+
+
+@kernel
+def fold_texts(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    ascii_table: ConstBytes,
+    table: ConstUint64s,
+    folded: Bytes,
+    folded_offsets: Int64s,
+) -> None:
+    """Write the folded tokens of every text, separated and ended by zero bytes.
+
+    Parameters: ``data`` and ``offsets`` (n + 1) hold n texts of valid UTF-8; ``ascii_table`` (128)
+    gives the folded byte of a character, 0 for a separator; ``table`` (0x110000) as above;
+    ``folded`` takes at least GROWTH * bytes + SLACK * (n + 1) bytes; ``folded_offsets`` (n + 1).
+    """
+    firsts = np.empty(_RANGES, np.uint8)
+    sizes = np.empty(_RANGES, np.uint8)
+    shifts = np.empty(_RANGES, np.uint8)
+    shortest = np.int64(_BLOCK)
+    if _find_ranges(ascii_table, firsts, sizes, shifts) > _RANGES:
+        shortest = data.shape[0] + 1
+    out = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        folded_offsets[doc] = out
+        i, end = offsets[doc], offsets[doc + 1]
+        while i < end:
+            if data[i] < 128:
+                n = ascii_end(data, i, end) - i
+                if n >= shortest:
+                    whole = n & -_BLOCK
+                    _fold_ascii(data, i, whole, firsts, sizes, shifts, folded, out)
+                    # The last block overlaps what is done, so that no byte is left for the table.
+                    last = n - _BLOCK
+                    _fold_ascii(data, i + last, _BLOCK, firsts, sizes, shifts, folded, out + last)
+                else:
+                    for k in range(n):
+                        folded[np.uint64(out + k)] = ascii_table[data[np.uint64(i + k)]]
+                i += n
+                out += n
+                continue
+            code_point, length = decode(data, i)
+            i += length
+            entry = table[code_point]
+            kind = np.int64(entry >> CLASS_SHIFT)
+            if kind == IGNORED:
+                continue
+            if kind == SEPARATOR:
+                folded[out] = 0
+                out += 1
+                continue
+            if kind == SINGLE:
+                folded[out] = 0
+                out += 1
+            for _ in range(np.int64((entry >> LENGTH_SHIFT) & _LOW4)):
+                folded[out] = np.uint8(entry & _BYTE)
+                entry >>= _8
+                out += 1
+            if kind == SINGLE:
+                folded[out] = 0
+                out += 1
+        folded[out] = 0
+        out += 1
+        # Every text starts on a multiple of eight, because the next stage reads eight at a time.
+        while out & 7:
+            folded[out] = 0
+            out += 1
+    folded_offsets[offsets.shape[0] - 1] = out
+    for k in range(8):
+        folded[out + k] = 0
+
+
+# May be joined to what precedes; never is, but changes; never is, and stays as it is.
+JOINED, CHANGED, PLAIN = 0, 1, 2
+
+
+@kernel
+def count_special(data: ConstBytes, offsets: ConstInt64s, table: ConstBytes) -> np.int64:
+    """Count the characters that are not PLAIN; ASCII characters all are.
+
+    ``data`` and ``offsets`` hold texts of valid UTF-8, ``table`` (0x110000) as above.
+    """
+    count = np.int64(0)
+    i, end = offsets[0], offsets[offsets.shape[0] - 1]
+    while i < end:
+        while i + 16 <= end:
+            high = data[np.uint64(i)]
+            for k in range(1, 16):
+                high |= data[np.uint64(i + k)]
+            if high >= 128:
+                break
+            i += 16
+        if i == end:
+            break
+        if data[i] < 128:
+            i += 1
+            continue
+        code_point, length = decode(data, i)
+        count += np.int64(table[code_point] != PLAIN)
+        i += length
+    return count
+
+
+@kernel
+def cut_pieces(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    table: ConstBytes,
+    bounds: Int64s,
+    plain: Bytes,
+    document_pieces: Int64s,
+) -> np.int64:
+    """Cut n texts into pieces whose normalised forms, joined, are those of the texts.
+
+    A piece is a run of plain characters, or one character and all that may be joined to it.
+    ``bounds``, with room for n + 1 values and two for each character that is not PLAIN, takes the
+    byte positions in ``data`` between the pieces; ``plain``, with the same room, 1 for a run of
+    plain characters; ``document_pieces`` (n + 1) each text's first piece. An empty text has no
+    piece. Returns the number of pieces.
+    """
+    n_pieces = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        document_pieces[doc] = n_pieces
+        i, origin, end = offsets[doc], offsets[doc], offsets[doc + 1]
+        in_run = False
+        while i < end:
+            kind, length = np.int64(PLAIN), np.int64(1)
+            if data[i] >= 128:
+                code_point, n_bytes = decode(data, i)
+                kind, length = np.int64(table[code_point]), np.int64(n_bytes)
+            start = i
+            if kind == JOINED and in_run:
+                # The run's last character goes with this one.
+                start -= 1
+                while data[start] & 0xC0 == 0x80:
+                    start -= 1
+                if start == bounds[n_pieces - 1]:
+                    n_pieces -= 1
+            if i == origin or in_run != (kind == PLAIN) or kind == CHANGED:
+                bounds[n_pieces] = start
+                plain[n_pieces] = np.uint8(kind == PLAIN)
+                n_pieces += 1
+            in_run = kind == PLAIN
+            i += length
+    document_pieces[offsets.shape[0] - 1] = n_pieces
+    bounds[n_pieces] = offsets[offsets.shape[0] - 1]
+    return n_pieces
+
+
+@kernel
+def join_pieces(
+    data: ConstBytes,
+    bounds: ConstInt64s,
+    normal: ConstBytes,
+    normal_offsets: ConstInt64s,
+    formed: Bytes,
+    formed_bounds: Int64s,
+    unchanged: Bytes,
+) -> None:
+    """Join plain pieces, as they are, and the normalised forms of the others.
+
+    Parameters: ``data`` and ``bounds`` as in ``cut_pieces``; ``normal`` and ``normal_offsets`` the
+    normalised forms of the pieces that are not plain; ``formed`` takes the joined bytes,
+    ``formed_bounds`` (n_pieces + 1) the positions between them. ``unchanged`` comes in as
+    ``plain`` and becomes 1 for every piece that is the same bytes after normalisation.
+    """
+    out = np.int64(0)
+    special = np.int64(0)
+    for piece in range(bounds.shape[0] - 1):
+        formed_bounds[piece] = out
+        start, length = bounds[piece], bounds[piece + 1] - bounds[piece]
+        if unchanged[piece]:
+            for k in range(length):
+                formed[np.uint64(out + k)] = data[np.uint64(start + k)]
+            out += length
+            continue
+        normal_start = normal_offsets[special]
+        normal_length = normal_offsets[special + 1] - normal_start
+        same = length == normal_length
+        for k in range(normal_length):
+            byte = normal[normal_start + k]
+            same = same and byte == data[start + k]
+            formed[out + k] = byte
+        unchanged[piece] = np.uint8(same)
+        out += normal_length
+        special += 1
+    formed_bounds[bounds.shape[0] - 1] = out
+
+
+@kernel
+def map_spans(
+    bounds: ConstInt64s,
+    formed_bounds: ConstInt64s,
+    unchanged: ConstBytes,
+    document_pieces: ConstInt64s,
+    token_offsets: ConstInt64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> None:
+    """Turn places of tokens in normalised texts into places in the texts as they were.
+
+    A token that touches a changed piece gets all of it. ``starts`` and ``stops`` are replaced.
+    """
+    for doc in range(document_pieces.shape[0] - 1):
+        first, beyond = document_pieces[doc], document_pieces[doc + 1]
+        if first == beyond:
+            continue
+        origin, formed_origin = bounds[first], formed_bounds[first]
+        piece = first
+        for token in range(token_offsets[doc], token_offsets[doc + 1]):
+            start, stop = formed_origin + starts[token], formed_origin + stops[token]
+            # Tokens of a tokenizer file may overlap, so the next one may start further back.
+            while piece > first and formed_bounds[piece] > start:
+                piece -= 1
+            while piece + 1 < beyond and formed_bounds[piece + 1] <= start:
+                piece += 1
+            place = bounds[piece]
+            if unchanged[piece]:
+                place += start - formed_bounds[piece]
+            starts[token] = place - origin
+            while piece + 1 < beyond and formed_bounds[piece + 1] < stop:
+                piece += 1
+            place = bounds[piece + 1]
+            if unchanged[piece]:
+                place = bounds[piece] + stop - formed_bounds[piece]
+            stops[token] = place - origin

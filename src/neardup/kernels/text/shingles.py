@@ -1,0 +1,349 @@
+"""Shingles: hashes of runs of consecutive tokens, as lists, as multisets, and as sorted sets.
+
+Rabin fingerprints of all windows of a text are rolled along it. A string of bits is a polynomial
+over the integers modulo 2, its first bit the highest coefficient; its fingerprint is the remainder
+modulo an irreducible polynomial P of degree 64, or less. Bit k of a 64-bit word is the coefficient
+of t^k. A 1 stands before every string, so that leading zeros count. Windows are rolled modulo M, P
+times a power of t of degree 64 in all, and each remainder is then brought below the degree of P.
+``text.rabin`` makes the tables.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.ordering import sort_hashes
+from neardup.kernels.common.types import (
+    ConstBytes,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int64s,
+    Uint64s,
+)
+
+# Odd, and 3 modulo 4, so that POWER - 1 has a single factor 2: the order of two tokens shows in all
+# bits but one.
+POWER = np.uint64(0xD6E8FEB86659FD93)
+_1 = np.uint64(1)
+
+# Windows that are hashed together; both arrays of them stay in the first-level cache.
+_CHUNK = 1024
+
+
+@helper
+def _join_neighbours(
+    polynomials: ConstUint64s, n: np.uint64, apart: np.uint64, factor: np.uint64, joined: Uint64s
+) -> None:
+    """Join each polynomial of ``apart`` tokens with that of the tokens behind them."""
+    for j in range(n):
+        joined[j] = polynomials[j] * factor + polynomials[j + apart]
+
+
+@helper
+def _append_tokens(tokens: ConstUint64s, first: np.uint64, n: np.uint64, joined: Uint64s) -> None:
+    """Append to each polynomial the token behind it."""
+    for j in range(n):
+        joined[j] = joined[j] * POWER + tokens[first + j]
+
+
+@helper
+def _window_polynomials(
+    tokens: ConstUint64s, first: Int, n_tokens: Int, ngram: Int, room: Uint64s, other: Uint64s
+) -> Uint64s:
+    """Join every run of ``ngram`` of the tokens; gives that of two arrays which holds them.
+
+    A window of twice the width is two neighbours: a few loops of vector code, two for each bit of
+    the width. Rolling along the text would wait for each window before it begins with the next.
+    """
+    n, start = np.uint64(n_tokens), np.uint64(first)
+    for j in range(n):
+        room[j] = tokens[start + j]
+    width, factor = _1, POWER
+    bit = np.int64(1)
+    while bit * 2 <= ngram:
+        bit *= 2
+    while bit > 1:
+        bit >>= 1
+        n -= width
+        _join_neighbours(room, n, width, factor, other)
+        room, other = other, room
+        width += width
+        factor *= factor
+        if ngram & bit:
+            n -= _1
+            _append_tokens(tokens, start + width, n, room)
+            width += _1
+            factor *= POWER
+    return room
+
+
+@inlined
+def _hash_run(tokens: ConstUint64s, start: Int, stop: Int) -> np.uint64:
+    """Hash all tokens of a text as one shingle."""
+    polynomial = np.uint64(0)
+    for i in range(start, stop):
+        polynomial = polynomial * POWER + tokens[i]
+    return mix64(polynomial + np.uint64(stop - start) * GOLDEN)
+
+
+@kernel
+def hash_shingles(
+    tokens: ConstUint64s,
+    token_offsets: ConstInt64s,
+    ngram: int,
+    shingles: Uint64s,
+    shingle_offsets: Int64s,
+) -> None:
+    """Hash every run of ``ngram`` consecutive tokens; a shorter text has one run, all its tokens.
+
+    The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64;
+    the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one value for each token,
+    ``shingle_offsets`` (n + 1) says whose they are.
+    """
+    # Of long runs four times as many, so that those that reach over the end are not many more.
+    chunk = max(np.int64(_CHUNK), np.int64(4 * ngram))
+    room = np.empty(chunk + ngram, np.uint64)
+    other = np.empty(chunk + ngram, np.uint64)
+    length_term = np.uint64(ngram) * GOLDEN
+    n_docs = token_offsets.shape[0] - 1
+    end = token_offsets[n_docs]
+    doc, count = np.int64(0), np.int64(0)
+    shingle_offsets[:] = 0
+    # Windows are hashed across the ends of texts, many at a time, and those within one are kept.
+    for first in range(token_offsets[0], end, chunk):
+        last = min(first + chunk, end)
+        n_windows = min(last, end - ngram + 1) - first
+        windows = room
+        if n_windows > 0:
+            windows = _window_polynomials(tokens, first, n_windows + ngram - 1, ngram, room, other)
+            for j in range(np.uint64(n_windows)):
+                windows[j] = mix64(windows[j] + length_term)
+        while doc < n_docs:
+            start, stop = token_offsets[doc], token_offsets[doc + 1]
+            if stop - start < ngram:
+                if stop > start:
+                    shingles[count] = _hash_run(tokens, start, stop)
+                    count += 1
+            else:
+                if start >= last:
+                    break
+                low, high = max(start, first), min(stop - ngram + 1, last)
+                source, target = np.uint64(low - first), np.uint64(count)
+                for j in range(np.uint64(high - low)):
+                    shingles[target + j] = windows[source + j]
+                count += high - low
+                if stop - ngram + 1 > last:
+                    break
+            doc += 1
+            shingle_offsets[doc] = count
+
+
+@kernel
+def number_occurrences(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+) -> None:
+    """Turn each text's shingles into a set of numbered ones, in place.
+
+    The x-th copy of shingle h becomes mix64(h ^ mix64(x)) for x > 1, the first stays h; so the
+    intersection of two such sets is the multiset intersection. ``scratch`` and ``counts`` are as
+    long as the longest text's shingles, ``counts`` twice as long and one more.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        start, stop = offsets[doc], offsets[doc + 1]
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
+        i = start
+        while i < stop:
+            value = shingles[i]
+            copy = np.uint64(2)
+            i += 1
+            while i < stop and shingles[i] == value:
+                shingles[i] = mix64(value ^ mix64(copy))
+                copy += np.uint64(1)
+                i += 1
+
+
+@kernel
+def sort_sets(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    sizes: Int64s,
+) -> None:
+    """Sort each text's shingles and drop repeats, in place.
+
+    The set of text d is then ``shingles[offsets[d] : offsets[d] + sizes[d]]``; what follows up to
+    ``offsets[d + 1]`` is meaningless. ``scratch`` and ``counts`` as in ``number_occurrences``.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        start, stop = offsets[doc], offsets[doc + 1]
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
+        last = start - 1
+        for i in range(start, stop):
+            if i == start or shingles[i] != shingles[last]:
+                last += 1
+                shingles[last] = shingles[i]
+        sizes[doc] = last + 1 - start
+
+
+@kernel
+def sort_bags(
+    shingles: Uint64s,
+    offsets: ConstInt64s,
+    scratch: Uint64s,
+    counts: Int64s,
+    sizes: Int64s,
+    copies: Int64s,
+) -> None:
+    """Sort each text's shingles and count the copies of each, in place.
+
+    As ``sort_sets``; ``copies`` is as long as ``shingles`` and gets how often each one occurs.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        start, stop = offsets[doc], offsets[doc + 1]
+        sort_hashes(shingles, start, stop, scratch, counts, 0)
+        last = start - 1
+        for i in range(start, stop):
+            if i == start or shingles[i] != shingles[last]:
+                last += 1
+                shingles[last] = shingles[i]
+                copies[last] = 0
+            copies[last] += 1
+        sizes[doc] = last + 1 - start
+
+
+@kernel
+def copy_sets(
+    values: ConstUint64s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    target: Uint64s,
+    target_starts: ConstInt64s,
+) -> None:
+    """Copy n sets from one array to their places in another."""
+    for d in range(starts.shape[0]):
+        for i in range(sizes[d]):
+            target[target_starts[d] + i] = values[starts[d] + i]
+
+
+_8, _16, _24, _32 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
+_40, _48, _56, _64 = np.uint64(40), np.uint64(48), np.uint64(56), np.uint64(64)
+_BYTE = np.uint64(255)
+
+
+@inlined
+def _append_byte(fingerprint: np.uint64, byte: np.uint8, top: ConstUint64s) -> np.uint64:
+    """Multiply by t^8, add a byte, and reduce the eight bits that have left the word."""
+    return np.uint64((fingerprint << _8) ^ np.uint64(byte) ^ top[fingerprint >> _56])
+
+
+@inlined
+def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
+    """Multiply a word by the polynomial that a table of eight rows was made for.
+
+    Row j gives the product of each byte that stands at t^(8 j). The eight look-ups do not wait for
+    each other, as those of bytes appended one by one would.
+    """
+    low = table[0, word & _BYTE] ^ table[1, (word >> _8) & _BYTE]
+    low ^= table[2, (word >> _16) & _BYTE] ^ table[3, (word >> _24) & _BYTE]
+    high = table[4, (word >> _32) & _BYTE] ^ table[5, (word >> _40) & _BYTE]
+    high ^= table[6, (word >> _48) & _BYTE] ^ table[7, word >> _56]
+    return np.uint64(low ^ high)
+
+
+@inlined
+def _shorten(remainder: np.uint64, bits: np.uint64, short: ConstUint64Rows) -> np.uint64:
+    """Reduce a remainder modulo M to 32 to 64 bits; row j of ``short`` is for t^(bits + 8 j)."""
+    if bits == _64:
+        return remainder
+    high = remainder >> bits
+    low = remainder & ((_1 << bits) - _1)
+    low ^= short[0, high & _BYTE] ^ short[1, (high >> _8) & _BYTE]
+    return np.uint64(low ^ short[2, (high >> _16) & _BYTE] ^ short[3, high >> _24])
+
+
+@kernel
+def fingerprint_bytes(
+    data: ConstBytes,
+    text_offsets: ConstInt64s,
+    width: int,
+    top: ConstUint64s,
+    out: ConstUint64s,
+    short: ConstUint64Rows,
+    bits: int,
+    shingles: Uint64s,
+    shingle_offsets: Int64s,
+) -> None:
+    """Fingerprint every run of ``width`` bytes; a shorter text has one run, all its bytes.
+
+    ``top`` (256) is h * t^64 for each byte h. ``out`` (256) takes the byte that leaves away and
+    puts the leading 1 one byte back: b * t^(8 (width - 1)) + t^(8 width) + t^(8 (width - 1)).
+    ``short`` (4, 256) gives what each byte of a remainder above ``bits``, the degree of P, is
+    modulo P. ``shingles`` takes mix64 of each fingerprint, one for each byte at most,
+    ``shingle_offsets`` (n + 1) says whose they are.
+    """
+    degree = np.uint64(bits)
+    count = np.int64(0)
+    for doc in range(text_offsets.shape[0] - 1):
+        shingle_offsets[doc] = count
+        start, stop = text_offsets[doc], text_offsets[doc + 1]
+        if stop == start:
+            continue
+        head = min(start + width, stop)
+        fingerprint = np.uint64(1)
+        for i in range(start, head):
+            fingerprint = _append_byte(fingerprint, data[i], top)
+        shingles[count] = mix64(_shorten(fingerprint, degree, short))
+        count += 1
+        for i in range(head, stop):
+            fingerprint ^= out[data[np.uint64(i - width)]]
+            fingerprint = _append_byte(fingerprint, data[np.uint64(i)], top)
+            shingles[np.uint64(count)] = mix64(_shorten(fingerprint, degree, short))
+            count += 1
+    shingle_offsets[text_offsets.shape[0] - 1] = count
+
+
+@kernel
+def fingerprint_tokens(
+    tokens: ConstUint64s,
+    token_offsets: ConstInt64s,
+    ngram: int,
+    top: ConstUint64Rows,
+    out: ConstUint64Rows,
+    short: ConstUint64Rows,
+    bits: int,
+    shingles: Uint64s,
+    shingle_offsets: Int64s,
+) -> None:
+    """Fingerprint every run of ``ngram`` tokens, each the eight bytes of its hash, highest first.
+
+    A shorter text has one run, all its tokens. ``top`` (8, 256) multiplies a word by t^64, ``out``
+    (8, 256) the word that leaves by t^(64 ngram), and adds t^(64 (ngram + 1)) + t^(64 ngram), which
+    puts the leading 1 one token back. The others, and results, as of ``fingerprint_bytes``.
+    """
+    degree = np.uint64(bits)
+    count = np.int64(0)
+    for doc in range(token_offsets.shape[0] - 1):
+        shingle_offsets[doc] = count
+        start, stop = token_offsets[doc], token_offsets[doc + 1]
+        if stop == start:
+            continue
+        head = min(start + ngram, stop)
+        fingerprint = np.uint64(1)
+        for i in range(start, head):
+            fingerprint = _times(fingerprint, top) ^ tokens[i]
+        shingles[count] = mix64(_shorten(fingerprint, degree, short))
+        count += 1
+        for i in range(head, stop):
+            leaving = _times(tokens[np.uint64(i - ngram)], out)
+            fingerprint = _times(fingerprint, top) ^ (tokens[np.uint64(i)] ^ leaving)
+            shingles[np.uint64(count)] = mix64(_shorten(fingerprint, degree, short))
+            count += 1
+    shingle_offsets[token_offsets.shape[0] - 1] = count

@@ -1,0 +1,473 @@
+"""Tokens of folded texts: a 64-bit hash for each, their places, and those of lines and paragraphs.
+
+Places are byte positions, counted from the start of each text, ``stops`` exclusive. Characters
+that fold to nothing belong to the token that they stand in or directly behind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.types import (
+    Bytes,
+    ConstBytes,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int64s,
+    Uint64Rows,
+    Uint64s,
+)
+from neardup.kernels.text.folding import (
+    CLASS_SHIFT,
+    IGNORED,
+    LENGTH_SHIFT,
+    SEPARATOR,
+    SEVERAL,
+    SINGLE,
+    WORD,
+    decode,
+    first_length,
+    load_eight,
+)
+
+# Multiplied by it, the lowest bits of eight bytes come together in the highest byte.
+_GATHER = np.uint64(0x0102040810204080)
+_LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+_0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
+_29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
+_64 = np.uint64(64)
+
+# Where tokens begin and end is listed for so many edges before these tokens are hashed.
+_LISTED = 1024
+# Edges in 64 bytes, but for very short words.
+_USUAL_EDGES = 24
+
+LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
+# Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
+DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F025B5)
+
+
+@inlined
+def _zero_bytes(w: np.uint64) -> np.uint64:
+    """Set the top bit of every byte that is zero, exactly (no carries between bytes)."""
+    return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
+
+
+@inlined
+def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uint64:
+    """Return a bit for each byte of up to eight words, from the lowest: whether it is not zero."""
+    filled = _0
+    for k in range(n):
+        flags = (_zero_bytes(words[first + k]) ^ _HIGH) >> _7
+        filled |= ((flags * _GATHER) >> _56) << (np.uint64(k) << _3)
+    return filled
+
+
+@inlined
+def _list_edges(filled_changes: np.uint64, base: np.uint64, edges: Uint64s, n: np.uint64) -> None:
+    """Write where the bits are set from ``edges[n]`` on, and after them what is not used."""
+    # As many as 64 bytes of prose have, whether or not they are there: a branch at each would be
+    # guessed wrong once in a while, and the work is less than that costs.
+    for k in range(_USUAL_EDGES):
+        edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
+        filled_changes &= filled_changes - _1
+    n += np.uint64(_USUAL_EDGES)
+    while filled_changes != _0:
+        for k in range(8):
+            edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
+            filled_changes &= filled_changes - _1
+        n += _8
+
+
+@helper
+def _hash_listed(
+    folded: ConstBytes, edges: ConstUint64s, n: np.uint64, longs: Uint64s, hashes: Uint64s, at: Int
+) -> None:
+    """Hash n tokens, whose first byte and end are in ``edges``, to ``hashes[at]`` and on."""
+    first = np.uint64(at)
+    n_longs = _0
+    for k in range(n):
+        start = edges[k + k]
+        length = edges[k + k + _1] - start
+        # Written in any case, and kept or written over: no branch to be guessed wrong.
+        longs[n_longs] = k
+        n_longs += np.uint64(length >= _8)
+        beyond = _64 - (min(length, _8) << _3)
+        word = (load_eight(folded, start) << beyond) >> beyond
+        hashes[first + k] = GOLDEN ^ word ^ (length << _56 if length < _8 else _0)
+    # A loop of its own, which LLVM turns into vector code.
+    for k in range(n):
+        hashes[first + k] = mix64(hashes[first + k])
+    for j in range(n_longs):
+        k = longs[j]
+        start = edges[k + k] + _8
+        length = edges[k + k + _1] - start
+        h = hashes[first + k]
+        while length >= _8:
+            h = mix64(h ^ load_eight(folded, start))
+            start += _8
+            length -= _8
+        below = (_1 << (length << _3)) - _1
+        hashes[first + k] = mix64(h ^ (load_eight(folded, start) & below) ^ (length << _56))
+
+
+@kernel
+def hash_tokens(
+    folded: ConstBytes,
+    folded_words: ConstUint64s,
+    folded_offsets: ConstInt64s,
+    hashes: Uint64s,
+    token_offsets: Int64s,
+) -> None:
+    """Hash the tokens that ``fold_texts`` has written.
+
+    A token of L bytes is cut into 64-bit words of eight bytes each; the last word holds the
+    remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
+    mix64(hash ^ word) for each word in turn.
+
+    ``folded`` are the folded texts, each from a multiple of eight on, with at least eight bytes to
+    spare; ``folded_words`` are the same as 64-bit words. ``hashes`` takes a value for each token,
+    ``token_offsets`` (n + 1) says whose they are.
+    """
+    # Tokens of many texts are listed before the first of them is hashed.
+    edges = np.empty(_LISTED + 64, np.uint64)
+    longs = np.empty(_LISTED // 2 + 32, np.uint64)
+    count = np.int64(0)
+    n_edges = _0
+    for doc in range(folded_offsets.shape[0] - 1):
+        token_offsets[doc] = count + np.int64(n_edges >> _1)
+        first, stop = np.uint64(folded_offsets[doc]) >> _3, np.uint64(folded_offsets[doc + 1]) >> _3
+        is_open = _0
+        while first < stop:
+            filled = _filled_bytes(folded_words, first, min(_8, stop - first))
+            changes = filled ^ ((filled << _1) | is_open)
+            is_open = filled >> _63
+            _list_edges(changes, first << _3, edges, n_edges)
+            n_edges += np.uint64(count_ones(changes))
+            first += _8
+            if n_edges >= np.uint64(_LISTED):
+                _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
+                count += np.int64(n_edges >> _1)
+                # A token that is not at its end yet.
+                edges[0] = edges[n_edges - _1]
+                n_edges &= _1
+    _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
+    token_offsets[folded_offsets.shape[0] - 1] = count + np.int64(n_edges >> _1)
+
+
+@kernel
+def hash_characters(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    table: ConstUint64s,
+    hashes: Uint64s,
+    token_offsets: Int64s,
+) -> None:
+    """Hash every character that the table does not drop, each as a token of its folded bytes.
+
+    ``table`` is that of ``kernels.text.folding``; all its entries are SINGLE, SEVERAL or IGNORED
+    here. ``hashes`` takes MOST_TOKENS values for each byte of the texts, ``token_offsets`` (n + 1)
+    says whose they are.
+    """
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        token_offsets[doc] = count
+        i, end = offsets[doc], offsets[doc + 1]
+        while i < end:
+            if data[i] < 128:
+                code_point = np.int64(data[i])
+                i += 1
+            else:
+                character, length = decode(data, i)
+                code_point = np.int64(character)
+                i += length
+            entry = table[code_point]
+            kind = np.int64(entry >> CLASS_SHIFT)
+            if kind == SINGLE:
+                # The entry holds bytes and their number just where a token's last word has them.
+                hashes[count] = mix64(GOLDEN ^ (entry & LENGTH_AND_BYTES))
+                count += 1
+            elif kind == SEVERAL:
+                left = (entry & LENGTH_AND_BYTES) >> LENGTH_SHIFT
+                while left > _0:
+                    n = first_length(entry)
+                    below = (_1 << (n << _3)) - _1
+                    hashes[count] = mix64(GOLDEN ^ (entry & below) ^ (n << LENGTH_SHIFT))
+                    count += 1
+                    entry >>= n << _3
+                    left -= n
+    token_offsets[offsets.shape[0] - 1] = count
+
+
+@kernel
+def digest_tokens(
+    hashes: ConstUint64s,
+    token_offsets: ConstInt64s,
+    digests: Uint64Rows,
+) -> None:
+    """Digest each text's token sequence to 128 bits, for finding exact copies.
+
+    Two halves with different multipliers; each step is one to one in the token's hash and not
+    linear, so that no arrangement of repeated tokens cancels out.
+    """
+    for doc in range(token_offsets.shape[0] - 1):
+        start, stop = token_offsets[doc], token_offsets[doc + 1]
+        low, high = GOLDEN, ~GOLDEN
+        for i in range(start, stop):
+            h = hashes[np.uint64(i)]
+            low = (low ^ h) * DIGEST_LOW
+            low ^= low >> _32
+            high = (high ^ h) * DIGEST_HIGH
+            high ^= high >> _29
+        n_tokens = np.uint64(stop - start)
+        digests[doc, 0] = mix64(low ^ n_tokens)
+        digests[doc, 1] = mix64(high ^ n_tokens)
+
+
+@kernel
+def locate_tokens(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    ascii_table: ConstBytes,
+    table: ConstUint64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> np.int64:
+    """Give the place of every token that ``fold_texts`` writes for ``hash_tokens``.
+
+    Parameters as of ``fold_texts``; ``starts`` and ``stops`` take one value more than there are
+    tokens. Returns the number of tokens.
+    """
+    n_begun = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        i, origin, end = offsets[doc], offsets[doc], offsets[doc + 1]
+        first = n_begun
+        inside = np.int64(0)  # 1 in a token
+        while i < end:
+            while i + 16 <= end:
+                high = data[np.uint64(i)]
+                for k in range(1, 16):
+                    high |= data[np.uint64(i + k)]
+                if high >= 128:
+                    break
+                # Words are short, and a branch at each edge would be guessed wrong half the time:
+                # write every position, and count only where a token starts or stops.
+                for k in range(16):
+                    belongs = np.int64(ascii_table[data[np.uint64(i + k)]] != 0)
+                    starts[np.uint64(n_begun)] = i + k - origin
+                    stops[np.uint64(n_begun - inside)] = i + k - origin
+                    n_begun += belongs & (inside ^ 1)
+                    inside = belongs
+                i += 16
+            if i == end:
+                break
+            at = i - origin
+            if data[i] < 128:
+                kind = np.int64(WORD if ascii_table[data[i]] != 0 else SEPARATOR)
+                i += 1
+            else:
+                code_point, length = decode(data, i)
+                kind = np.int64(table[code_point] >> CLASS_SHIFT)
+                i += length
+            if kind == WORD:
+                if inside == 0:
+                    starts[n_begun] = at
+                    n_begun += 1
+                    inside = np.int64(1)
+                continue
+            if kind == IGNORED:
+                if inside == 0 and n_begun > first and stops[n_begun - 1] == at:
+                    stops[n_begun - 1] = i - origin
+                continue
+            if inside == 1:
+                stops[n_begun - 1] = at
+                inside = np.int64(0)
+            if kind == SINGLE:
+                starts[n_begun] = at
+                stops[n_begun] = i - origin
+                n_begun += 1
+        if inside == 1:
+            stops[n_begun - 1] = end - origin
+    return n_begun
+
+
+@kernel
+def locate_characters(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    table: ConstUint64s,
+    starts: Int64s,
+    stops: Int64s,
+) -> np.int64:
+    """Give the place of every character that ``hash_characters`` hashes.
+
+    Those that one character has become have its place, all of them.
+    ``table`` as there; ``starts`` and ``stops`` take a value for each token. Returns their number.
+    """
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        i, origin, end = offsets[doc], offsets[doc], offsets[doc + 1]
+        first = count
+        while i < end:
+            at = i - origin
+            code_point, length = np.int64(data[i]), np.int64(1)
+            if code_point >= 128:
+                character, n_bytes = decode(data, i)
+                code_point, length = np.int64(character), np.int64(n_bytes)
+            i += length
+            entry = table[code_point]
+            kind = np.int64(entry >> CLASS_SHIFT)
+            if kind == SINGLE:
+                starts[count] = at
+                stops[count] = i - origin
+                count += 1
+            elif kind == SEVERAL:
+                left = np.int64((entry & LENGTH_AND_BYTES) >> LENGTH_SHIFT)
+                while left > 0:
+                    starts[count] = at
+                    stops[count] = i - origin
+                    count += 1
+                    n = first_length(entry)
+                    entry >>= n << np.uint64(3)
+                    left -= np.int64(n)
+            else:
+                # What is dropped belongs to the character before it, in all that became of it.
+                k = count - 1
+                before = starts[k] if count > first else np.int64(0)
+                while k >= first and starts[k] == before:
+                    stops[k] = i - origin
+                    k -= 1
+    return count
+
+
+@kernel
+def count_characters(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    positions: ConstInt64s,
+    position_offsets: ConstInt64s,
+    counts: Int64s,
+) -> None:
+    """Count the characters of each text that start before given byte positions of it.
+
+    Text d asks for ``positions[position_offsets[d] : position_offsets[d + 1]]``, which ascend,
+    are counted from its start and lie where characters start or at its end; ``counts`` is aligned
+    with ``positions``.
+    """
+    for doc in range(offsets.shape[0] - 1):
+        origin = offsets[doc]
+        i = origin
+        count = np.int64(0)
+        for p in range(position_offsets[doc], position_offsets[doc + 1]):
+            stop = origin + positions[p]
+            for k in range(i, stop):
+                # All bytes but 10xxxxxx start a character.
+                count += np.int64((data[np.uint64(k)] & 0xC0) != 0x80)
+            i = max(i, stop)
+            counts[p] = count
+
+
+_NEWLINE, _RETURN = 10, 13
+
+
+@inlined
+def _is_space(code_point: Int) -> bool:
+    """Return whether a character is white space, as ``str.isspace`` says."""
+    if code_point < 0x80:
+        return bool(code_point == 32 or 9 <= code_point <= 13 or 28 <= code_point <= 31)
+    if code_point < 0x2000:
+        return bool(code_point == 0x85 or code_point == 0xA0 or code_point == 0x1680)
+    if code_point <= 0x200A:
+        return True
+    is_other = code_point == 0x2028 or code_point == 0x2029 or code_point == 0x202F
+    return bool(is_other or code_point == 0x205F or code_point == 0x3000)
+
+
+@kernel
+def find_units(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    of_paragraphs: int,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    ends: Int64s,
+) -> int:
+    r"""Find the lines of texts, or their paragraphs, which blank lines part.
+
+    A line ends with ``\n``, ``\r\n`` or ``\r``; one of white space is blank, and no unit. Of each
+    unit the outputs take its document, where it starts and stops, counted from the start of its
+    text, and where what ends it does: a line's end, behind a paragraph blank lines too. They have
+    room for as many values as there are line ends, and one more a text. Returns how many there are.
+    """
+    count = np.int64(0)
+    for doc in range(offsets.shape[0] - 1):
+        origin, end = offsets[doc], offsets[doc + 1]
+        first = count
+        # Whether the line before was a part of the last unit.
+        is_open = False
+        i = origin
+        while i < end:
+            start = i
+            is_blank = True
+            while i < end and data[i] != _NEWLINE and data[i] != _RETURN:
+                if is_blank:
+                    code_point, length = np.int64(data[i]), np.int64(1)
+                    if code_point >= 128:
+                        character, n_bytes = decode(data, i)
+                        code_point, length = np.int64(character), np.int64(n_bytes)
+                    is_blank = _is_space(code_point)
+                    i += length
+                else:
+                    i += 1
+            stop = i
+            if i < end:
+                is_pair = data[i] == _RETURN and i + 1 < end and data[i + 1] == _NEWLINE
+                i += 2 if is_pair else 1
+            if is_blank:
+                is_open = False
+                if of_paragraphs != 0 and count > first:
+                    ends[count - 1] = i - origin
+                continue
+            if not (of_paragraphs != 0 and is_open):
+                documents[count] = doc
+                starts[count] = start - origin
+                count += 1
+            is_open = True
+            stops[count - 1] = stop - origin
+            ends[count - 1] = i - origin
+    return int(count)
+
+
+@kernel
+def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
+    r"""Copy texts with newlines in place of the white space that lines end with, byte for byte.
+
+    Lines as of ``find_units``, but U+0000 ends one too; of one of white space, newlines are all
+    that is left. ``trimmed`` is as long as the texts together.
+    """
+    origin = offsets[0]
+    for doc in range(offsets.shape[0] - 1):
+        i, end = offsets[doc], offsets[doc + 1]
+        # Where the white space began that goes up to here.
+        blank = i
+        while i < end:
+            code_point, length = np.int64(data[i]), np.int64(1)
+            if code_point >= 128:
+                character, n_bytes = decode(data, i)
+                code_point, length = np.int64(character), np.int64(n_bytes)
+            for k in range(i, i + length):
+                trimmed[k - origin] = data[k]
+            i += length
+            if code_point in (0, _NEWLINE, _RETURN):
+                for k in range(blank, i):
+                    trimmed[k - origin] = _NEWLINE
+                blank = i
+            elif not _is_space(code_point):
+                blank = i
+        for k in range(blank, end):
+            trimmed[k - origin] = _NEWLINE
