@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.edit import join as kernels
 from neardup.kernels.join.postings import PPJOIN_PLUS, Postings
+from neardup.kernels.types import sealed
 from neardup.matching.postings import group_records
 from tests.kernels.edit_strings import QGRAMS, SIMILARITIES, random_strings
 from tests.kernels.set_probe import suffix_bound

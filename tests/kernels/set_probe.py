@@ -10,11 +10,11 @@ from itertools import accumulate, count, product
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import set_join
 from neardup.kernels.join.overlap import Matches
 from neardup.kernels.join.postings import Postings
 from neardup.kernels.join.set_join import ParityRows
+from neardup.kernels.types import sealed
 from neardup.matching.algorithms import ALGORITHMS
 from neardup.matching.measures import MEASURES
 from neardup.matching.postings import group_records

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.common.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
 from neardup.kernels.passage import narrowing
+from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.examples import examples
 from tests.kernels.own_kernels import own_kernel

@@ -9,8 +9,8 @@ import pytest
 
 from neardup.errors import ResultLimitError
 from neardup.kernels.bucket import buckets as kernels
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
+from neardup.kernels.types import sealed
 from neardup.matching import bucket_join, pieces
 from neardup.matching.measures import MEASURES, Dice
 from neardup.runtime.runner import Runner

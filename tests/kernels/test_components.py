@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.kernels.bucket import components
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import Comparisons, Keys, Threshold
+from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
 from neardup.matching.verify import measure_sets
 from tests.arrays import (

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import Int64s, Uint64s
 from neardup.kernels.passage import repeat_table
+from neardup.kernels.types import Int64s, Uint64s
 from tests.kernels.own_kernels import own_kernel
 
 

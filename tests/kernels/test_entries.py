@@ -9,7 +9,7 @@ import pytest
 from neardup.documents.entries import bounds_of_pages
 from neardup.kernels.bucket import entries
 from neardup.kernels.bucket.entries import PAGE
-from neardup.kernels.common.types import sealed
+from neardup.kernels.types import sealed
 from tests.arrays import as_uint64
 
 LARGEST = 2**32 - 1

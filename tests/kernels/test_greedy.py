@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.sketch import greedy
+from neardup.kernels.types import sealed
 from tests.arrays import ragged
 from tests.oracles import broder as oracle
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import overlap
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Hamming
 from tests.arrays import CODES, make_sets
 from tests.oracles import measures as oracle

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import postings as kernels
+from neardup.kernels.types import sealed
 from neardup.matching import postings
 from tests.arrays import make_sets, ragged, random_sets, random_words
 from tests.oracles import joins

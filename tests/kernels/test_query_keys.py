@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.passage import query_keys
 from neardup.kernels.passage.query_keys import Wanted
+from neardup.kernels.types import sealed
 from neardup.text.weighting import term_frequencies
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.oracles import weighted

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.passage import repeat_table, repeats
+from neardup.kernels.types import sealed
 from neardup.passages import repeats as passages
 from tests.oracles import repeats as oracle
 from tests.repeats import found_rows, make_tokens, removed_by

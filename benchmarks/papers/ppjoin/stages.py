@@ -19,11 +19,11 @@ import numpy as np
 
 from benchmarks.papers.ppjoin.data import collections, statistics
 from benchmarks.papers.ppjoin.joins import ALGORITHMS, THRESHOLDS, measure_joins, time_each
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import set_join as kernels
 from neardup.kernels.join.overlap import Matches, required_overlap
 from neardup.kernels.join.postings import count_common
 from neardup.kernels.join.set_join import ParityRows
+from neardup.kernels.types import sealed
 from neardup.matching import set_join as matching
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import JoinCounts, join_sets

@@ -8,8 +8,8 @@ import numpy as np
 
 from neardup.kernels.bucket import components
 from neardup.kernels.common import union_find
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.matching.verify import measure_sets, score_pairs
 from neardup.tables import Int64s, KeyLists, Removals, ShingleSets, WeightedSets

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.common.types import sealed
 from neardup.kernels.sketch import greedy
+from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples.scheme import SetScheme

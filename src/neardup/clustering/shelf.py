@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import MeasuredSets
 from neardup.kernels.text import shingles
+from neardup.kernels.types import sealed
 from neardup.matching.verify import measure_sets
 from neardup.tables import Int64s, ShingleSets, Uint64s, WeightedSets
 

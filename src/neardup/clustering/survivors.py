@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from neardup.kernels.bucket import survivors
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.matching.verify import measure_sets
 from neardup.tables import EarlierKeepers, KeyLists, Removals, ShingleSets, WeightedSets

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from neardup.kernels.bucket import entries as kernel
-from neardup.kernels.common.types import sealed
+from neardup.kernels.types import sealed
 from neardup.storage.pages import CheckedPages
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 

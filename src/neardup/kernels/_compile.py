@@ -82,7 +82,7 @@ _UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
 def kernel(function: F) -> F:
     """Make a function one that Python calls with arrays, compiled for its annotations.
 
-    These are those of ``kernels.common.types``, ``int`` (int64), a NumPy scalar type, or a named
+    These are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
     tuple of these. It runs without the interpreter lock, and other kernels may call it.
     """
     if COMPILED_AHEAD is None:

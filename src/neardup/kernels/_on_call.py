@@ -15,7 +15,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
 from neardup.kernels._cache import KernelCache, cache_folder, kept_kernels
-from neardup.kernels.common.types import Int
+from neardup.kernels.types import Int
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ OPTIONS: dict[str, Any] = {"nogil": True}
 class Kernel:
     """A compiled function of one signature, that of its annotations.
 
-    Annotations are those of ``kernels.common.types``, ``int`` (int64), a NumPy scalar type, or a
+    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a
     named tuple of these. It runs without the interpreter lock, and other kernels may call it.
     """
 

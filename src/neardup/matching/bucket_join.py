@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from neardup.kernels.bucket import buckets as bucket_join
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
+from neardup.kernels.types import sealed
 from neardup.matching.join import FilterCounts
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces

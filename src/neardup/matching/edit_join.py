@@ -8,9 +8,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.edit import join
 from neardup.kernels.text import shingles
+from neardup.kernels.types import sealed
 from neardup.matching.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from neardup.matching.edit_distances import as_characters, distances_within
 from neardup.matching.edit_threshold import EditThreshold

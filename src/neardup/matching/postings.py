@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import postings
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
+from neardup.kernels.types import sealed
 from neardup.tables import Bytes, Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.edit import join
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
+from neardup.kernels.types import sealed
 from neardup.matching.postings import RankedRecords, index_groups, index_prefixes, rank_records
 from neardup.tables import Int32s, Int64s, TokenLists, Uint64s
 

@@ -9,12 +9,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import set_join
 from neardup.kernels.join import set_join as parity_rows
 from neardup.kernels.join.overlap import Matches
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.join.set_join import ParityRows
+from neardup.kernels.types import sealed
 from neardup.matching.algorithms import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,

@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels.bucket import components as kernel
 from neardup.kernels.bucket.components import Groups
-from neardup.kernels.common.types import sealed
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.tables import Bools, Filters, Int32s, Int64s, Uint64s
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels.common import parities
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import overlap
 from neardup.kernels.join.overlap import MeasuredSets
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, ShingleSets, WeightedSets
 

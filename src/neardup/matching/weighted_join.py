@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.join import weighted
 from neardup.kernels.join.overlap import WideMatches
 from neardup.kernels.join.postings import Groups, Postings
+from neardup.kernels.types import sealed
 from neardup.matching.join import FilterCounts, Join
 from neardup.matching.measures import Measure
 from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces

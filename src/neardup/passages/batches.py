@@ -16,10 +16,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.common.types import Int, sealed
 from neardup.kernels.passage import lookups, matches, narrowing, sweep
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
+from neardup.kernels.types import Int, sealed
 from neardup.passages.query import Queries
 from neardup.passages.room import fill_in_parts
 from neardup.passages.scheme import PassageScheme

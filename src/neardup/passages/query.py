@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.passage import query_keys
 from neardup.kernels.passage.query_keys import Wanted
+from neardup.kernels.types import sealed
 from neardup.matching.postings import number_values
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.weights import inverse_frequencies

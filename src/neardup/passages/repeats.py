@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.kernels.common.types import sealed
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.passage import repeat_table as window_counts
+from neardup.kernels.types import sealed
 from neardup.tables import Int64s, TokenLists, Uint64s
 
 # Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.

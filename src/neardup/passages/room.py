@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from neardup.kernels.common.types import Int
+from neardup.kernels.types import Int
 from neardup.tables import Int64s
 
 # Rows for which there is room at first.

@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.common.types import Int
 from neardup.kernels.passage import candidates, sweep
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Limits
+from neardup.kernels.types import Int
 from neardup.options.choices import Report
 from neardup.passages.batches import Batch, BatchSearcher, Hits
 from neardup.passages.query import Queries, Query

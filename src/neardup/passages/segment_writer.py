@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import as_text
-from neardup.kernels.common.types import Int
 from neardup.kernels.passage import segments
+from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.room import fill_array

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from neardup.kernels.common.types import ConstInt64s, Int64s, sealed
+from neardup.kernels.types import ConstInt64s, Int64s, sealed
 from tests.kernels.own_kernels import own_kernel
 
 

@@ -10,7 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.join.overlap import (
+    WEIGHTED_JACCARD,
+    MeasuredSets,
+    Threshold,
+    WideMatches,
+    overlap_at_least,
+    required_overlap,
+)
+from neardup.kernels.join.weighted import common_weight
+from neardup.kernels.types import (
     ConstBools,
     ConstBytes,
     ConstInt32Rows,
@@ -22,15 +31,6 @@ from neardup.kernels.common.types import (
     Int64s,
     Uint64s,
 )
-from neardup.kernels.join.overlap import (
-    WEIGHTED_JACCARD,
-    MeasuredSets,
-    Threshold,
-    WideMatches,
-    overlap_at_least,
-    required_overlap,
-)
-from neardup.kernels.join.weighted import common_weight
 
 
 @inlined

@@ -9,16 +9,6 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN
 from neardup.kernels.common.parities import count_ones
-from neardup.kernels.common.types import (
-    ConstBools,
-    ConstInt32s,
-    ConstInt64s,
-    ConstUint64Rows,
-    ConstUint64s,
-    Int,
-    Int32s,
-    Int64s,
-)
 from neardup.kernels.common.union_find import find_root
 from neardup.kernels.join.filters import may_reach
 from neardup.kernels.join.overlap import (
@@ -31,6 +21,16 @@ from neardup.kernels.join.overlap import (
     required_overlap,
 )
 from neardup.kernels.join.weighted import common_weight
+from neardup.kernels.types import (
+    ConstBools,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+)
 
 
 class Groups(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstBools,
     ConstInt64s,
     ConstUint32Rows,

@@ -11,16 +11,6 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.common.parities import count_ones
-from neardup.kernels.common.types import (
-    Bools,
-    ConstFloats,
-    ConstInt32s,
-    ConstInt64s,
-    Floats,
-    Int,
-    Int32s,
-    Int64s,
-)
 from neardup.kernels.join.overlap import (
     WEIGHTED_JACCARD,
     Comparisons,
@@ -33,6 +23,16 @@ from neardup.kernels.join.overlap import (
     similarity,
 )
 from neardup.kernels.join.weighted import common_weight
+from neardup.kernels.types import (
+    Bools,
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64s,
+    Floats,
+    Int,
+    Int32s,
+    Int64s,
+)
 
 # Keeper of a document that goes in any case, for one that is not among those which are decided.
 KNOWN = -2

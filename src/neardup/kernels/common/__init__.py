@@ -1,1 +1,1 @@
-"""What all kernels need: types of arrays, hashes, sorting, exact products, numbers of strings."""
+"""What all kernels need: hashes, sorting, exact products, numbers of strings."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import ConstFloats, Floats
+from neardup.kernels.types import ConstFloats, Floats
 
 T = TypeVar("T", np.uint64, npt.NDArray[np.uint64])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, leading_zeros
-from neardup.kernels.common.types import ConstInt64s, Int, Int32s, Int64s, Uint64s
+from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64s, Uint64s
 
 # Runs of this length are sorted by insertion before they are merged.
 _RUN = 16

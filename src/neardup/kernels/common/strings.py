@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstBools,
     ConstBytes,
     ConstInt64s,

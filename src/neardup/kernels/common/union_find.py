@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import ConstInt64s, Int, Int64s
+from neardup.kernels.types import ConstInt64s, Int, Int64s
 
 
 @inlined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined
-from neardup.kernels.common.types import Int
+from neardup.kernels.types import Int
 
 # Factor of a bound from below that is compared with sums in floating point, which are off by far
 # less; what is within it is compared exactly.

@@ -24,16 +24,6 @@ from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import sort_places
 from neardup.kernels.common.parities import count_ones, turn_bit
-from neardup.kernels.common.types import (
-    ConstInt32s,
-    ConstInt64s,
-    ConstUint64Rows,
-    ConstUint64s,
-    Int,
-    Int32s,
-    Int64s,
-    Uint64Rows,
-)
 from neardup.kernels.join.postings import (
     ALL_PAIRS,
     PPJOIN_PLUS,
@@ -42,6 +32,16 @@ from neardup.kernels.join.postings import (
     count_common,
     first_at_least,
     suffix_distance,
+)
+from neardup.kernels.types import (
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint64Rows,
 )
 
 # What is counted, in the order of the filters.

@@ -6,7 +6,9 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel, trailing_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.text.folding import ascii_end, decode, load_eight
+from neardup.kernels.text.shingles import POWER
+from neardup.kernels.types import (
     Bytes,
     ConstBytes,
     ConstInt64s,
@@ -16,8 +18,6 @@ from neardup.kernels.common.types import (
     Uint32s,
     Uint64s,
 )
-from neardup.kernels.text.folding import ascii_end, decode, load_eight
-from neardup.kernels.text.shingles import POWER
 
 _0, _1, _2, _5, _8, _32, _63, _64 = (np.uint64(k) for k in (0, 1, 2, 5, 8, 32, 63, 64))
 _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)

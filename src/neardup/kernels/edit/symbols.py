@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
-from neardup.kernels.common.types import ConstInt64s, ConstUint32s, Int, Int32s, Int64Rows, Int64s
+from neardup.kernels.types import ConstInt64s, ConstUint32s, Int, Int32s, Int64Rows, Int64s
 
 # Odd; the highest bits of a product with it are the place of a symbol in the table.
 _SPREAD = np.uint32(0x9E3779B1)

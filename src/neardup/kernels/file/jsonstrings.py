@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import ConstBytes, ConstInt64s, Int, Int64s
 from neardup.kernels.text.folding import decode
+from neardup.kernels.types import ConstBytes, ConstInt64s, Int, Int64s
 
 _QUOTE, _BACKSLASH, _U = 34, 92, 117
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.types import ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+from neardup.kernels.types import ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 SLASH, GREATER, LESS, EQUALS, QUOTE, BANG, DASH = 47, 62, 60, 61, 34, 33, 45
 QUESTION = 63

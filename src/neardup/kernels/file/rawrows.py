@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
+from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 
 @kernel

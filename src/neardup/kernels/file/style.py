@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined
-from neardup.kernels.common.types import ConstBytes, Int
 from neardup.kernels.file.markup import (
     combined,
     combined_keys,
@@ -20,6 +19,7 @@ from neardup.kernels.file.markup import (
     key_with,
     name_table,
 )
+from neardup.kernels.types import ConstBytes, Int
 
 GONE, SHOWN, INLINE, AS_BLOCK, AS_BOX, INVISIBLE, VISIBLE, PRESERVED, COLLAPSED = (
     1 << bit for bit in range(9)

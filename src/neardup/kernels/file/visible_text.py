@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 from neardup.kernels.file.markup import (
     BANG,
     DASH,
@@ -44,6 +43,7 @@ from neardup.kernels.file.style import (
     VISIBLE,
     read_style,
 )
+from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 
 # What is written so far: bytes, line ends due before the next one, whether a space is due, and
 # whether the line has no text yet.

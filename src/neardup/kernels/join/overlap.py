@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.common.wide import compare_products
+from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
     ConstUint64s,
@@ -22,7 +23,6 @@ from neardup.kernels.common.types import (
     Int32s,
     Int64s,
 )
-from neardup.kernels.common.wide import compare_products
 
 
 class MeasuredSets(NamedTuple):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
     ConstInt64s,

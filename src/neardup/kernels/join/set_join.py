@@ -27,15 +27,6 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.parities import count_ones
-from neardup.kernels.common.types import (
-    ConstInt32s,
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int32s,
-    Int64s,
-    Uint64s,
-)
 from neardup.kernels.join.overlap import Matches, Threshold, required_overlap
 from neardup.kernels.join.postings import (
     PPJOIN,
@@ -45,6 +36,15 @@ from neardup.kernels.join.postings import (
     count_common,
     first_at_least,
     suffix_distance,
+)
+from neardup.kernels.types import (
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint64s,
 )
 
 _1, _32, _LOW32 = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -23,7 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.common.wide import MARGIN, compare_products
+from neardup.kernels.join.overlap import Threshold, WideMatches
+from neardup.kernels.join.postings import Groups, Postings, first_at_least
+from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
     ConstUint64s,
@@ -32,9 +35,6 @@ from neardup.kernels.common.types import (
     Int32s,
     Int64s,
 )
-from neardup.kernels.common.wide import MARGIN, compare_products
-from neardup.kernels.join.overlap import Threshold, WideMatches
-from neardup.kernels.join.postings import Groups, Postings, first_at_least
 
 # Steps of the merge between two looks whether the threshold is out of reach.
 _STEPS = 16

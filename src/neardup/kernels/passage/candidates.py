@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64Rows,
     ConstInt64s,

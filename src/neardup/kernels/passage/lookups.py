@@ -11,7 +11,9 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.common.types import (
+from neardup.kernels.passage.candidates import WIDE, first_ending_from, read_span
+from neardup.kernels.passage.segments import Limits, Scratch, Windows
+from neardup.kernels.types import (
     ConstBools,
     ConstInt64s,
     ConstUint16Rows,
@@ -24,8 +26,6 @@ from neardup.kernels.common.types import (
     Int64Rows,
     Int64s,
 )
-from neardup.kernels.passage.candidates import WIDE, first_ending_from, read_span
-from neardup.kernels.passage.segments import Limits, Scratch, Windows
 
 # Nanoseconds for a row of a list, and for a look at the tokens of a bucket.
 _ROW, _BUCKET = 4.0, 400.0

@@ -18,7 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.common.wide import compare_products
+from neardup.kernels.passage.narrowing import note_entries
+from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Documents
+from neardup.kernels.text.weights import scaled_weight
+from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
@@ -28,11 +33,6 @@ from neardup.kernels.common.types import (
     Int64Rows,
     Int64s,
 )
-from neardup.kernels.common.wide import compare_products
-from neardup.kernels.passage.narrowing import note_entries
-from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents
-from neardup.kernels.text.weights import scaled_weight
 
 
 @kernel

@@ -14,7 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.common.types import (
+from neardup.kernels.passage.candidates import sift_ranges
+from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
+from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
+from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
@@ -25,10 +29,6 @@ from neardup.kernels.common.types import (
     Int64Rows,
     Int64s,
 )
-from neardup.kernels.passage.candidates import sift_ranges
-from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
-from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 
 _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 

@@ -11,7 +11,10 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.hashing import ln, mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.passage.windows import occurrence_hash
+from neardup.kernels.sketch.weighted import weighted_minimum
+from neardup.kernels.text.weights import scaled_weight
+from neardup.kernels.types import (
     Bools,
     ConstFloats,
     ConstInt32s,
@@ -22,9 +25,6 @@ from neardup.kernels.common.types import (
     Int64s,
     Uint64Rows,
 )
-from neardup.kernels.passage.windows import occurrence_hash
-from neardup.kernels.sketch.weighted import weighted_minimum
-from neardup.kernels.text.weights import scaled_weight
 
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -23,16 +23,8 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros, trailing_zeros
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.types import (
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int32s,
-    Int64Rows,
-    Int64s,
-    Uint64s,
-)
 from neardup.kernels.text.shingles import POWER
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Int64Rows, Int64s, Uint64s
 
 _0, _1, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(63)
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.common.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 from neardup.kernels.passage.repeat_table import (
     LONG_CHAIN,
     NEVER,
@@ -32,6 +31,7 @@ from neardup.kernels.passage.repeat_table import (
     window_hash,
 )
 from neardup.kernels.text.shingles import POWER
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 # Samples picked at a time. The table is touched for all of them before any is looked up: so their
 # waits for memory overlap.

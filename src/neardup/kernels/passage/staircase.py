@@ -32,7 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, trailing_zeros
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
     Int,

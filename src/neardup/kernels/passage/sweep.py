@@ -17,9 +17,9 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.common.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int64Rows, Int64s
 from neardup.kernels.passage.candidates import windows_in_range
 from neardup.kernels.passage.segments import Windows
+from neardup.kernels.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int64Rows, Int64s
 
 
 @inlined

@@ -18,7 +18,9 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.passage.staircase import list_windows
+from neardup.kernels.sketch.weighted import list_weighted
+from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64s,
@@ -30,8 +32,6 @@ from neardup.kernels.common.types import (
     Uint32s,
     Uint64s,
 )
-from neardup.kernels.passage.staircase import list_windows
-from neardup.kernels.sketch.weighted import list_weighted
 
 
 @kernel

@@ -8,8 +8,8 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel, trailing_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.common.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 from neardup.kernels.sketch.samples import compare_samples, sample_mask
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 _0, _1, _32 = np.uint64(0), np.uint64(1), np.uint64(32)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstInt32Rows,
     ConstInt32s,
     ConstInt64s,

@@ -10,7 +10,7 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import sort_hashes
-from neardup.kernels.common.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 _64 = np.int64(64)

@@ -30,7 +30,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, ln, mix64
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstFloats,
     ConstInt64s,
     ConstUint64s,

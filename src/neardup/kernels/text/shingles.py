@@ -15,7 +15,7 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.common.ordering import sort_hashes
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstBytes,
     ConstInt64s,
     ConstUint64Rows,

@@ -11,16 +11,6 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.common.parities import count_ones
-from neardup.kernels.common.types import (
-    Bytes,
-    ConstBytes,
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int64s,
-    Uint64Rows,
-    Uint64s,
-)
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
@@ -32,6 +22,16 @@ from neardup.kernels.text.folding import (
     decode,
     first_length,
     load_eight,
+)
+from neardup.kernels.types import (
+    Bytes,
+    ConstBytes,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int64s,
+    Uint64Rows,
+    Uint64s,
 )
 
 # Multiplied by it, the lowest bits of eight bytes come together in the highest byte.

@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import ln
-from neardup.kernels.common.types import (
+from neardup.kernels.types import (
     ConstFloats,
     ConstInt64s,
     ConstUint64s,
