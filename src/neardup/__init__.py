@@ -53,6 +53,7 @@ from neardup.errors import (
 from neardup.version import __version__
 
 if TYPE_CHECKING:
+    from neardup.jobs.align.align import align
     from neardup.jobs.compare.compare import compare
     from neardup.jobs.compare.result import CompareResult
     from neardup.jobs.cut.cut import cut
@@ -62,15 +63,14 @@ if TYPE_CHECKING:
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.jobs.documents.document_index import DocumentIndex
     from neardup.jobs.documents.result import DocumentSearchResult
+    from neardup.jobs.estimate.clusters import ClusterResult, cluster_sketches
+    from neardup.jobs.estimate.estimate import EstimateResult, estimate
     from neardup.jobs.indexes import open_index
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.result import PairResult
-    from neardup.jobs.passages.align import align
     from neardup.jobs.passages.passage_index import PassageIndex
     from neardup.jobs.passages.result import PassageResult
     from neardup.jobs.report.report import report
-    from neardup.jobs.sketch.clusters import ClusterResult, cluster_sketches
-    from neardup.jobs.sketch.estimate import EstimateResult, estimate
     from neardup.jobs.sketch.sketch import sketch
     from neardup.jobs.sketch.sketches import Sketches
     from neardup.matching.bands import Banding, choose_banding
@@ -129,17 +129,17 @@ _HOMES = {
     "PairResult": "neardup.jobs.pairs.result",
     "PassageIndex": "neardup.jobs.passages.passage_index",
     "PassageResult": "neardup.jobs.passages.result",
-    "align": "neardup.jobs.passages.align",
+    "align": "neardup.jobs.align.align",
     "choose": "neardup.jobs.dedup.choose_documents",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",
     "connect": "neardup.service.client",
     "cut": "neardup.jobs.cut.cut",
     "deduplicate": "neardup.jobs.dedup.deduplicate",
-    "cluster_sketches": "neardup.jobs.sketch.clusters",
-    "ClusterResult": "neardup.jobs.sketch.clusters",
-    "estimate": "neardup.jobs.sketch.estimate",
-    "EstimateResult": "neardup.jobs.sketch.estimate",
+    "cluster_sketches": "neardup.jobs.estimate.clusters",
+    "ClusterResult": "neardup.jobs.estimate.clusters",
+    "estimate": "neardup.jobs.estimate.estimate",
+    "EstimateResult": "neardup.jobs.estimate.estimate",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.indexes",
     "report": "neardup.jobs.report.report",

@@ -89,9 +89,9 @@ def command(
     """
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.passages.align_plan import choose_options
-    from neardup.jobs.passages.align_run import align_collections
-    from neardup.jobs.passages.other import Other, choose_other, no_other
+    from neardup.jobs.align.other import Other, choose_other, no_other
+    from neardup.jobs.align.plan import choose_options
+    from neardup.jobs.align.run import align_collections
     from neardup.passages.handle import PassageHandle
     from neardup.passages.source import PassageIndexSource
     from neardup.runtime.runner import Runner

@@ -67,7 +67,7 @@ def command(
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
     """
-    from neardup.jobs.sketch.estimate import estimate
+    from neardup.jobs.estimate.estimate import estimate
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
@@ -128,7 +128,7 @@ def _cluster(
     sketches: Target, representative: Any, threshold: str | None, output: TableOutput, **said: bool
 ) -> None:
     """Write clusters, and say how many there are."""
-    from neardup.jobs.sketch.clusters import cluster_sketches
+    from neardup.jobs.estimate.clusters import cluster_sketches
 
     result = cluster_sketches(sketches, threshold or "0.5", representative=representative)
     output.write(result)

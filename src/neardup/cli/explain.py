@@ -97,10 +97,10 @@ def command(
 def _print(found: ExplainResult) -> None:
     """Print what was found, on a terminal with texts beside each other."""
     from neardup.cli.side_by_side import console_of_output, print_texts
-    from neardup.jobs.explain.sentences import shown
-    from neardup.jobs.explain.wording import (
+    from neardup.jobs.explain.sentences import (
         lines_after_texts,
         lines_before_texts,
+        shown,
         shown_relation,
     )
 

@@ -13,7 +13,7 @@ from neardup.cli.options import options_of
 from neardup.cli.wording import counted, printable
 
 if TYPE_CHECKING:
-    from neardup.jobs.show.examples import Example, Examples
+    from neardup.jobs.show import Example, Examples
     from neardup.reports.dedup.examples import Document
 
 _EPILOG = """\b
@@ -49,8 +49,7 @@ def command(
     Examples are of all similarities that there are: at equal distances from the least similar pair
     to the most similar one, exact copies only where nothing else was found.
     """
-    from neardup.jobs.show.options import ShowOptions
-    from neardup.jobs.show.show import find_examples
+    from neardup.jobs.show import ShowOptions, find_examples
     from neardup.runtime.runner import Runner
 
     display = Display(quiet=quiet)

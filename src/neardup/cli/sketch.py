@@ -61,7 +61,7 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch.options import SketchOptions, make_maker
     from neardup.jobs.sketch.sketch import sketch_sources
-    from neardup.jobs.sketch.sketch_files import check_sketch_name
+    from neardup.jobs.sketch.sketches import check_sketch_name
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file
     from neardup.runtime.runner import Runner
@@ -90,7 +90,7 @@ def _tell(
     if inputs or output is not None:
         message = "--info goes with neither INPUT nor --output."
         raise click.UsageError(message)
-    from neardup.jobs.sketch.sketch_files import read_info
+    from neardup.jobs.sketch.sketches import read_info
 
     facts = read_info(info)
     if as_json:

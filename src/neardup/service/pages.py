@@ -12,8 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
-from neardup.jobs.compare.result import CompareResult
-from neardup.jobs.compare.wording import shared_sentence
+from neardup.jobs.compare.result import CompareResult, shared_sentence
 from neardup.outputs.compare_page import mark_texts
 from neardup.service import messages as m
 from neardup.service.access import SESSION_COOKIE

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError, NeardupError
-from neardup.jobs.passages.align import align
+from neardup.jobs.align.align import align
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.handle import PassageHandle
 from neardup.runtime.runner import Runner

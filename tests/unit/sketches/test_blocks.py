@@ -16,8 +16,7 @@ from neardup.errors import (
     SketchFormatError,
     SketchMismatchError,
 )
-from neardup.jobs.sketch.sketch_files import read_info
-from neardup.jobs.sketch.sketches import Sketches
+from neardup.jobs.sketch.sketches import Sketches, read_info
 from neardup.sketches import blocks
 from neardup.tables import Texts
 from tests.unit.sketches.sketch_tables import KINDS, kinds, same, with_column

@@ -11,8 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import ReadError, SketchFormatError
-from neardup.jobs.sketch.sketch_files import read_info
-from neardup.jobs.sketch.sketches import Sketches
+from neardup.jobs.sketch.sketches import Sketches, read_info
 from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same, with_about
 
 

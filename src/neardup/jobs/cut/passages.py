@@ -1,23 +1,251 @@
-"""Passages that go: similar ones by alignment, equal ones by hashes of their tokens."""
+"""Passages that go: similar ones by alignment, equal ones by hashes of their tokens.
+
+They are located in their texts, and what was repeated most is kept for the report of the cut.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from neardup.jobs.cut.collections import Collections
-from neardup.jobs.cut.locate import locate_passages
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.cut.spans import Collections, CutSpans
 from neardup.passages.cut_texts import RemovedPassages
 from neardup.passages.cutting import PassageCutter, join_lists
+from neardup.passages.places import character_spans, group_overlapping
 from neardup.passages.repeats import find_repeats
 from neardup.passages.temporary import index_tokens
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.plan import ReadingPlan
+from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.runtime.runner import Runner
-from neardup.tables import Int64s, TokenLists
+from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
+
+
+@dataclass(frozen=True)
+class Located:
+    """Characters of passages; ``wide`` ones with what has no place in the text without them."""
+
+    starts: Int64s
+    stops: Int64s
+    wide_starts: Int64s
+    wide_stops: Int64s
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Passages to be located: which, in tokens, and how many tokens each document has.
+
+    Documents are those that have a passage, numbered as they are ordered; the passages of document
+    k are ``rows[bounds[k] : bounds[k + 1]]``.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    rows: Int64s
+    bounds: Int64s
+    n_tokens: Int64s
+
+    def rows_of(self, documents: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the passages of some documents, and for each the place of its document there."""
+        counts = self.bounds[documents + 1] - self.bounds[documents]
+        which = np.repeat(np.arange(len(documents)), counts)
+        firsts = self.bounds[documents] - (np.cumsum(counts) - counts)
+        return self.rows[firsts[which] + np.arange(len(which))], which
+
+
+def locate_passages(
+    catalogues: Sequence[Catalogue],
+    plan: ReadingPlan,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    n_wide: int,
+    runner: Runner,
+) -> Located:
+    """Read documents again and find where their passages stand.
+
+    Parameters
+    ----------
+    catalogues
+        The collections; their documents are numbered one collection after the other.
+    plan
+        How they were read.
+    documents, starts, stops
+        Of each passage its document, first token, and the one behind its last (n,).
+    n_wide
+        Of so many of them, the first ones, it is also found what goes with them.
+    runner
+        Does the work.
+
+    Raises
+    ------
+    ReadError
+        If a text is not what it was.
+    """
+    named, passages_of = np.unique(documents, return_inverse=True)
+    places: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
+    places[named] = np.arange(len(named))
+    sizes = [len(catalogue) for catalogue in catalogues]
+    order = np.argsort(passages_of, kind="stable")
+    wanted = _Wanted(
+        starts,
+        stops,
+        order,
+        np.searchsorted(passages_of[order], np.arange(len(named) + 1)),
+        np.concatenate([catalogue.n_tokens for catalogue in catalogues])[named],
+    )
+    nothing = np.empty(n_wide, np.int64)
+    located = Located(np.empty_like(starts), np.empty_like(stops), nothing, nothing.copy())
+
+    def locate(texts: Texts, own: Int64s, name: str) -> None:
+        tokens, spans = plan.shingles.tokenizer.locate_tokens(texts)
+        if not np.array_equal(np.diff(tokens.offsets), wanted.n_tokens[own]):
+            raise text_has_changed(name)
+        rows, which = wanted.rows_of(own)
+        first = tokens.offsets[which] + starts[rows]
+        behind = tokens.offsets[which] + stops[rows]
+        located.starts[rows], located.stops[rows] = character_spans(
+            texts.to_arrow(), which, spans.starts[first], spans.stops[behind - 1]
+        )
+        wide = np.flatnonzero(rows < n_wide)
+        rows, which = rows[wide], which[wide]
+        places = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
+        n_left, n_right = _margins_of(texts, spans, which, places)
+        located.wide_starts[rows] = located.starts[rows] - n_left
+        located.wide_stops[rows] = located.stops[rows] + n_right
+
+    for _ in read_texts(catalogues, np.split(places, np.cumsum(sizes)[:-1]), plan, runner, locate):
+        pass
+    return located
+
+
+def _margins_of(
+    texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
+) -> tuple[Int64s, Int64s]:
+    """Return the margins of passages, each in the text ``which``.
+
+    ``places`` are the numbers of its first token and of the one behind it, and those of the first
+    token of its text and of the one behind that.
+    """
+    first, behind, text_first, text_behind = places
+    is_first, is_last = first == text_first, behind == text_behind
+    # What is between the tokens around it; the ends of the text where there is none.
+    before = np.where(is_first, 0, spans.stops[np.maximum(first - 1, 0)])
+    after = spans.starts[np.minimum(behind, len(spans) - 1)]
+    after = np.where(is_last, np.diff(texts.offsets)[which], after)
+    base = texts.offsets[which]
+    edges = np.stack([before, spans.starts[first], spans.stops[behind - 1], after]) + base
+    data = texts.data.data
+    found = [
+        margins(str(data[a:b], "utf-8"), str(data[c:d], "utf-8"), is_first=at_start)
+        for (a, b, c, d), at_start in zip(edges.T.tolist(), is_first.tolist(), strict=True)
+    ]
+    both = np.array(found, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+@lru_cache(maxsize=4096)
+def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
+    """Return how many characters before and behind a passage go with it.
+
+    Parameters
+    ----------
+    left, right
+        What stands between the passage and the tokens around it.
+    is_first
+        No token stands before it.
+
+    Notes
+    -----
+    Marks that adjoin the passage go with it, such as quotes and a full stop, and the space behind
+    it, if there is one before it, too. A break of the line is not taken for a space that is none.
+    """
+    n_left = _marks_at_end(left)
+    has_space = n_left < len(left) or is_first
+    if not has_space:
+        return 0, 0
+    n_right = _marks_at_start(right)
+    space = right[n_right : len(right) - len(right[n_right:].lstrip())]
+    space_before = left[len(left[: len(left) - n_left].rstrip()) : len(left) - n_left]
+    if "\n" not in space or "\n" in space_before or (is_first and not space_before):
+        n_right += len(space)
+    return n_left, n_right
+
+
+def _marks_at_start(gap: str) -> int:
+    """Count the characters before the first space."""
+    return next((i for i, mark in enumerate(gap) if mark.isspace()), len(gap))
+
+
+def _marks_at_end(gap: str) -> int:
+    """Count the characters behind the last space."""
+    return _marks_at_start(gap[::-1])
+
+
+# How many are listed, and how much of the text of each.
+_LISTED, _EXCERPT = 20, 200
+
+
+def most_repeated(
+    own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner
+) -> list[dict[str, Any]]:
+    """Describe what went most often, the most copies first.
+
+    Copies are those of one passage that stays; passages that stay and overlap are one. ``text``
+    is the start of the first copy that went.
+
+    Raises
+    ------
+    ReadError
+        If a text is not what it was.
+    """
+    if not len(spans):
+        return []
+    groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
+    counts = np.bincount(groups)
+    sizes = np.bincount(groups, spans.stops - spans.starts).astype(np.int64)
+    first_rows = np.full(len(counts), len(spans), np.int64)
+    np.minimum.at(first_rows, groups, np.arange(len(spans)))
+    most = np.lexsort((first_rows, -sizes, -counts))[:_LISTED]
+    pairs = np.unique(np.stack([groups, spans.documents]), axis=1)
+    n_documents = np.bincount(pairs[0], minlength=len(counts))
+    texts = _excerpts(own, spans.select(first_rows[most]), plan, runner)
+    return [
+        {
+            "copies": int(counts[group]),
+            "documents": int(n_documents[group]),
+            "characters": int(sizes[group]),
+            "text": text,
+        }
+        for group, text in zip(most.tolist(), texts, strict=True)
+    ]
+
+
+def _excerpts(own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner) -> list[str]:
+    """Return the starts of some spans' texts."""
+    found = [""] * len(spans)
+    documents, rows_of = np.unique(spans.documents, return_inverse=True)
+    wanted: Int64s = np.full(len(own), -1, np.int64)
+    wanted[documents] = np.arange(len(documents))
+
+    def take(texts: Texts, places: Int64s, _: str) -> None:
+        strings = texts.to_arrow()
+        for k, place in enumerate(places.tolist()):
+            text = strings[k].as_py()
+            for row in np.flatnonzero(rows_of == place).tolist():
+                start, stop = int(spans.starts[row]), int(spans.stops[row])
+                found[row] = text[start : min(stop, start + _EXCERPT)]
+
+    for _ in read_texts([own], [wanted], plan, runner, take):
+        pass
+    return found
 
 
 def cut_passages(collections: Collections, plan: CutJobPlan, runner: Runner) -> CutSpans:

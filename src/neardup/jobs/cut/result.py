@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
-from neardup.jobs.cut.keepers import Keepers
+from neardup.jobs.cut.named import Keepers
 from neardup.jobs.cut.spans import CutSpans, Gaps
 from neardup.jobs.selection import Selection, in_batches
 from neardup.reading.catalogue import Catalogue

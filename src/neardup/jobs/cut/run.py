@@ -1,30 +1,108 @@
-"""The job: the stages of a cut in order, from sources to the result."""
+"""The stages of a cut in order, from sources to the result, and the account of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.cut.collections import keep_ranks, read_collections
-from neardup.jobs.cut.keepers import ReadKeepers
-from neardup.jobs.cut.named import cut_named, read_named_spans
-from neardup.jobs.cut.passages import cut_passages
+from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
+from neardup.jobs.cut.passages import cut_passages, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.repeated import most_repeated
 from neardup.jobs.cut.result import CutResult
-from neardup.jobs.cut.spans import CutSpans, merge_spans
-from neardup.jobs.cut.summary import summarise, summarise_gaps
+from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read_collections
 from neardup.jobs.cut.units import cut_units
+from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Side
+from neardup.passages.recall import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign_pass import list_documents
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY
 
 if TYPE_CHECKING:
     from neardup.storage.workspace import Workspace
+
+
+def summarise(
+    own: Catalogue,
+    other: Catalogue,
+    spans: CutSpans,
+    gaps: Gaps,
+    plan: CutJobPlan,
+    most: list[dict[str, Any]],
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what ``summary.json`` says of a run; writing adds its time."""
+    options = plan.options
+    sizes = np.maximum(own.n_tokens, 0)
+    summary = summarise_gaps(own, other, spans, gaps, plan, most, runner)
+    summary |= {
+        "empty_documents": own.count_empty(),
+        "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
+        "tokens": int(sizes.sum()),
+        "unit": plan.unit,
+        "exact": options.exact,
+        "threshold": 1.0 if options.exact else _threshold(plan),
+        "min_tokens": plan.min_tokens,
+        "min_documents": options.min_documents,
+        "predicted_recall": _recall(plan),
+    }
+    return summary
+
+
+def summarise_gaps(
+    own: Catalogue,
+    other: Catalogue,
+    spans: CutSpans,
+    gaps: Gaps,
+    plan: CutJobPlan,
+    most: list[dict[str, Any]],
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what is to be said of what went, however it was found."""
+    summary: dict[str, Any] = {
+        "documents_in": int(own.is_document.sum()),
+        "documents_cut": len(np.unique(gaps.documents)),
+        "spans": len(spans),
+        "characters_removed": gaps.n_characters,
+        "most_repeated": most,
+        **describe_skipped(own.skipped, other.skipped),
+        "passed_over": passed_over(own.sources, other.sources),
+        "against_documents": int(other.is_document.sum()),
+        **describe_ids(own.columns, other.columns),
+        "text_bytes": own.text_bytes,
+        "keep": plan.options.keep,
+        "replacement": plan.options.replacement,
+        "workers": runner.workers,
+    }
+    complete_summary(summary, runner)
+    summary["versions"] = versions()
+    return summary
+
+
+def _threshold(plan: CutJobPlan) -> float:
+    if plan.units is not None:
+        return float(plan.units.measure.threshold)
+    assert plan.passages is not None
+    return float(plan.passages.alignment.search.threshold)
+
+
+def _recall(plan: CutJobPlan) -> float:
+    """Return the probability that what is as similar as asked for is found."""
+    if plan.options.exact:
+        return 1.0
+    if plan.units is not None:
+        return plan.units.predicted_recall
+    assert plan.passages is not None
+    assert plan.scheme is not None
+    search = plan.passages.alignment.search
+    return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
 
 
 def cut_sources(

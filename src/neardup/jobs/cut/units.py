@@ -12,9 +12,8 @@ from neardup.clustering.keep import KeepPolicy
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
-from neardup.jobs.cut.collections import keep_ranks
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.cut.spans import CutSpans, keep_ranks
 from neardup.jobs.dedup.choose import choose_by_buckets
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import Assignment, Decision, assign

@@ -14,8 +14,8 @@ from neardup.jobs.dedup.counts import count_by_groups
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs, PairSource
 from neardup.jobs.dedup.pair_terms import PairTerms
-from neardup.jobs.pairs.id_columns import READING_PAIRS
 from neardup.jobs.selection import complete_summary
+from neardup.jobs.stages.pair_ids import READING_PAIRS
 from neardup.options.choices import Clusters
 from neardup.reading.catalogue import Catalogue
 from neardup.results import describe_ids, describe_skipped, versions

@@ -17,8 +17,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.rows import RowBlock
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs
-from neardup.jobs.pairs.about import AboutPairs
-from neardup.jobs.pairs.id_columns import READING_PAIRS
+from neardup.jobs.stages.pair_ids import READING_PAIRS, AboutPairs
 from neardup.matching.measures import Measure, Number
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from neardup.jobs.pairs.about import AboutPairs
+from neardup.jobs.stages.pair_ids import AboutPairs
 from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner
 from neardup.tables import Floats, Int32s

@@ -17,8 +17,14 @@ from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs
-from neardup.jobs.pairs.about import AboutPairs, read_about
-from neardup.jobs.pairs.id_columns import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
+from neardup.jobs.stages.pair_ids import (
+    ID_COLUMNS,
+    READING_PAIRS,
+    AboutPairs,
+    check_columns,
+    read_about,
+    read_ids,
+)
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.runtime.runner import Runner

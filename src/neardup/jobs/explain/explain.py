@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.explain.chains import find_chain
-from neardup.jobs.explain.closest import Neighbours, find_neighbours
 from neardup.jobs.explain.documents import (
     Batch,
     DecidedDocuments,
@@ -20,11 +18,17 @@ from neardup.jobs.explain.documents import (
     Documents,
     find_keeper,
 )
-from neardup.jobs.explain.evidence import WEIGHT_UNIT, sizes_of
-from neardup.jobs.explain.judge import Judge, signed_alone
-from neardup.jobs.explain.reasons import find_reason, relate_by_tables
+from neardup.jobs.explain.evidence import WEIGHT_UNIT, DecidingScheme, restore_scheme, sizes_of
+from neardup.jobs.explain.judge import (
+    Judge,
+    Neighbours,
+    find_chain,
+    find_neighbours,
+    find_reason,
+    relate_by_tables,
+    signed_alone,
+)
 from neardup.jobs.explain.result import ExplainResult
-from neardup.jobs.explain.scheme import DecidingScheme, restore_scheme
 from neardup.jobs.explain.values import Closest, Link, Relation
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts

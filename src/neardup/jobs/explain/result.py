@@ -3,14 +3,189 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.jobs.explain.sentences import headline
+from neardup.jobs.explain.documents import Document
+from neardup.jobs.explain.evidence import Evidence
+from neardup.jobs.explain.sentences import (
+    counted,
+    evidence_sentences,
+    headline,
+    lines,
+    number,
+    place,
+    rule_sentence,
+    say_note,
+    share,
+    shown,
+)
 from neardup.jobs.explain.values import Explanation, Relation
-from neardup.jobs.explain.wording import lines
+from neardup.matching.bands import Banding
+from neardup.reports.differences import side_by_side
+from neardup.reports.example import Example
+from neardup.reports.explain import BandCurve, ExplainPage, SeenPair, render_explanation
 
-if TYPE_CHECKING:
-    from neardup.jobs.explain.documents import Document
+# Characters of a text that stands alone, points of the curve, and pairs of the most similar ones
+# that are shown side by side.
+_EXCERPT = 2000
+_POINTS = 100
+_MOST_PAIRS = 4
+
+
+def explanation_page(explained: Explanation) -> str:
+    """Write an explanation as a page that needs nothing else."""
+    decisive = explained.decisive
+    evidence = decisive.evidence if decisive else None
+    closest = _closest(explained)
+    page = ExplainPage(
+        heading=f"{shown(explained.document.id)} {_became(explained.document)}",
+        leads=[f"{headline(explained)}.", f"It is in {place(explained.document)}."],
+        facts=_facts(explained, evidence),
+        excerpt=_excerpt(explained.text),
+        keeper=None if decisive is None else _pair(explained, decisive),
+        asked=None if explained.asked is None else _pair(explained, explained.asked),
+        asked_about=_asked_about(explained),
+        gone=[_row(each.similarity, each) for each in explained.gone],
+        n_gone=explained.n_gone,
+        closest=[
+            (*_row(_similarity(each), each.other), _rule(explained, each))
+            for each in closest[_MOST_PAIRS:]
+        ],
+        closest_lead=_closest_lead(explained),
+        close_pairs=[pair for each in closest[:_MOST_PAIRS] if (pair := _pair(explained, each))],
+        curve=_curve(
+            explained, [each for each in (decisive, explained.asked, *closest) if each is not None]
+        ),
+        chain=[(number(link.similarity), shown(link.id)) for link in explained.chain or ()],
+        options=[(name, str(value)) for name, value in explained.options.items()],
+        notes=[say_note(note) for note in explained.notes],
+    )
+    return render_explanation(page)
+
+
+def _facts(explained: Explanation, evidence: Evidence | None) -> list[tuple[str, str]]:
+    facts = []
+    if evidence is not None:
+        what = (
+            "shingles in common" if explained.options["measure"] != _WEIGHTED else "common weight"
+        )
+        facts = [
+            (number(evidence.similarity), f"{explained.options['measure']} similarity"),
+            (f"{evidence.common:,.10g}", what),
+            (" and ".join(f"{size:,.10g}" for size in evidence.sizes), "of those of the two"),
+        ]
+        if evidence.n_bands is not None and evidence.shared_bands is not None:
+            met = f"{len(evidence.shared_bands):,} of {evidence.n_bands:,}"
+            facts.append((met, "bands with a bucket in common"))
+        if evidence.probability is not None:
+            facts.append((share(evidence.probability), "chance of such a pair to meet"))
+    elif explained.n_tokens is not None and explained.size is not None:
+        facts.append((f"{explained.n_tokens:,}", "tokens"))
+        what = "weight of its shingles" if explained.options["measure"] == _WEIGHTED else "shingles"
+        facts.append((f"{explained.size:,.10g}", what))
+    if explained.cluster_size > 1:
+        facts.append((f"{explained.cluster_size:,}", "documents in its group"))
+    return facts
+
+
+_WEIGHTED = "weighted-jaccard"
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …"
+
+
+def _pair(explained: Explanation, relation: Relation) -> Example | None:
+    if relation.text is None:
+        return None
+    document = explained.document
+    return Example(
+        title=f"{shown(document.id)} and {shown(relation.other.id)}",
+        note=_rule(explained, relation),
+        name_a=shown(document.id),
+        name_b=shown(relation.other.id),
+        place_a=f"{place(document)}, {_fate(document)}",
+        place_b=f"{place(relation.other)}, {_fate(relation.other)}",
+        differences=side_by_side(explained.text, relation.text),
+    )
+
+
+def _became(document: Document) -> str:
+    return "stayed" if document.keeper is None else "was removed"
+
+
+def _fate(document: Document) -> str:
+    return "stays" if document.keeper is None else "removed"
+
+
+def _rule(explained: Explanation, relation: Relation) -> str:
+    return rule_sentence(explained.document, relation, explained)
+
+
+def _similarity(relation: Relation) -> float | None:
+    return None if relation.evidence is None else relation.evidence.similarity
+
+
+def _row(similarity: float | None, document: Document) -> tuple[object, ...]:
+    told = "not known" if similarity is None else number(similarity)
+    row = "" if document.row is None else document.row
+    return told, shown(document.id), shown(document.file or "index"), row
+
+
+def _asked_about(explained: Explanation) -> list[str]:
+    if explained.asked is None:
+        return []
+    other = explained.asked.other
+    fate = "stayed" if other.keeper is None else f"went for {shown(other.keeper)}"
+    found = [f"{shown(other.id)} {fate}", _rule(explained, explained.asked)]
+    if explained.asked.evidence is not None:
+        found += evidence_sentences(explained, explained.asked.evidence)
+    return [f"{sentence}." for sentence in found]
+
+
+def _closest(explained: Explanation) -> list[Relation]:
+    """Return the most similar documents but the decisive one, which stands alone."""
+    if explained.closest is None:
+        return []
+    decisive = explained.decisive
+    every = [*explained.closest.similar, *explained.closest.below]
+    return [each for each in every if each is not decisive]
+
+
+def _closest_lead(explained: Explanation) -> str | None:
+    if explained.closest is None:
+        return None
+    others = counted(explained.closest.n_compared, "other document")
+    if _closest(explained):
+        return f"It was compared with {others}, exactly; these are most similar."
+    but = " but those above" if explained.closest.n_similar else ""
+    return f"It was compared with {others}, exactly; none{but} shares a shingle with it."
+
+
+def _curve(explained: Explanation, relations: list[Relation]) -> BandCurve | None:
+    """Return the curve with the pairs that are explained on it."""
+    options = explained.options
+    if "bands" not in options:
+        return None
+    banding = Banding(options["bands"], options["rows"])
+    shares = [point / _POINTS for point in range(_POINTS + 1)]
+    seen = {
+        str(relation.other.id): SeenPair(
+            f"with {shown(relation.other.id)}",
+            relation.evidence.jaccard,
+            relation.evidence.probability,
+        )
+        for relation in relations
+        if relation.evidence is not None and relation.evidence.probability is not None
+    }
+    is_seen = options["measure"] in ("jaccard", _WEIGHTED)
+    return BandCurve(
+        banding.bands,
+        banding.rows,
+        [(s, banding.candidate_probability(s)) for s in shares],
+        list(seen.values()),
+        (options["threshold"], f"threshold {options['threshold']:g}") if is_seen else None,
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,8 +212,6 @@ class ExplainResult(Explanation):
 
         It loads nothing from anywhere; texts are shown as text, whatever they hold.
         """
-        from neardup.jobs.explain.page import explanation_page
-
         return explanation_page(self)
 
     def to_dict(self) -> dict[str, Any]:

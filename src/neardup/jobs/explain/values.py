@@ -1,14 +1,122 @@
-"""What is explained of a document, as plain values."""
+"""What is explained of a document as plain values, and the rules that decide between two."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from neardup.jobs.explain.documents import Document
+from neardup.jobs.explain.documents import Document, Place
 from neardup.jobs.explain.evidence import Evidence
-from neardup.jobs.explain.rules import Rule
+
+Rule = Literal[
+    "went-for-it",
+    "same-keeper",
+    "no-tokens",
+    "below-threshold",
+    "one-sided",
+    "no-shared-bucket",
+    "went-before",
+    "closer-keeper",
+    "copy-went-before",
+    "first-of-component",
+    "not-in-pairs",
+    "unexplained",
+    "unknown",
+]
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a document: ``keeper`` is the place of the one that it went for, if any."""
+
+    place: Place
+    keeper: Place | None = None
+    is_empty: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """Whether it stays."""
+        return self.keeper is None
+
+    def went_for(self, other: Fate) -> bool:
+        """Whether it went for another document."""
+        return self.keeper == other.place
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How it was decided: by ``survivors`` or ``components``, and whether by pairs of a table."""
+
+    clusters: str = "survivors"
+    by_pairs: bool = False
+
+
+def decide_rule(
+    first: Fate,
+    second: Fate,
+    evidence: Evidence,
+    terms: Terms,
+    with_keeper: Callable[[], Evidence | None],
+    copy_went_before: Callable[[], bool],
+) -> Rule:
+    """Return the rule that decided between two documents.
+
+    Parameters
+    ----------
+    first, second
+        In keep order; the second may go for the first, never the other way round.
+    evidence
+        How alike they are, the second as the one that would go.
+    terms
+        How it was decided.
+    with_keeper
+        Returns how alike the second one and its keeper are; None if that is not known.
+    copy_went_before
+        Returns whether an exact copy of the second one, earlier than the first one, went.
+    """
+    if second.went_for(first):
+        return "went-for-it"
+    if first.is_empty or second.is_empty:
+        return "no-tokens"
+    if not first.stays and first.keeper == second.keeper:
+        return "same-keeper"
+    by_components = terms.clusters == "components"
+    if not evidence.reaches and not (by_components and evidence.reverse_reaches):
+        return "one-sided" if evidence.reverse_reaches else "below-threshold"
+    if terms.by_pairs:
+        return _rule_of_pairs(first, second, terms)
+    if by_components:
+        return _rule_of_components(first, second, evidence)
+    if not first.stays:
+        return "went-before"
+    if not evidence.were_compared:
+        return "no-shared-bucket"
+    if second.stays:
+        return "unexplained"
+    chosen = with_keeper()
+    if chosen is None or is_as_close(chosen, evidence):
+        return "closer-keeper"
+    return "copy-went-before" if copy_went_before() else "unexplained"
+
+
+def _rule_of_pairs(first: Fate, second: Fate, terms: Terms) -> Rule:
+    if not first.stays and terms.clusters == "survivors":
+        return "went-before"
+    return "not-in-pairs" if second.stays else "closer-keeper"
+
+
+def _rule_of_components(first: Fate, second: Fate, evidence: Evidence) -> Rule:
+    if not evidence.were_compared:
+        return "no-shared-bucket"
+    # Of documents that stay in any case only the first is that of a component.
+    return "first-of-component" if first.stays and not second.stays else "unexplained"
+
+
+def is_as_close(chosen: Evidence, other: Evidence) -> bool:
+    """Whether the document that was chosen is as similar as another at least."""
+    return chosen.are_copies or chosen.similarity >= other.similarity
+
 
 Reason = Literal[
     "exact-copy",

@@ -16,9 +16,9 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.documents.look_up import LookedUp, look_up
-from neardup.jobs.pairs.about import metadata_of
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.result import PairResult
+from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.pieces import check_limit
 from neardup.options.option import no_effect

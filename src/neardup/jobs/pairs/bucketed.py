@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.pairs.contents import PairContents, find_pair_contents, sides_of
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.record_join import JoinedRecords, RecordJoin
+from neardup.jobs.pairs.records import (
+    JoinedRecords,
+    PairContents,
+    RecordJoin,
+    find_pair_contents,
+    sides_of,
+)
 from neardup.jobs.pairs.rows import spell_runs
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.stages.components import (

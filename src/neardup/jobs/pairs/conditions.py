@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import Source
-from neardup.jobs.pairs.columns import read_wanted
 from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.jobs.pairs.rows import read_wanted
 from neardup.matching.edit_distances import as_characters, distances_within
 from neardup.matching.edit_threshold import EditThreshold
 from neardup.matching.measures import MEASURES, Measure

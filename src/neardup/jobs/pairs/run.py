@@ -1,33 +1,257 @@
-"""The job: the stages of a search for pairs in order, from sources to the result."""
+"""The stages of a search for pairs in order, from sources to the result, and their account."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.columnwords import option_name
 from neardup.files.input_options import check_effect
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.document_options import to_be_counted
-from neardup.jobs.pairs.about import metadata_of
-from neardup.jobs.pairs.blocks import count_outside
-from neardup.jobs.pairs.matches import Matches, find_matches, find_matches_in_buckets
+from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.records import read_records
+from neardup.jobs.pairs.records import Records, read_records
 from neardup.jobs.pairs.result import PairResult
-from neardup.jobs.pairs.rows import PairRows
-from neardup.jobs.pairs.summary import summarise_pairs
+from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
+from neardup.jobs.pairs.spelling import Speller
+from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
+from neardup.jobs.stages.pair_ids import metadata_of
+from neardup.kernels.bucket import survivors
+from neardup.matching.join import FilterCounts
+from neardup.matching.measures import Hamming
+from neardup.matching.pieces import check_limit
+from neardup.matching.set_join import SetSizes
+from neardup.options.choices import Algorithm
+from neardup.reading.blocking import NO_KEY
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import read_collections
 from neardup.reading.frequencies import count_shingles, with_frequencies
 from neardup.reading.plan import ReadingPlan
 from neardup.reading.sign_pass import sign_collections
+from neardup.reading.signed_batches import numbers_of
+from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
+    from neardup.jobs.pairs.bucketed import Bucketed
     from neardup.jobs.pairs.conditions import Condition
+
+
+def count_outside(
+    catalogues: Sequence[Catalogue], keys: Uint64s | None, columns: Sequence[str]
+) -> int:
+    """Count the documents that are compared with none, because they lack a value.
+
+    Raises
+    ------
+    InvalidInputError
+        If all documents of a collection do, as where a column is not there.
+    """
+    if keys is None:
+        return 0
+    n_outside = 0
+    parts = np.split(keys, np.cumsum([len(each) for each in catalogues])[:-1])
+    for catalogue, own in zip(catalogues, parts, strict=True):
+        is_outside = catalogue.is_document & (own == NO_KEY)
+        n_own = int(is_outside.sum())
+        if n_own and n_own == int(catalogue.is_document.sum()):
+            raise _no_values(catalogue, columns)
+        n_outside += n_own
+    return n_outside
+
+
+def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputError:
+    source = catalogue.sources[0]
+    named = " and ".join(map(repr, columns))
+    message = (
+        f"no document has a value in {'all columns ' if len(columns) > 1 else 'column '}{named}, "
+        f"so that none would be compared; name another with {option_name('blocking')}"
+    )
+    there = source.column_names()
+    if there:
+        message += f"; columns are {', '.join(map(repr, there))}"
+    return InvalidInputError(message, path=source.origin)
+
+
+def choose_one_to_one(
+    runs: Iterable[pa.RecordBatch], n_documents: int, *, by_distance: bool
+) -> list[pa.RecordBatch]:
+    """Keep of runs of pairs those that come first among all pairs of either document.
+
+    Pairs are gone through from the most similar to the least, those of least distance first with
+    ``by_distance``, ties by the left document, then the right one; a pair stays if neither of its
+    documents is in one that does. So every pair that goes has a document in a pair that is no less
+    similar: the matching is stable, and the only one that is, but for ties. Documents of two
+    collections are numbered one behind the other.
+
+    Notes
+    -----
+    Memory some 50 bytes a pair, and one a document; time O(n log n).
+    """
+    parts = list(runs)
+    left, right = (_joined(parts, name) for name in ("left", "right"))
+    if by_distance:
+        ranks: Int64s | Floats = _joined(parts, "score")
+    else:
+        ranks = -_joined(parts, "similarity")
+    order = np.lexsort((right, left, ranks))
+    is_taken = np.zeros(n_documents, np.bool_)
+    stays: Bools = np.zeros(len(left), np.bool_)
+    survivors.match_in_order(order, left, right, is_taken, stays)
+    bounds = np.cumsum([len(part) for part in parts])[:-1]
+    masks = np.split(stays, bounds) if parts else []
+    return [part.filter(pa.array(mask)) for part, mask in zip(parts, masks, strict=True)]
+
+
+def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
+    return np.concatenate([np.empty(0, np.int64), *(numbers_of(run, name) for run in runs)])
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Pairs of documents in the order in which they are written, and what the filters did.
+
+    ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
+    joins with one threshold after another, by the algorithm named, if by prefixes.
+    """
+
+    runs: Iterable[pa.RecordBatch]
+    n_pairs: int
+    n_records: int
+    score_name: str | None
+    counts: FilterCounts
+    n_steps: int
+    algorithm: Algorithm | None = None
+
+
+def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matches:
+    """Join the records and spell the pairs out; all stays in memory.
+
+    Raises
+    ------
+    ResultLimitError
+        At more pairs than the options allow.
+    """
+    join, algorithm, sides = records.join, records.algorithm, records.sides()
+    speller = Speller.of(
+        records.of_documents,
+        join.own_scores,
+        join.twins,
+        n_left=records.n_left,
+        is_directed=join.is_directed,
+    )
+    if options.top is None:
+        joined, counts = join.run(sides, options.limit, runner)
+        check_limit(options.limit, speller.count(joined))
+        runs = list(spell_runs(joined, speller, join))
+        return Matches(runs, len(runs[0]), len(records), join.score_name, counts, 1, algorithm)
+    best = most_similar_partners if options.per_document else most_similar_pairs
+    pairs, step_counts = best(join, speller, sides, options.top, runner)
+    check_limit(options.limit, len(pairs))
+    run = to_run(pairs, join.similarities(records.of_pairs(pairs)))
+    total = FilterCounts.total(step_counts)
+    n_steps = len(step_counts)
+    return Matches([run], len(pairs), len(records), join.score_name, total, n_steps, algorithm)
+
+
+def find_matches_in_buckets(
+    found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Matches:
+    """Join what shares a bucket and spell the pairs out; what does not fit goes to files.
+
+    Raises
+    ------
+    ResultLimitError
+        At more pairs than the options allow.
+    """
+    from neardup.jobs.pairs.bucketed import join_partitions
+
+    pairs = join_partitions(found, plan, workspace, runner)
+    score_name = None if plan.measure_of_sets.is_weighted else SetSizes.score_name
+    return Matches(pairs.runs, pairs.n_pairs, pairs.n_records, score_name, pairs.counts, 1)
+
+
+def summarise_pairs(
+    catalogues: Sequence[Catalogue],
+    plan: PairPlan,
+    matches: Matches,
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what ``--json`` prints of a run."""
+    options = plan.options
+    other = catalogues[1].columns if len(catalogues) > 1 else NO_COLUMNS
+    summary: dict[str, Any] = {
+        "documents": [int(catalogue.is_document.sum()) for catalogue in catalogues],
+        "empty_documents": sum(catalogue.count_empty() for catalogue in catalogues),
+        "short_documents": _count_short(catalogues, plan),
+        "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
+        **describe_ids(catalogues[0].columns, other),
+        **describe_skipped([row for catalogue in catalogues for row in catalogue.skipped]),
+        "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
+        "distinct_records": matches.n_records,
+        "pairs": matches.n_pairs,
+        "filters": vars(matches.counts),
+        "measure": plan.measure_name,
+        "threshold": plan.threshold,
+        "method": options.method,
+        **_describe_method(plan, matches),
+    }
+    if options.top is not None:
+        summary["top"], summary["per_document"] = options.top, options.per_document
+    summary["scheme"] = _describe_scheme(plan)
+    summary["workers"], summary["seconds"] = runner.workers, runner.seconds
+    if plan.banding:
+        summary["recall"] = float(options.recall_asked_for)
+    if options.top is not None:
+        summary["steps"] = matches.n_steps
+    return summary
+
+
+def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
+    """Return what only this kind of measure and this method have."""
+    if plan.edit:
+        return {"algorithm": matches.algorithm, "max_distance": plan.edit.max_distance}
+    if isinstance(plan.measure, Hamming):
+        return {"algorithm": matches.algorithm, "max_distance": plan.measure.max_distance}
+    if plan.banding is None or plan.measure is None:
+        return {} if plan.reading.weighted else {"algorithm": matches.algorithm}
+    least = float(plan.measure.least_jaccard)
+    return {
+        "predicted_recall": plan.banding.candidate_probability(least),
+        "bands": plan.banding.bands,
+        "rows": plan.banding.rows,
+    }
+
+
+def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
+    scheme: dict[str, Any] = plan.reading.shingles.describe()
+    if plan.edit:
+        # Strings are compared token by token.
+        del scheme["ngram"], scheme["occurrences"]
+    if plan.reading.weighted:
+        scheme |= plan.reading.weighted.weighting.describe()
+    if plan.reading.minhash:
+        scheme |= plan.reading.minhash.describe()
+    return scheme
+
+
+def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
+    """Count the documents that have one shingle only, because they have fewer tokens than that."""
+    if plan.edit:
+        return 0
+    ngram = plan.reading.shingles.ngram
+    return sum(catalogue.count_short(ngram) for catalogue in catalogues)
+
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +278,7 @@ def find_pairs_in_sources(
     names, there = plan.options.shown_columns, list[tuple[str, ...]]()
     if names:
         # Few runs need it.
-        from neardup.jobs.pairs.columns import check_columns, read_columns
+        from neardup.jobs.pairs.rows import check_columns, read_columns
 
         there = check_columns(
             names, [each for each, _ in collections], [own.columns for _, own in collections]
@@ -177,7 +401,6 @@ def _match_one_to_one(
     matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan, runner: Runner
 ) -> Matches:
     # One more kernel, which most runs do not need.
-    from neardup.jobs.pairs.one_to_one import choose_one_to_one
 
     with runner.stage("match") as note:
         n_documents = sum(map(len, catalogues))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
-from neardup.jobs.explain.scheme import restore_scheme
+from neardup.jobs.explain.evidence import restore_scheme
 from neardup.matching.measures import MEASURES, Measure
 from neardup.reports.dedup.examples import Common, Pair
 from neardup.tables import Texts

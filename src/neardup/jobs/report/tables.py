@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidInputError
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.pairs.about import METADATA_KEY
+from neardup.jobs.stages.pair_ids import METADATA_KEY
 from neardup.outputs.summary_file import resolve_tables
 from neardup.runtime.runner import Runner
 

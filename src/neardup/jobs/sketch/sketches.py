@@ -1,4 +1,4 @@
-"""Sketches of documents as users hold them, and as files."""
+"""Sketches of documents as users hold them, select from them, and keep them in files."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
+    ReadError,
     SketchFormatError,
     SketchMismatchError,
 )
-from neardup.files.ids import join_ids
+from neardup.files.ids import as_text, join_ids
 from neardup.files.rows import ColumnNames
-from neardup.jobs.sketch.rows import (
-    check_different,
-    match_ids,
-    places_of_ids,
-    places_of_key,
-)
-from neardup.jobs.sketch.sketch_files import check_sketch_name, read_sketch_table
+from neardup.files.streams import is_remote, open_random
+from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import target_of
+from neardup.outputs.targets import Target, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.sketches import table_format
 from neardup.sketches.blocks import BlockPlaces, join_places
@@ -36,6 +33,186 @@ from neardup.sketches.digests import no_digests
 from neardup.sketches.kind import AnyKind, KindScheme
 from neardup.sketches.registry import kind_of
 from neardup.tables import Bools, Int64s
+
+
+def places_of_key(key: Any, n: int) -> Int64s:
+    """Return the places of n that an index means: one place, a slice, a mask, or several places.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of these, or a mask of another length.
+    IndexError
+        For a place that is not there.
+    """
+    places: Int64s = np.arange(n, dtype=np.int64)
+    if isinstance(key, slice):
+        return np.arange(*key.indices(n), dtype=np.int64)
+    chosen = np.asarray(key)
+    if not chosen.size and chosen.ndim == 1:
+        return places[:0]
+    if chosen.dtype == np.bool_ and chosen.shape == (n,):
+        return np.flatnonzero(chosen)
+    if chosen.dtype.kind in "iu" and chosen.ndim <= 1:
+        found: Int64s = np.atleast_1d(places[chosen])
+        return found
+    message = (
+        f"expected a place, a slice, several places or a mask of {n} values, got "
+        f"{type(key).__name__} of {chosen.dtype} and shape {chosen.shape}; select takes ids"
+    )
+    raise InvalidInputError(message)
+
+
+def places_of_ids(ids: pa.Array, wanted: Any) -> Int64s:
+    """Return the places of wanted ids, in their order.
+
+    Raises
+    ------
+    InvalidInputError
+        If one is not there, or wanted twice.
+    """
+    names = _as_names(wanted)
+    found = pc.index_in(names, value_set=as_text(ids))
+    if found.null_count:
+        missing = names.filter(found.is_null())
+        message = (
+            f"there is no sketch of {len(missing):,} ids, such as {missing[0].as_py()!r}; "
+            "Sketches.ids has those that there are"
+        )
+        raise InvalidInputError(message)
+    check_different(names, "was given twice; name each document once")
+    places: Int64s = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return places
+
+
+def check_different(ids: pa.Array, problem: str) -> None:
+    """Raise if an id comes twice; the problem follows it in the message.
+
+    Raises
+    ------
+    InvalidInputError
+        Naming the first that does.
+    """
+    counts = pc.value_counts(ids)
+    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    if len(repeated):
+        message = f"id {repeated[0]['values'].as_py()!r} {problem}"
+        raise InvalidInputError(message)
+
+
+def match_ids(ids: pa.Array, others: pa.Array) -> Int64s:
+    """Return the place of each id among others, -1 where it is not; none of these comes twice."""
+    found = pc.fill_null(pc.index_in(ids, value_set=others), -1)
+    places: Int64s = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return places
+
+
+def _as_names(wanted: Any) -> pa.Array:
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        message = f"expected a list of ids, got {wanted!r}; write [{wanted!r}]"
+        raise InvalidInputError(message)
+    # Arrow's scalars print their type, too.
+    values = (value.as_py() if isinstance(value, pa.Scalar) else value for value in wanted)
+    return pa.array([str(value) for value in values], pa.large_string())
+
+
+_DAMAGED = "the file is damaged; make the sketches again, or get another copy"
+
+
+def check_sketch_name(path: Target) -> None:
+    """Raise unless a name ends in .parquet.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it ends otherwise.
+    """
+    if path == STANDARD_OUTPUT:
+        message = (
+            "a file of sketches is binary, which standard output does not take; "
+            "name a file that ends in .parquet"
+        )
+        raise InvalidParameterError(message)
+    if path.suffix != ".parquet":
+        message = f"a file of sketches must end in .parquet, got {str(path)!r}"
+        raise InvalidParameterError(message)
+
+
+def read_info(path: str | Path) -> dict[str, Any]:
+    """Return what a file of sketches holds, without reading the sketches.
+
+    Raises
+    ------
+    ReadError, SketchFormatError
+        As ``Sketches.read``.
+    """
+    with _opened(path) as file:
+        try:
+            about = table_format.read_about(file.schema_arrow.metadata)
+        except SketchFormatError as error:
+            raise SketchFormatError(str(error), path=str(path)) from None
+        n_rows = file.metadata.num_rows
+        about.pop("digests", None)
+        is_cut = "block_size" in about
+        return {
+            "path": str(path),
+            "documents": _count_ids(file) if is_cut else n_rows,
+            "blocks": n_rows if is_cut else None,
+            "bytes": _stored_bytes(str(path)),
+            **about,
+        }
+
+
+def _count_ids(file: pq.ParquetFile) -> int:
+    try:
+        return int(pc.count_distinct(file.read(["id"])["id"]).as_py())
+    except (KeyError, pa.ArrowException, OSError):
+        raise SketchFormatError(_DAMAGED) from None
+
+
+def read_sketch_table(path: str | Path) -> pa.Table:
+    """Read all rows of a file; what they mean is not looked at.
+
+    Raises
+    ------
+    ReadError, SketchFormatError
+        As ``Sketches.read``.
+    """
+    with _opened(path) as file:
+        try:
+            table = file.read()
+        except (pa.ArrowException, OSError):
+            raise SketchFormatError(_DAMAGED, path=str(path)) from None
+        # Checksums of pages do not cover the numbers of rows, of which a file has several.
+        if len(table) != file.metadata.num_rows:
+            raise SketchFormatError(_DAMAGED, path=str(path))
+        return table
+
+
+def _stored_bytes(location: str) -> int:
+    if not is_remote(location):
+        return Path(location).stat().st_size
+    with open_random(location) as file:
+        return int(file.size)
+
+
+def _opened(path: str | Path) -> pq.ParquetFile:
+    location = str(path)
+    if is_remote(location):
+        file = open_random(location)
+    else:
+        try:
+            # Arrow's own error does not tell what the system says.
+            Path(path).open("rb").close()
+        except OSError as error:
+            message = f"cannot be read: {error.strerror or error}"
+            raise ReadError(message, path=location) from None
+        file = path
+    try:
+        return pq.ParquetFile(file, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        message = "not a Parquet file, or a damaged one; make it with neardup sketch"
+        raise SketchFormatError(message, path=str(path)) from None
 
 
 @dataclass(frozen=True, repr=False)

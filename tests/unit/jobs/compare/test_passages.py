@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 
 import neardup
-from neardup.jobs.compare import passages as compare_passages
-from neardup.jobs.compare.passages import TokenPlaces, find_differences
+from neardup.jobs.compare import compare as compare_passages
+from neardup.jobs.compare.compare import TokenPlaces, find_differences
 from tests.oracles import comparison
 from tests.unit.jobs.compare.two_texts import NEW, OLD, words_of
 

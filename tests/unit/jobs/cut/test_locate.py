@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.jobs.cut.locate import margins
+from neardup.jobs.cut.passages import margins
 from tests.cutting import cut
 
 NOTICE = "one two three four five"

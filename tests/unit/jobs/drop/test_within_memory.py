@@ -9,7 +9,7 @@ import pytest
 
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.drop.drop import DropOptions, drop_documents
+from neardup.jobs.drop import DropOptions, drop_documents
 from neardup.runtime.runner import Runner
 from neardup.storage.work import WorkFolder
 from neardup.storage.workspace import IN_MEMORY, Workspace

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.clustering.keep import parse_keep
-from neardup.jobs.explain.keep_order import OrderKeys, come_first
+from neardup.jobs.explain.documents import OrderKeys, come_first
 
 LENGTHS = np.array([3, 5, 3, 5, 1, 3])
 COLUMN = pa.array(["b", None, "a", "c", "b", "b"])

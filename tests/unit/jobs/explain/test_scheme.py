@@ -12,7 +12,7 @@ import neardup
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.memory import rows_source
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
-from neardup.jobs.explain.scheme import restore_scheme
+from neardup.jobs.explain.evidence import restore_scheme
 from neardup.reading.sign import sign_block
 from neardup.tables import Texts
 

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs.about import METADATA_KEY, read_about
+from neardup.jobs.stages.pair_ids import METADATA_KEY, read_about
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]
 

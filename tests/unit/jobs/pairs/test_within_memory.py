@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs import bucketed, record_join, rows
+from neardup.jobs.pairs import bucketed, records, rows
 from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
@@ -98,8 +98,8 @@ def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
 def test_pairs__component_beyond_memory_in_blocks(texts, tmp_path, monkeypatch):
     """Blocks are as many as it takes, and count what they compare once."""
     blocks = []
-    cut = record_join._cut
-    monkeypatch.setattr(record_join, "_cut", lambda *a: blocks.append(cut(*a)) or blocks[-1])
+    cut = records._cut
+    monkeypatch.setattr(records, "_cut", lambda *a: blocks.append(cut(*a)) or blocks[-1])
     with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
         spilled = find(texts, None, workspace, **LARGE)
         assert max(map(len, blocks)) > 3

@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup import InvalidParameterError, PassageIndex, SketchMismatchError
-from neardup.jobs.passages.align_plan import AlignOptions, plan_alignment
+from neardup.jobs.align.plan import AlignOptions, plan_alignment
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import load_manifest, store_manifest
 

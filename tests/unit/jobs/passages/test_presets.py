@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.jobs.passages.presets import PRESETS
+from neardup.jobs.align.plan import PRESETS
 from neardup.options.choices import PresetName
 
 TEXTS = [

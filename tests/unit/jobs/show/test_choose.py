@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.show.choose import choose_rows
-from neardup.jobs.show.options import ShowOptions
+from neardup.jobs.show import ShowOptions, choose_rows
 
 NAN = float("nan")
 

@@ -1,4 +1,4 @@
-"""The job: the stages of an alignment in order, from documents to shared passages."""
+"""The stages of an alignment in order, from documents to shared passages."""
 
 from __future__ import annotations
 
@@ -15,31 +15,56 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.passages.align_plan import AlignOptions, most_documents, plan_alignment
-from neardup.jobs.passages.ignoring import ignoring, read_templates
-from neardup.jobs.passages.other import NewDocuments, Other, open_other
+from neardup.jobs.align.other import NewDocuments, Other, open_other
+from neardup.jobs.align.plan import AlignOptions, most_documents, plan_alignment
 from neardup.jobs.passages.result import PassageResult
-from neardup.passages.align import (
-    Aligner,
-    AlignmentPlan,
-    certain_length,
-    make_window_scheme,
-)
+from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import PAIR_SCHEMA, count_pairs, order_pairs, pair_table
-from neardup.passages.documents import read_documents
+from neardup.passages.documents import ReadOptions, read_documents
+from neardup.passages.hidden import HiddenText
+from neardup.passages.ignored import least_run, runs_of
 from neardup.passages.index import OpenIndex
-from neardup.passages.matches import (
-    SCHEMA,
-    SCHEMA_WITH_TEXT,
-    excerpts,
-    match_table,
-    with_id_types,
-)
+from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.passages.query_windows import Later, WindowCounts
 from neardup.passages.recall import candidate_probability
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
+
+
+def read_templates(
+    templates: Sequence[Source],
+    other: Other,
+    read: ReadOptions,
+    min_tokens: int | None,
+    runner: Runner,
+) -> HiddenText:
+    """Read the templates as the texts of an alignment are read, ids apart.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        For a bad row, or a file that cannot be read.
+    """
+    if isinstance(other, NewDocuments):
+        scheme = make_window_scheme(other.min_tokens, **other.scheme)
+    else:
+        scheme = other.view(runner).scheme
+    length = least_run(scheme.min_tokens if min_tokens is None else min_tokens)
+    read = replace(read, columns=read.columns.only_text())
+    with runner.stage("ignore") as note:
+        reading = ReadingPass("ignore", templates, runner)
+        blocks = read_documents(templates, scheme.tokenizer, read, reading)
+        runs = runs_of((block.tokens for block in blocks), scheme.count_shingles(length))
+        note(runs=sum(len(hashes) for _, hashes in runs.hashes))
+    return HiddenText(runs, scheme.tokenizer)
+
+
+def ignoring(other: Other, hidden: HiddenText) -> Other:
+    """Return a collection whose text is read without what is hidden; an index keeps its text."""
+    if not isinstance(other, NewDocuments):
+        return other
+    return replace(other, read=replace(other.read, ignored=hidden.runs))
 
 
 @dataclass

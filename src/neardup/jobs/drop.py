@@ -1,9 +1,10 @@
-"""A collection without the documents that a table names."""
+"""``drop``: a collection without the documents that a table names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +16,57 @@ from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.counts import Groups, count_documents
 from neardup.jobs.document_options import ReadingOptions
-from neardup.jobs.drop.result import DropResult
-from neardup.jobs.selection import complete_summary
+from neardup.jobs.selection import Selection, complete_summary, in_batches
 from neardup.options.choices import Missing
 from neardup.options.jobs import COMMANDS
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.id_lookup import IdLookup
 from neardup.reading.sign_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
 from neardup.storage.workspace import IN_MEMORY, Workspace
-from neardup.tables import Bools
+from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class DropResult(Selection):
+    """Which documents stay, and which go because a table names them."""
+
+    def headline(self) -> str:
+        """Return the counts of documents kept and removed."""
+        counts = self.summary
+        return (
+            f"{counts['documents_in']:,} documents: {counts['documents_kept']:,} kept, "
+            f"{counts['documents_removed']:,} removed"
+        )
+
+    def tables(self) -> dict[str, pa.RecordBatchReader]:
+        """Return the table that is written beside the rows."""
+        return {"removed.parquet": in_batches(self._removed_rows, np.flatnonzero(~self._stays))}
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """One row for each removed document: id, file, row."""
+        return self._removed_rows(np.flatnonzero(~self._stays))
+
+    def _removed_rows(self, gone: Int64s) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                "id": self._ids.take(gone),
+                "file": self._documents.document_files(gone),
+                "row": self._documents.numbers[gone],
+            }
+        )
+
+    @cached_property
+    def _ids(self) -> IdLookup:
+        return IdLookup(self._documents)
+
 
 DEFAULT_COLUMN = "doc_id"
 

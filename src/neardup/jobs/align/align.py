@@ -11,9 +11,9 @@ from typing import Any
 
 from neardup.documents.other import resolve_other
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.passages.align_plan import choose_options
-from neardup.jobs.passages.align_run import align_collections
-from neardup.jobs.passages.other import Other, choose_other, no_other
+from neardup.jobs.align.other import Other, choose_other, no_other
+from neardup.jobs.align.plan import choose_options
+from neardup.jobs.align.run import align_collections
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import (
     AlignmentSummary,

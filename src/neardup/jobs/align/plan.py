@@ -1,29 +1,49 @@
-"""Options of an alignment, and the plan that is made of them."""
+"""Options of an alignment, what presets choose of them, and the plan that is made of them.
+
+Presets were chosen on one half of the texts in docs/alignment.md, which has the figures of the
+other.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from neardup.jobs.document_options import AgainstOptions
-from neardup.jobs.passages.presets import PRESETS, Preset
-from neardup.options.choices import (
-    AlignmentSummary,
-    PresetName,
-)
+from neardup.options.choices import AlignmentSummary, PresetName
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import check_options, no_effect
-from neardup.passages.align import (
-    AlignmentPlan,
-    make_alignment_plan,
-)
+from neardup.passages.align import AlignmentPlan, make_alignment_plan
 from neardup.passages.documents import ReadOptions
 from neardup.passages.recall import check_either
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Options of an alignment; ``scheme`` are those that decide an index."""
+
+    threshold: str = "0.5"
+    min_tokens: int = 50
+    gap: int | None = None
+    scheme: Mapping[str, Any] = field(default_factory=dict)
+
+
+NO_PRESET = Preset()
+PRESETS: dict[PresetName | None, Preset] = {
+    None: NO_PRESET,
+    # Long texts in few pieces; what is shorter is mostly phrases that recur.
+    "editions": Preset(min_tokens=75),
+    # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
+    "quotations": Preset(threshold="0.6", min_tokens=15, gap=15),
+    # Whole sentences in other words; rare words weigh more, because everybody has the others.
+    "rewording": Preset(threshold="0.4", scheme={"idf": "smooth"}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,25 +1,87 @@
-"""The sketches that are compared: one collection of them, or two."""
+"""The sketches that are compared: all pairs of one collection or two, or pairs of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidParameterError
-from neardup.jobs.sketch.listed_pairs import read_listed_pairs
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.ids import as_text
+from neardup.files.passes import ReadingPass
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.sketch.sketches import Sketches
+from neardup.jobs.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
 from neardup.matching.pieces import check_limit
 from neardup.runtime.runner import Runner
 from neardup.sketches.blocks import BlockPlaces
 from neardup.sketches.kind import AnyKind, Wanted
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
 from neardup.sketches.super_shingles import SuperShingles
+from neardup.storage.ids import IdTable
 from neardup.tables import Int64s
+
+
+def read_listed_pairs(
+    pairs: Any, ids: tuple[pa.Array, pa.Array], n_left: int | None, runner: Runner
+) -> Pairs:
+    """Read pairs, ids as rows of sketches, in the order of their table.
+
+    Parameters
+    ----------
+    pairs
+        A file or its URL, or what holds rows: ``id_a``, ``id_b``, and columns that do not matter.
+    ids
+        Those of the sketches that may be on either side.
+    n_left
+        How many sketches the first of two collections has, None for one collection.
+    runner
+        Reads, and reports that as the stage ``pairs``.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If the table cannot be read, has no such columns, or names a document without a sketch.
+    """
+    name = str(pairs) if isinstance(pairs, str | Path) else "the table of pairs"
+    known = tuple(IdTable(as_text(of_side)) for of_side in ids)
+    firsts = (0, n_left or 0)
+
+    def read(_: Source, block: RowBlock) -> Pairs:
+        table = block.to_table()
+        check_columns(table, ID_COLUMNS, name)
+        left, right = (
+            first + _find(as_text(read_ids(table, column, name)), table_of_ids, column, name)
+            for column, table_of_ids, first in zip(ID_COLUMNS, known, firsts, strict=True)
+        )
+        return left, right
+
+    sources = resolve_inputs(pairs)
+    nothing: Int64s = np.empty(0, np.int64)
+    parts = [(nothing, nothing)]
+    parts += [part for _, part in ReadingPass(READING_PAIRS, sources, runner).map(read, sources)]
+    left, right = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return left, right
+
+
+def _find(ids: pa.Array, known: IdTable, column: str, name: str) -> Int64s:
+    places = known.find(ids)
+    if (places < 0).any():
+        missing = ids.filter(pa.array(places < 0)).unique()
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        message = (
+            f"{name}: there is no sketch of {column} {missing[0].as_py()!r}{more}; id_a is of the "
+            "first sketches, and id_b of the second ones if there are two collections"
+        )
+        raise InvalidInputError(message)
+    return places
+
 
 # Where nothing is asked of pairs all are estimated; more than these are hardly wanted.
 MOST_PAIRS = 20_000_000
@@ -143,3 +205,77 @@ class Collection:
                 columns[f"end_{side}"] = pa.array(places.ends)
         estimates = table.drop_columns(["left", "right"])
         return pa.table(columns | dict(zip(estimates.column_names, estimates.columns, strict=True)))
+
+
+@dataclass(frozen=True)
+class FoundPairs:
+    """Estimates of pairs that are wanted, by rows ``left`` and ``right``, and counts of all.
+
+    ``last`` is the first row of the last pair that was estimated, -1 for none.
+    """
+
+    table: pa.Table
+    n_pairs: int
+    n_unusable: int
+    last: int
+
+
+def estimate_pairs(
+    collection: Collection,
+    asked: AskedPairs,
+    wanted: Wanted,
+    alike: SuperShingles | None,
+    limit: int | None,
+    runner: Runner,
+) -> FoundPairs:
+    """Estimate pairs, and keep those that are wanted, and ``alike`` by super-shingles if asked.
+
+    Raises
+    ------
+    ResultLimitError
+        At more than ``limit`` pairs.
+    """
+
+    def work(pairs: Pairs) -> FoundPairs:
+        left, right = pairs
+        found = collection.kind.estimate(collection.rows, left, right)
+        columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
+        columns["exact_copy"] = collection.exact_copies(left, right)
+        meets = found.meeting(wanted)
+        if alike is not None:
+            agreements = alike.count(left, right)
+            columns["super_shingles"] = pa.array(agreements)
+            meets &= agreements >= alike.rule.least
+        table = pa.table(columns).filter(pa.array(meets))
+        n_unusable = int((~found.of(wanted.measure).is_usable).sum())
+        return FoundPairs(table, len(found), n_unusable, int(left[-1]) if len(left) else -1)
+
+    nothing: Int64s = np.empty(0, np.int64)
+    tables = [work((nothing, nothing)).table]
+    n_found = n_unusable = n_pairs = 0
+    for part in runner.map(work, asked.parts):
+        tables.append(part.table)
+        n_found += len(part.table)
+        n_unusable += part.n_unusable
+        n_pairs += part.n_pairs
+        check_limit(limit, n_found)
+        passed = n_pairs if asked.count_up_to is None else asked.count_up_to(part.last)
+        runner.report("estimate", passed, asked.n_all)
+    runner.report("estimate", asked.n_all, asked.n_all)
+    return FoundPairs(pa.concat_tables(tables), n_pairs, n_unusable, -1)
+
+
+def add_places(table: pa.Table, collection: Collection) -> pa.Table:
+    """Add to pairs of rows where the shorter text may lie; null where there is no estimate."""
+    is_known = table["similarity"].is_valid().to_numpy()
+    left, right = (np.array(table[name].to_numpy(), np.int64) for name in ("left", "right"))
+    left, right = left[is_known], right[is_known]
+    found = collection.kind.places(collection.rows, left, right)
+    is_left = np.array(found["inner"].to_pylist(), np.object_) == "a"
+    starts = pa.array(collection.starts(np.where(is_left, right, left)))
+    for name in ("place_start", "place_end"):
+        found[name] = pc.add(found[name], starts)
+    numbers = pa.array(np.cumsum(is_known) - 1, mask=~is_known)
+    for name, column in found.items():
+        table = table.append_column(name, column.take(numbers))
+    return table

@@ -1,25 +1,132 @@
-"""Examples of a result: rows of its table, with the texts that they name."""
+"""``show``: examples of a result, rows of its table with the texts that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from neardup.jobs.dedup.output import DedupOutput
+from neardup.documents.other import resolve_other
+from neardup.errors import InvalidParameterError
+from neardup.files.input_options import InputOptions, check_effect
+from neardup.files.inputs import Inputs
+from neardup.files.resolve import resolve_paths
+from neardup.files.streams import is_url
+from neardup.jobs.dedup.output import DedupOutput, open_output
+from neardup.jobs.document_options import AgainstOptions, ReadingOptions
+from neardup.jobs.inputs import input_options_of
 from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.dedup_texts import FolderOutcome, ShownTexts
-from neardup.jobs.report.kinds import Kind
-from neardup.jobs.show.choose import choose_rows
-from neardup.jobs.show.options import ShowOptions
+from neardup.jobs.report.kinds import Kind, kind_of_table
+from neardup.jobs.report.tables import read_table
+from neardup.options.jobs import COMMANDS
+from neardup.options.option import no_effect
+from neardup.outputs.table_parts import part_name
 from neardup.reports.dedup.examples import Document
 from neardup.runtime.runner import Runner
-from neardup.tables import Floats
+from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Which = Literal["spread", "least", "most"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(AgainstOptions):
+    """How many examples, whether the least or the most similar, and how documents are read."""
+
+    known = COMMANDS["show"]
+
+    examples: int = 10
+    least: bool = False
+    most: bool = False
+    trust: bool = False
+
+    @property
+    def which(self) -> Which:
+        """Which examples are shown.
+
+        Raises
+        ------
+        InvalidParameterError
+            If both the least and the most similar ones are asked for.
+        """
+        if self.least and self.most:
+            message = "least and most ask for different examples; give one of them"
+            raise InvalidParameterError(message, "least", "most")
+        return "least" if self.least else "most" if self.most else "spread"
+
+    def check_unread(self, where: str, remedy: str) -> None:
+        """Raise if an option says how documents are read, where none are.
+
+        Raises
+        ------
+        InvalidParameterError
+            For the first of them.
+        """
+        usual = ReadingOptions()
+        for option in ReadingOptions.known:
+            if getattr(self, option.name) != getattr(usual, option.name):
+                raise no_effect(option.name, where, remedy)
+
+
+def choose_rows(values: Floats, n: int, which: Which, are_copies: Bools) -> Int64s:
+    """Choose some rows by their similarity, the least similar first.
+
+    Parameters
+    ----------
+    values
+        How similar; NaN where nothing says it.
+    n
+        At most so many are chosen.
+    which
+        ``least`` or ``most``; or ``spread``, those nearest to similarities at equal distances
+        between the least and the largest that there are.
+    are_copies
+        Which rows are exact copies: no text differs, so they are chosen only if too few others
+        are there.
+
+    Returns
+    -------
+    The rows: of equal similarity those that come first; those of unknown similarity are last, and
+    chosen only if there are too few others.
+    """
+    is_known = ~np.isnan(values)
+    differing = np.flatnonzero(is_known & ~are_copies)
+    copies = np.flatnonzero(is_known & are_copies)
+    unknown = np.flatnonzero(~is_known)
+    if which == "spread":
+        chosen = _spread(differing, values[differing], n)
+    else:
+        keys = values[differing] if which == "least" else -values[differing]
+        chosen = differing[np.argsort(keys, kind="stable")[:n]]
+    ordered = chosen[np.argsort(values[chosen], kind="stable")]
+    if which == "most":
+        ordered = chosen
+    return np.concatenate([ordered, copies, unknown])[:n]
+
+
+def _spread(rows: Int64s, values: Floats, n: int) -> Int64s:
+    """Choose rows of values that are nearest to n values at equal distances."""
+    if len(rows) <= n:
+        return rows
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    chosen: list[int] = []
+    for number, target in enumerate(np.linspace(ranked[0], ranked[-1], n)):
+        # Each rank but those that the following ones need.
+        first, stop = chosen[-1] + 1 if chosen else 0, len(ranked) - (n - 1 - number)
+        place = first + int(np.searchsorted(ranked[first:stop], target))
+        before = max(place - 1, first)
+        place = min(place, stop - 1)
+        is_nearer = target - ranked[before] <= ranked[place] - target
+        chosen.append(before if is_nearer else place)
+    return rows[order[chosen]]
+
 
 _IN_OTHER = "its text is in the other collection; name that with --against"
 
@@ -222,3 +329,73 @@ def _lacking(examples: Sequence[Example], own: Collection | None, other: Collect
     if other is None and any(each.second.text is None for each in examples):
         return _IN_OTHER
     return "there is no such document; name INPUT and --against as when the table was made"
+
+
+def find_examples(
+    result: str,
+    inputs: Sequence[str],
+    against: Sequence[str],
+    options: ShowOptions,
+    runner: Runner,
+) -> Examples:
+    """Choose examples of a result, and read their texts.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option or an input that has no effect on this result.
+    InvalidInputError, ReadError
+        If the result is none of which examples can be shown, or something cannot be read.
+    """
+    # Options are checked before anything is read.
+    _ = options.which
+    options.check_other("against", is_given=bool(against))
+    if _is_output(result):
+        output = open_output(result, trust=options.trust)
+        if inputs:
+            raise no_effect("INPUT", "on a folder, which has the texts", "name its table")
+        options.check_unread("on a folder, which says how its texts were read", "name a table")
+        other = _other_of_folder(output, against, options)
+        return examples_of_folder(output, other, options, runner)
+    own = resolve_paths(inputs, options) if inputs else None
+    others = _resolve(against, options) if against else None
+    check_effect(options, own or (), others or ())
+    table, _ = read_table(result, runner, trust=options.trust)
+    return examples_of_table(
+        table,
+        kind_of_table(table.column_names, result),
+        None if own is None else Collection(own, options.columns, options.skip_bad),
+        None if others is None else Collection(others, options.other_columns, options.skip_bad),
+        options,
+        runner,
+    )
+
+
+def _is_output(result: str) -> bool:
+    """Return whether a result is no table: a folder, but for the parts of a long one."""
+    if is_url(result):
+        return not PurePosixPath(result).suffix
+    return Path(result).is_dir() and not Path(result, part_name(0)).exists()
+
+
+def _resolve(paths: Sequence[str], options: InputOptions) -> Inputs:
+    return resolve_other([Path(path) for path in paths], lambda _: resolve_paths(paths, options))
+
+
+def _other_of_folder(
+    output: DedupOutput, against: Sequence[str], options: ShowOptions
+) -> Collection | None:
+    """Return the other collection of a deduplication, read as it was."""
+    if not against:
+        return None
+    read = output.summary["reading"]
+    text = options.against_text_column or read.get("against_text_column") or read["text_column"]
+    identifier = options.against_id_column
+    own = output.summary.get("against_id_column")
+    chosen = AgainstOptions(
+        text_column=text,
+        id_column=own if identifier is None else identifier,
+        on_error="skip",
+        **vars(input_options_of(read)),
+    )
+    return Collection(_resolve(against, chosen), chosen.columns, skip_bad=True)

@@ -11,9 +11,9 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
+from neardup.jobs.align.plan import NO_PRESET, Preset
 from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.jobs.passages.presets import NO_PRESET, Preset
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle

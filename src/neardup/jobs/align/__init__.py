@@ -1,0 +1,1 @@
+"""Passages that two collections share."""

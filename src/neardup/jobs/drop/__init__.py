@@ -1,1 +1,0 @@
-"""A collection without the documents that a table names."""
