@@ -171,13 +171,7 @@ def _has_texts(
     with_text: bool,
     no_text: bool,
 ) -> bool:
-    """Return whether passages are written with their whole texts.
-
-    Raises
-    ------
-    InvalidParameterError, UsageError
-        For options that do not go together.
-    """
+    """Return whether passages are written with their whole texts."""
     given = {"with_text": with_text, "no_text": no_text, "excerpt": excerpt is not None}
     named = [name for name, is_given in given.items() if is_given]
     if summary is not None:

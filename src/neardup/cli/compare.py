@@ -117,15 +117,7 @@ def _check_text(location: str) -> None:
 
 
 def _read_text(location: str, encoding: str | None) -> str:
-    """Read a file or standard input as one text.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be read.
-    InvalidInputError
-        If it is no text, or none in this encoding.
-    """
+    """Read a file or standard input as one text."""
     from neardup.errors import InvalidInputError
     from neardup.files.binary import HEAD_BYTES, foreign_kind
     from neardup.files.compression import compression_of

@@ -39,11 +39,6 @@ def find_files() -> list[ConfigurationFile]:
 
     They are looked for in the working directory and, within a repository, in all folders above it
     up to the repository's root: what lies above that, anybody may have put there.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        If one is not TOML, or cannot be read.
     """
     folders = _folders()
     found = (

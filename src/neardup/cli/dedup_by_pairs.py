@@ -43,13 +43,7 @@ def decide_by_pairs(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run `neardup dedup` with pairs; other options are those of the context.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an option of the command line that has no effect on pairs.
-    """
+    """Run `neardup dedup` with pairs; other options are those of the context."""
     from neardup.files.convert import check_conversion
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths

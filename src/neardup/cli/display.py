@@ -17,13 +17,7 @@ __all__ = ["Display", "say", "say_json"]
 
 
 def say(text: str) -> None:
-    """Print a result on standard output.
-
-    Raises
-    ------
-    WriteError
-        If it cannot take it; a reader that has gone is no error.
-    """
+    """Print a result on standard output."""
     try:
         click.echo(text)
     except BrokenPipeError:

@@ -25,11 +25,6 @@ class PageOutput:
         Whether it may be replaced.
     of_bytes
         Whether the documents that the page reads are bytes, of which it shows none.
-
-    Raises
-    ------
-    InvalidParameterError, OutputExistsError, WriteError
-        As ``check_page_file``, and if documents are bytes.
     """
 
     def __init__(
@@ -58,13 +53,7 @@ class PageOutput:
             check_page_file(page, overwrite=overwrite)
 
     def check_apart(self, inputs: Iterable[str | None]) -> None:
-        """Make sure that the page takes no input away.
-
-        Raises
-        ------
-        OutputExistsError
-            If it is one.
-        """
+        """Make sure that the page takes no input away."""
         if self._page is not None:
             from neardup.outputs.folder import check_apart
 
@@ -94,11 +83,6 @@ class PageOutput:
         Returns
         -------
         The line that says where it is, if there is one.
-
-        Raises
-        ------
-        NeardupError
-            As ``neardup.report``, and if the page cannot be written.
         """
         if self._page is None:
             return []

@@ -84,12 +84,6 @@ def read_settings(
 
     The environment goes before files, the last of them before the first; in each of them what is
     for the command goes before what is for all.
-
-    Raises
-    ------
-    InvalidInputError
-        For a key that no option has, one that is for the command line only, and a value of the
-        wrong type or out of range.
     """
     by_key = {key_of(option): option for option in options}
     settings: dict[str, Setting] = {}

@@ -35,13 +35,6 @@ class TableOutput:
         Whether a file may be replaced.
     as_json
         Whether the summary goes to standard output, as JSON.
-
-    Raises
-    ------
-    UsageError
-        If table and summary would both go to standard output.
-    InvalidParameterError, OutputExistsError, WriteError
-        As ``plan_table``.
     """
 
     def __init__(
@@ -68,13 +61,7 @@ class TableOutput:
         return str(self._target)
 
     def takes_texts(self, *, with_text: bool, no_text: bool) -> bool:
-        """Return whether passages have their texts: as asked for, else where texts are read.
-
-        Raises
-        ------
-        UsageError
-            If they are to be there, and to be left out.
-        """
+        """Return whether passages have their texts: as asked for, else where texts are read."""
         if with_text and no_text:
             message = "choose either --with-text or --no-text"
             raise click.UsageError(message)
@@ -86,13 +73,7 @@ class TableOutput:
         return None if self._target.is_stream else self._target.path
 
     def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
-        """Make sure that no input is replaced, and that the output is no file of an index.
-
-        Raises
-        ------
-        OutputExistsError, WriteError
-            If it is.
-        """
+        """Make sure that no input is replaced, and that the output is no file of an index."""
         from neardup.outputs.folder import check_apart, check_outside
 
         if not self._target.is_stream:
@@ -101,15 +82,7 @@ class TableOutput:
             check_apart(self._target.path, inputs)
 
     def write(self, result: TableResult) -> None:
-        """Write the table of a result.
-
-        Raises
-        ------
-        OutputExistsError, WriteError
-            If it cannot be written.
-        Exit
-            If whoever reads it has gone, as ``head`` does when it has enough.
-        """
+        """Write the table of a result."""
         try:
             self._target.write(result.rows(), overwrite=self._overwrite)
         except BrokenPipeError:

@@ -92,14 +92,6 @@ def read_named_ids(named_in: str, column: str | None, *, trust: bool = False) ->
     """Read the different ids that a table, or a text with one id a line, names.
 
     A folder is one of tables, as results are that come in parts, or of texts.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a column of a text is asked for.
-    InvalidInputError, ReadError
-        If a file is no table, has no such column, a row without an id, or cannot be read; as
-        ``resolve_tables``.
     """
     import pyarrow as pa
 
@@ -155,14 +147,7 @@ def drop_documents(
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
 ) -> DropResult:
-    """Find the documents of some sources that a table names.
-
-    Raises
-    ------
-    InvalidParameterError, InvalidInputError, ReadError
-        As ``read_named_ids``; for a bad row of the sources, unless these are to be skipped; for an
-        id that comes twice; for named documents that are not there, unless this is ignored.
-    """
+    """Find the documents of some sources that a table names."""
     check_effect(options, sources)
     with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column, trust=options.trust)

@@ -58,13 +58,7 @@ def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str,
 
 
 def input_options_of(reading: Mapping[str, Any]) -> InputOptions:
-    """Return the options of files that ``describe_reading`` has described.
-
-    Raises
-    ------
-    InvalidParameterError
-        If one is out of range.
-    """
+    """Return the options of files that ``describe_reading`` has described."""
     names = [option.name for option in InputOptions.known if option.name in reading]
     return InputOptions(**{name: reading[name] for name in names})
 

@@ -8,13 +8,7 @@ from neardup.errors import InvalidParameterError
 
 
 def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
-    """Return ids as a list.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are a single id, or nothing that has ids.
-    """
+    """Return ids as a list."""
     if isinstance(ids, str | int):
         message = f"ids must be a list of ids, got {ids!r}; write [{ids!r}]"
         raise InvalidParameterError(message)

@@ -126,13 +126,6 @@ class Selection(Result):
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
-
-        Raises
-        ------
-        OutputExistsError
-            If the folder exists and ``overwrite`` is not set, or if it holds an input.
-        WriteError
-            If writing fails; nothing is left behind, as far as it can be removed.
         """
         self._write(
             path,

@@ -48,26 +48,14 @@ class ShowOptions(AgainstOptions):
 
     @property
     def which(self) -> Which:
-        """Which examples are shown.
-
-        Raises
-        ------
-        InvalidParameterError
-            If both the least and the most similar ones are asked for.
-        """
+        """Which examples are shown."""
         if self.least and self.most:
             message = "least and most ask for different examples; give one of them"
             raise InvalidParameterError(message, "least", "most")
         return "least" if self.least else "most" if self.most else "spread"
 
     def check_unread(self, where: str, remedy: str) -> None:
-        """Raise if an option says how documents are read, where none are.
-
-        Raises
-        ------
-        InvalidParameterError
-            For the first of them.
-        """
+        """Raise if an option says how documents are read, where none are."""
         usual = ReadingOptions()
         for option in ReadingOptions.known:
             if getattr(self, option.name) != getattr(usual, option.name):
@@ -197,13 +185,7 @@ class Examples:
 def examples_of_folder(
     output: DedupOutput, against: Collection | None, options: ShowOptions, runner: Runner
 ) -> Examples:
-    """Choose removed documents of an output folder, each with the one that stays for it.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the folder or ``against`` cannot be read, or are not as they were.
-    """
+    """Choose removed documents of an output folder, each with the one that stays for it."""
     import pyarrow.compute as pc
 
     removed = output.removed
@@ -234,13 +216,7 @@ def examples_of_table(
     options: ShowOptions,
     runner: Runner,
 ) -> Examples:
-    """Choose rows of a table of pairs, of documents that were found, or of passages.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the documents that it names cannot be read.
-    """
+    """Choose rows of a table of pairs, of documents that were found, or of passages."""
     is_pairs = kind in ("pairs", "estimate")
     names = ("a", "b") if is_pairs else ("query", "document")
     sides = ("id_a", "id_b") if is_pairs else ("query_id", "doc_id")
@@ -338,15 +314,7 @@ def find_examples(
     options: ShowOptions,
     runner: Runner,
 ) -> Examples:
-    """Choose examples of a result, and read their texts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an option or an input that has no effect on this result.
-    InvalidInputError, ReadError
-        If the result is none of which examples can be shown, or something cannot be read.
-    """
+    """Choose examples of a result, and read their texts."""
     # Options are checked before anything is read.
     _ = options.which
     options.check_other("against", is_given=bool(against))

@@ -26,26 +26,14 @@ class WeightOptions(CheckedOptions):
     of_weights: ClassVar[tuple[str, ...]] = ("tf", "idf")
 
     def check_no_weights(self, where: str) -> None:
-        """Raise if one of these options was given where nothing is weighted.
-
-        Raises
-        ------
-        InvalidParameterError
-            For the first of them; it says ``where`` it has no effect.
-        """
+        """Raise if one of these options was given where nothing is weighted."""
         for name in self.of_weights:
             if getattr(self, name) is not None:
                 remedy = f"choose measure {WeightedJaccard.name}"
                 raise no_effect(name, where, remedy, "measure")
 
     def weights_for(self, measure: Measure) -> WeightedScheme | None:
-        """Return what shingles weigh, for a weighted measure.
-
-        Raises
-        ------
-        InvalidParameterError
-            For an option that has no effect with the measure.
-        """
+        """Return what shingles weigh, for a weighted measure."""
         where = f"with measure {measure.name}"
         if not measure.is_weighted:
             self.check_no_weights(where)
@@ -72,13 +60,7 @@ class CountingOptions(WeightOptions):
         return scheme
 
     def check_weights_of_index(self, measure: Measure) -> None:
-        """Raise for an option that has no effect with an index of this measure.
-
-        Raises
-        ------
-        InvalidParameterError
-            For the first of them.
-        """
+        """Raise for an option that has no effect with an index of this measure."""
         self.weights_for(measure)
         if self.idf_from is not None:
             where = "with an index, whose weights stay as they are"

@@ -56,13 +56,6 @@ def choose_other(
     A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
     that only an index that is made here can have; so has what ``preset`` says of it.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an option that is out of range, or that an index decides.
-    InvalidInputError, ReadError
-        If there are no such documents.
     """
     if isinstance(data, PassageIndex):
         _check_no_scheme(scheme)
@@ -93,11 +86,6 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[S
     """Open an index, or make one of documents for as long as the block lasts.
 
     Yields it with the bad rows that were skipped to make it.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError, IndexFormatError
-        If documents or index cannot be read, or the temporary one cannot be written.
     """
     if isinstance(other, PassageHandle):
         yield other.view(runner), []

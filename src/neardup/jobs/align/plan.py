@@ -95,13 +95,7 @@ class AlignOptions(AgainstOptions):
 
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
-    """Work out what an alignment has to look for in an index of a scheme.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the recall is out of reach, or there are no so many hits.
-    """
+    """Work out what an alignment has to look for in an index of a scheme."""
     usual = options.usual.threshold
     threshold = exact_fraction(
         "threshold", usual if options.threshold is None else options.threshold
@@ -135,11 +129,6 @@ def choose_options(
         Whether there is the second.
     **options
         All that ``align`` has, but for those of a run.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first that has the wrong type, is out of range, or does not go with another.
     """
     checked = check_options(FUNCTIONS["align"], **options)
     own = {field.name for field in fields(AlignOptions)}

@@ -39,13 +39,7 @@ def read_templates(
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
-    """Read the templates as the texts of an alignment are read, ids apart.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        For a bad row, or a file that cannot be read.
-    """
+    """Read the templates as the texts of an alignment are read, ids apart."""
     if isinstance(other, NewDocuments):
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
     else:
@@ -92,13 +86,6 @@ def align_collections(
 
     If that is the same collection, each pair of documents comes once, the earlier as the query.
     Text that a document of ``ignore`` has is taken for not written; in an index it stays.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    InvalidInputError, ReadError
-        For a bad row, or a file that cannot be read.
     """
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()

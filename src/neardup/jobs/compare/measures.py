@@ -76,13 +76,7 @@ def make_makers(
     size: int | None,
     compression: int | None,
 ) -> Makers:
-    """Check all options of sketches.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first one that is out of range.
-    """
+    """Check all options of sketches."""
     plain = replace(options, tf=None, idf=None)
     with_size = replace(plain, size=size)
     kinds: tuple[tuple[type[ShareKind[Any, Any]], SketchOptions], ...] = (

@@ -118,13 +118,7 @@ class _Pairs:
 
 
 def read_named_spans(named_in: Any, *, trust: bool = False) -> pa.Table:
-    """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        If it cannot be read, or is no table; as ``resolve_tables``.
-    """
+    """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table."""
     import pyarrow as pa
 
     blocks = [
@@ -142,12 +136,6 @@ def cut_named(
 
     Of two documents of the input the later in keep order loses its passage, unless the other one
     loses its own. Where a ``side`` is named, all of that side go.
-
-    Raises
-    ------
-    InvalidInputError
-        If the table lacks a column, names documents that the input does not have, or characters
-        that these do not have.
     """
     import pyarrow as pa
 

@@ -26,13 +26,7 @@ def resolve_against(
     options: AgainstOptions,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> Inputs:
-    """Return the sources of the other collection; of an index all texts are read.
-
-    Raises
-    ------
-    InvalidParameterError, ReadError, IndexFormatError, InvalidInputError
-        As ``resolve_other``.
-    """
+    """Return the sources of the other collection; of an index all texts are read."""
     handle = against.handle if isinstance(against, PassageIndex) else None
     folder = index_named(against)
     if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":

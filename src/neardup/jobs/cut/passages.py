@@ -83,11 +83,6 @@ def locate_passages(
         Of so many of them, the first ones, it is also found what goes with them.
     runner
         Does the work.
-
-    Raises
-    ------
-    ReadError
-        If a text is not what it was.
     """
     named, passages_of = np.unique(documents, return_inverse=True)
     places: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
@@ -200,11 +195,6 @@ def most_repeated(
 
     Copies are those of one passage that stays; passages that stay and overlap are one. ``text``
     is the start of the first copy that went.
-
-    Raises
-    ------
-    ReadError
-        If a text is not what it was.
     """
     if not len(spans):
         return []
@@ -249,13 +239,7 @@ def _excerpts(own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner
 
 
 def cut_passages(collections: Collections, plan: CutJobPlan, runner: Runner) -> CutSpans:
-    """Find the passages that go, and where they stand.
-
-    Raises
-    ------
-    ReadError, WriteError
-        If a file cannot be read again, or the temporary index not be written.
-    """
+    """Find the passages that go, and where they stand."""
     with runner.stage("cut") as note:
         find = find_equal if plan.options.exact else find_similar
         found = find(collections, plan, runner)

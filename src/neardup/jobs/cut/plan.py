@@ -121,11 +121,6 @@ def plan_cut(
     """Check what goes with what, before any work starts.
 
     ``is_named`` tells whether a table names what goes, ``side`` which of its passages.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another.
     """
     options.check_named(is_named=is_named, side=side, has_other=has_other)
     options.check_other("against", is_given=has_other)

@@ -115,14 +115,6 @@ def cut_sources(
     """Run all stages but the writing.
 
     With ``against`` nothing goes but what documents of these sources have, which all stay.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless these are to be skipped, and for a repeated id; if text cannot be cut
-        out of a source.
-    ReadError, WriteError
-        If a file cannot be read, or the work folder not be written.
     """
     others = against or []
     check_effect(plan.options, sources, others)
@@ -162,13 +154,7 @@ def cut_as_named(
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
 ) -> CutResult:
-    """Cut out what a table names.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError
-        As ``cut_sources``; if the table does not fit to the documents.
-    """
+    """Cut out what a table names."""
     check_effect(plan.options, sources)
     _check_cuttable(sources)
     with runner.stage("read") as note:

@@ -131,13 +131,7 @@ def read_collections(
     workspace: Workspace,
     runner: Runner,
 ) -> Collections:
-    """Read all documents once and cut them into tokens.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError
-        As ``read_tokens``.
-    """
+    """Read all documents once and cut them into tokens."""
     collections = [(against, plan.options.other_columns), (sources, plan.reading.columns)]
     (other, own), tokens = read_tokens(collections, plan.reading, workspace, runner)
     return Collections(other, own, tokens, keep_order(own, plan.keep))

@@ -67,13 +67,7 @@ def cut_units(
     workspace: Workspace,
     runner: Runner,
 ) -> tuple[Catalogue, Catalogue, CutSpans]:
-    """Find the paragraphs or lines that go; returns both collections, the other one first.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError
-        As ``take_texts``; if a text is not what it was.
-    """
+    """Find the paragraphs or lines that go; returns both collections, the other one first."""
     with runner.stage("read") as note:
         collections = [(against, plan.options.other_columns), (sources, plan.reading.columns)]
         (other, own), listed = _list_units(collections, plan, workspace, runner)

@@ -39,15 +39,6 @@ def add_survivors(
 
     ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
     of the index for which some went. Those that ``are_known`` are there.
-
-    Raises
-    ------
-    InvalidInputError
-        For the id of a document that stays and that the index has already.
-    ReadError
-        If a file has changed.
-    WriteError
-        If the index cannot be written.
     """
     stays = assignment.stays & own.is_document & ~are_known
 

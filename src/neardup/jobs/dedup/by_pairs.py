@@ -32,13 +32,7 @@ def decide_by_pairs(
     keep: str,
     clusters: Clusters,
 ) -> tuple[Assignment, dict[str, Any]]:
-    """Read the pairs, decide in keep order which documents stay, and return that with a summary.
-
-    Raises
-    ------
-    InvalidParameterError, InvalidInputError
-        As ``PairSource.numbered`` and ``PairTerms.least_threshold``.
-    """
+    """Read the pairs, decide in keep order which documents stay, and return that with a summary."""
     with runner.stage(READING_PAIRS) as note:
         numbered = table.numbered(documents, runner)
         least, is_stated = terms.least_threshold(table, numbered)

@@ -111,13 +111,6 @@ def open_against(
         Columns, where they are others now.
     tokenizer
         That of an index, if it was a file.
-
-    Raises
-    ------
-    InvalidParameterError
-        If columns are named, and no files; or files where nothing was compared against.
-    InvalidInputError, ReadError
-        If files or index cannot be read.
     """
     if not against:
         for name, value in (
@@ -148,13 +141,7 @@ def open_against(
 
 
 def open_counted(summary: Mapping[str, Any], idf_from: Sequence[str]) -> AgainstDocuments | None:
-    """Open the documents by which shingles were weighed; None if none are named.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        If files cannot be read.
-    """
+    """Open the documents by which shingles were weighed; None if none are named."""
     if not idf_from:
         return None
     texts = summary["reading"]["text_column"]

@@ -105,11 +105,6 @@ def forecast_job(
 
     Of large files that can be read anywhere only these blocks are read; all others are read once,
     as a whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the input that is to stand for more has no documents, or no size that is known.
     """
     check_effect(plan.options, sources)
     columns = choose_id_column(plan.reading.columns, sources)

@@ -64,15 +64,7 @@ class IndexPairs:
         )
 
     def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
-        """Read the documents' texts and look each of them up.
-
-        Raises
-        ------
-        InvalidInputError
-            If a document is not in the index, or has another text there.
-        ReadError, IndexFormatError
-            If a file has changed, or the index is damaged.
-        """
+        """Read the documents' texts and look each of them up."""
         numbers, places = self._places(documents)
         has_met_itself: Bools = np.zeros(len(documents), np.bool_)
         looked_up = runner.counter(READING_PAIRS, len(documents))
@@ -126,13 +118,7 @@ class IndexPairs:
 def pairs_of_index(
     index: Any, threshold: Number, n_documents: int, runner: Runner
 ) -> IndexPairs | None:
-    """Return the pairs of documents in an index; None if the object is no index of documents.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the threshold is below that of the index.
-    """
+    """Return the pairs of documents in an index; None if the object is no index of documents."""
     handle = getattr(index, "handle", None)
     if not isinstance(handle, DocumentHandle):
         return None

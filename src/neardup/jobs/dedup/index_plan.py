@@ -12,13 +12,7 @@ from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method
 
 
 def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
-    """Check what goes with what, and with an index; what is not given is as the index has it.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another, or is unlike the index.
-    """
+    """Check what goes with what, and with an index; what is not given is as the index has it."""
     options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
     options.check_weights_of_index(scheme.measure)

@@ -59,13 +59,7 @@ def count_elements(contents: Contents, plan: DedupPlan) -> int:
 
 
 def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
-    """Make sure that what an exact join holds of all contents fits in memory.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it does not; ``option`` is what asks for it.
-    """
+    """Make sure that what an exact join holds of all contents fits in memory."""
     of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
     needed = of_element * count_elements(contents, plan)
     if not workspace.fits(needed, 1.0):

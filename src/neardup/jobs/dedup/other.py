@@ -48,15 +48,6 @@ def open_index(
 
     Where what stays is added, the index is locked for other writers as long as the block lasts, and
     has the documents when it ends well; nothing, if an error ends it.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another, or is unlike the index.
-    ReadError, IndexFormatError
-        If the index cannot be read, or is damaged.
-    IndexLockedError, WriteError
-        If it is to be added to, and another writer is at work, or it cannot be written.
     """
     from neardup.documents.additions import adding
     from neardup.jobs.dedup.index_plan import needs_all_texts, plan_with_index

@@ -78,13 +78,6 @@ def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
     """Open a folder, or the URL of one, that ``neardup dedup`` has written.
 
     What was changed since is taken as it is if it is to be trusted.
-
-    Raises
-    ------
-    ReadError
-        If it is not there, or cannot be read.
-    InvalidInputError
-        If it is no such folder, not complete, or not as it was written.
     """
     target = target_of(folder)
     if not is_url(str(target)):
@@ -136,13 +129,7 @@ class DedupOutput:
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each removed document, as ``removed.parquet`` has it but for texts.
-
-        Raises
-        ------
-        ReadError, InvalidInputError
-            If the table is not there, or not that of the summary.
-        """
+        """One row for each removed document, as ``removed.parquet`` has it but for texts."""
         import pyarrow.compute as pc
 
         table = self._checked("removed.parquet", self.summary["documents_removed"])
@@ -154,13 +141,7 @@ class DedupOutput:
         return table
 
     def clusters(self) -> pa.Table:
-        """Return a row for each document, as ``clusters.parquet`` has it.
-
-        Raises
-        ------
-        ReadError, InvalidInputError
-            As ``removed``.
-        """
+        """Return a row for each document, as ``clusters.parquet`` has it."""
         return self._checked("clusters.parquet", self.summary["documents_in"])
 
     @cached_property
@@ -189,11 +170,6 @@ class DedupOutput:
             the last one.
         most_bytes
             Once texts have as many, no more are read, and those of greater rows are left out.
-
-        Raises
-        ------
-        ReadError, InvalidInputError
-            If there is no such document, or the folder is not as it was written.
         """
         import pyarrow as pa
 
@@ -224,13 +200,7 @@ class DedupOutput:
         return [texts[place] for place in inverse.tolist() if place < n_read]
 
     def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return the file that has the rows of an input file, and the columns to read there.
-
-        Raises
-        ------
-        InvalidInputError, ReadError
-            If it is not there, or cannot be read.
-        """
+        """Return the file that has the rows of an input file, and the columns to read there."""
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)

@@ -61,13 +61,7 @@ class PairTable:
         return join_ids([parts[column] for column in range(2) for parts in found]).unique()
 
     def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
-        """Read all pairs, ids as numbers of documents.
-
-        Raises
-        ------
-        InvalidInputError
-            For a row without an id or a similarity in [0, 1], and if an id is of no document.
-        """
+        """Read all pairs, ids as numbers of documents."""
         # A skipped row has no id.
         rows = np.append(np.flatnonzero(documents.is_document), -1).astype(np.int32)
         known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
@@ -130,13 +124,7 @@ class PairTable:
 
 
 def open_pair_table(pairs: Any, *, trust: bool = False) -> PairTable:
-    """Find a table of pairs: a file or its URL, a result of ``find_pairs``, or what speaks Arrow.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If it cannot be opened, or is none of these; as ``resolve_tables``.
-    """
+    """Find a table of pairs: a file, its URL, a result of ``find_pairs``, or what speaks Arrow."""
     is_named = isinstance(pairs, str | Path)
     sources = resolve_tables(pairs, trust=trust)
     about = None

@@ -39,11 +39,6 @@ class PairTerms:
 
         It does if it has as many rows as were found. Else it is their least similarity; None if
         there are no rows, or pairs were limited by a distance.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the threshold asked for is below it.
         """
         if table.about is not None and table.about.pairs in (None, len(pairs)):
             return table.about.threshold, True
@@ -60,16 +55,7 @@ class PairTerms:
 
 
 def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | None) -> PairTerms:
-    """Check what is asked of some pairs against what their table says of them.
-
-    Raises
-    ------
-    InvalidParameterError
-        For a threshold below theirs, another measure, or one that nobody states; where pairs were
-        limited by their number.
-    InvalidInputError
-        If they are of two collections.
-    """
+    """Check what is asked of some pairs against what their table says of them."""
     asked = None if threshold is None else exact_fraction("threshold", threshold)
     about, name = table.about, table.name
     if about is None:
@@ -100,13 +86,7 @@ def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | N
 
 
 def check_same_documents(table: PairSource, n_documents: int) -> None:
-    """Raise if pairs were found among another number of documents, as far as that is known.
-
-    Raises
-    ------
-    InvalidInputError
-        Of documents that were not compared with others none would go.
-    """
+    """Raise if pairs were found among another number of documents, as far as that is known."""
     if table.about is not None and table.about.documents != (n_documents,):
         message = (
             f"pairs in {table.name} were found among {table.about.documents[0]:,} documents, the "
@@ -116,13 +96,7 @@ def check_same_documents(table: PairSource, n_documents: int) -> None:
 
 
 def check_same_shingles(table: PairSource, scheme: Mapping[str, Any] | None) -> None:
-    """Raise if pairs are of texts that were cut otherwise, as far as both are known.
-
-    Raises
-    ------
-    InvalidInputError
-        Naming the options that differ.
-    """
+    """Raise if pairs are of texts that were cut otherwise, as far as both are known."""
     if table.about is None or scheme is None:
         return
     of_pairs = table.about.scheme

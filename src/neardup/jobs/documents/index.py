@@ -31,15 +31,7 @@ def build(
     *,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> AdditionResult:
-    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file.
-
-    Raises
-    ------
-    OutputExistsError
-        If the folder is in use.
-    InvalidInputError, ReadError, WriteError
-        As ``add``.
-    """
+    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file."""
     create_documents(folder, scheme)
     return add(DocumentHandle(folder, tokenizer), sources, reading, runner)
 
@@ -47,17 +39,7 @@ def build(
 def add(
     handle: DocumentHandle, sources: Sequence[Source], reading: ReadingOptions, runner: Runner
 ) -> AdditionResult:
-    """Add documents, all of them or none.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, or an id that is in use.
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
-    """
+    """Add documents, all of them or none."""
     start = time.perf_counter()
     with runner.stage("read") as note:
         addition = add_documents(
@@ -71,13 +53,7 @@ def add(
 def remove(
     handle: DocumentHandle, ids: Iterable[str | int], runner: Runner
 ) -> DocumentRemovalResult:
-    """Take documents out, all of them or none.
-
-    Raises
-    ------
-    InvalidInputError
-        If one of them is not in the index.
-    """
+    """Take documents out, all of them or none."""
     start = time.perf_counter()
     removal = remove_documents(handle, ids, runner)
     return DocumentRemovalResult(**vars(removal), seconds=time.perf_counter() - start)
@@ -93,13 +69,7 @@ def compact(handle: DocumentHandle, runner: Runner) -> CompactionResult:
 
 
 def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:
-    """Return what an index holds, in plain values; every byte of it is checked.
-
-    Raises
-    ------
-    IndexFormatError
-        If anything is damaged.
-    """
+    """Return what an index holds, in plain values; every byte of it is checked."""
     view = handle.latest(runner)
     view.check_all(runner)
     return describe_documents(handle.folder, view)

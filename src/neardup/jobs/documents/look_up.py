@@ -36,13 +36,7 @@ def look_up(
     *,
     skip_bad: bool,
 ) -> Iterator[LookedUp]:
-    """Look up every document of some sources, in threads; they come in the order of the input.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, IndexFormatError
-        For a bad row, a file that cannot be read, or an index that is damaged.
-    """
+    """Look up every document of some sources, in threads; they come in the order of the input."""
 
     def of_block(source: Source, block: RowBlock) -> LookedUp:
         rows = read_text_block(source, block, columns, skip_bad=skip_bad)

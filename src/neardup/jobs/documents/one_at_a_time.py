@@ -56,15 +56,6 @@ class OneAtATime:
             raw the numbers need not be whole: they are weights, times the index's idf.
         **columns
             Values of the columns that the index keeps.
-
-        Raises
-        ------
-        InvalidInputError
-            If the id is in use.
-        InvalidParameterError
-            If neither text nor tokens are given, or both, or a column that the index does not keep.
-        IndexLockedError
-            If another writer is at work for longer than ``timeout``.
         """
         self._check_columns(columns)
         scheme = self._scheme
@@ -100,11 +91,6 @@ class OneAtATime:
         -------
         The id of the most similar document, the first on a tie; of an exact copy that of the first
         copy, or of what that one went for. None if the document was inserted.
-
-        Raises
-        ------
-        InvalidInputError, InvalidParameterError, IndexLockedError
-            As ``insert``.
         """
         self._check_columns(columns)
 
@@ -136,13 +122,6 @@ class OneAtATime:
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
         documents were added. Each was compared exactly.
-
-        Raises
-        ------
-        InvalidParameterError
-            For an option out of range.
-        IndexFormatError
-            If what was touched is damaged.
         """
         limit = MATCH_LIMIT.checked(limit)
         with self._session.shared() as view:
@@ -179,15 +158,7 @@ class OneAtATime:
             return view.has_id(str(checked_id(id)))
 
     def commit(self) -> int:
-        """Make durable what was inserted, and let others write; returns the number of documents.
-
-        Raises
-        ------
-        WriteError
-            If it cannot be written; it can be committed again then, and the index is as before.
-        InvalidInputError
-            If a single document cannot be written, which is named; all others are durable then.
-        """
+        """Make durable what was inserted, and let others write; returns the number of documents."""
         return self._session.commit(Runner(1))
 
     def close(self) -> None:

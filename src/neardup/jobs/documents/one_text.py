@@ -40,16 +40,7 @@ _MOST_COPIES = 2**20
 
 
 def make_query(text: str | None, tokens: Tokens | None, scheme: DocumentScheme) -> Queries:
-    """Work out what an index needs to know of one document.
-
-    Raises
-    ------
-    InvalidParameterError
-        If neither or both are given, or of a wrong type; for a set where sets are weighted, and
-        for a mapping where tokens are not counted.
-    InvalidInputError
-        If the text cannot be written as UTF-8.
-    """
+    """Work out what an index needs to know of one document."""
     if (text is None) == (tokens is None):
         message = "give either text or tokens"
         raise InvalidParameterError(message, "text", "tokens")
@@ -133,13 +124,7 @@ def _query_of_mapping(tokens: Mapping[str | int, float], scheme: DocumentScheme)
 
 
 def _checked_number(token: object, given: object, most: int, *, whole: bool) -> float:
-    """Return the number of a token's copies, or its weight.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none that can be counted, or weighed.
-    """
+    """Return the number of a token's copies, or its weight."""
     kinds = (numbers.Real, Decimal)
     try:
         # A bool counts nothing, though Python adds it up.

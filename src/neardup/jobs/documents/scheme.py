@@ -48,13 +48,7 @@ class DocumentIndexOptions(BandOptions, WeightOptions):
 
 
 def make_document_scheme(options: DocumentIndexOptions) -> DocumentScheme:
-    """Check what goes with what, and choose the bands.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another.
-    """
+    """Check what goes with what, and choose the bands."""
     measure = make_measure(options.measure, options.threshold)
     weighted = options.weights_for(measure)
     banding, minhash = options.choose_bands(measure)

@@ -52,15 +52,7 @@ def search_documents(
     options: DocumentSearchOptions,
     runner: Runner,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources as a query.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    InvalidInputError, ReadError, IndexFormatError
-        For a bad row, a file that cannot be read, or an index that is damaged.
-    """
+    """Look up every document of some sources as a query."""
     check_effect(options, sources)
     measure = index.scheme.measure_at(options.threshold)
     start = time.perf_counter()

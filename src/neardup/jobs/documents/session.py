@@ -90,13 +90,6 @@ class InsertSession:
         """Take a document; it is found at once, and durable when it is committed.
 
         ``make`` works out what is known of it by a scheme; None, if it is signed by its text.
-
-        Raises
-        ------
-        InvalidInputError
-            If its id is in use.
-        IndexLockedError
-            If another writer is at work.
         """
         identifier = checked_id(identifier)
         with self._inserting(make) as (pending, queries):
@@ -110,13 +103,7 @@ class InsertSession:
         make: Callable[[DocumentScheme], tuple[Measure, Queries]],
         columns: dict[str, Any],
     ) -> Id | None:
-        """Take a document unless it is similar to one that is there; returns the id of that one.
-
-        Raises
-        ------
-        InvalidInputError, IndexLockedError
-            As ``insert``.
-        """
+        """Take a document unless it is similar to one that is there; returns the id of that one."""
         identifier = checked_id(identifier)
         with self._inserting(make) as (pending, (measure, queries)):
             index = self._view()
@@ -137,13 +124,6 @@ class InsertSession:
         """Write what was inserted, and let go of the lock; returns the number of documents.
 
         If it fails, they are still there, and can be committed again.
-
-        Raises
-        ------
-        InvalidInputError
-            If one cannot be written, which is named; all others are durable then.
-        WriteError
-            If they cannot be written; the index is as before.
         """
         with self._lock:
             if self._stack is None:

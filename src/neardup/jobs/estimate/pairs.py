@@ -43,11 +43,6 @@ def read_listed_pairs(
         How many sketches the first of two collections has, None for one collection.
     runner
         Reads, and reports that as the stage ``pairs``.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the table cannot be read, has no such columns, or names a document without a sketch.
     """
     name = str(pairs) if isinstance(pairs, str | Path) else "the table of pairs"
     known = tuple(IdTable(as_text(of_side)) for of_side in ids)
@@ -228,13 +223,7 @@ def estimate_pairs(
     limit: int | None,
     runner: Runner,
 ) -> FoundPairs:
-    """Estimate pairs, and keep those that are wanted, and ``alike`` by super-shingles if asked.
-
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs.
-    """
+    """Estimate pairs, and keep those that are wanted, and ``alike`` by super-shingles if asked."""
 
     def work(pairs: Pairs) -> FoundPairs:
         left, right = pairs

@@ -133,13 +133,6 @@ def restore_scheme(
         What ``summary.json`` holds.
     tokenizer
         The ``tokenizer.json`` or the function that was used, if one was.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a tokenizer is missing, or one is given where none is needed.
-    SketchMismatchError
-        If this scheme would give other sets.
     """
     described, threshold = summary["scheme"], summary["threshold"]
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:

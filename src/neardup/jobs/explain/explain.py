@@ -82,15 +82,6 @@ def explain_document(
         The documents by which shingles were weighed, where these are others.
     tokenizer
         That which was used, if it was a file or a function.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an id that there is not, or without the tokenizer.
-    SketchMismatchError
-        If the texts cannot be cut as they were.
-    ReadError, InvalidInputError
-        If the texts are not there any more.
     """
     own = documents.one(_number_of(documents, question.id))
     other = None

@@ -62,13 +62,7 @@ class _Counts:
 
 
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
-    """Check what goes with an index, which decides all but the threshold.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not, or is unlike the index.
-    """
+    """Check what goes with an index, which decides all but the threshold."""
     for name in _OF_JOINS:
         if getattr(options, name) not in (None, False):
             raise no_effect(name, "with an index", "choose method exact", "method")
@@ -88,15 +82,6 @@ def find_pairs_in_index(
 
     Each was compared exactly. Time and memory grow with the sources and the pairs, not with the
     index.
-
-    Raises
-    ------
-    InvalidParameterError
-        As ``plan_with_index``.
-    ResultLimitError
-        At more pairs than the options allow.
-    InvalidInputError, ReadError, IndexFormatError
-        For a bad row, a file that cannot be read, or an index that is damaged.
     """
     options.check_reads_text()
     measure = plan_with_index(options, index)

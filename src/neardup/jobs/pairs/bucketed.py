@@ -107,13 +107,7 @@ def meet_in_buckets(
 def join_partitions(
     found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
 ) -> BucketedPairs:
-    """Join one partition after the other, each on all cores, and spell its pairs out.
-
-    Raises
-    ------
-    ResultLimitError
-        At more pairs than the options allow.
-    """
+    """Join one partition after the other, each on all cores, and spell its pairs out."""
     partitions, limit = found.partitions, plan.options.limit
     members = _Members.of(found.contents, partitions)
     # What is in memory is found anew by a run that goes on, but not if there are files anyway.

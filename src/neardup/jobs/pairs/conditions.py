@@ -107,11 +107,6 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
 
     Shingles are those of the options, of single words where these leave it open; edit distances
     are between characters unless a tokenizer was chosen.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a column has two of them, or its similarities the name of a column that is shown.
     """
     found: dict[str, Condition] = {}
     shown = {f"{name}_{side}": name for name in options.shown_columns for side in "ab"}
@@ -140,13 +135,7 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
 def check_condition_columns(
     conditions: Sequence[Condition], collections: Sequence[Sequence[Source]]
 ) -> None:
-    """Raise if a collection lacks a column that has a condition.
-
-    Raises
-    ------
-    InvalidInputError
-        Naming the first.
-    """
+    """Raise if a collection lacks a column that has a condition."""
     names = [each.column for each in conditions]
     for sources in collections:
         there = columns_there(sources, names)

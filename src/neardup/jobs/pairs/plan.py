@@ -86,11 +86,6 @@ def plan_pairs(
         Whether it does.
     **workspace
         Options of a workspace, which have no effect where all stays in memory in any case.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another, and a threshold out of range.
     """
     plan = _plan(options)
     if plan.banding is None:
@@ -188,13 +183,7 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
 
 
 def check_no_workspace(**given: object) -> None:
-    """Raise if an option of the workspace was given where documents are looked up in an index.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first that is neither None nor False.
-    """
+    """Raise if an option of the workspace was given where documents are looked up in an index."""
     where = "with an index, where nothing is kept but pairs"
     _check_workspace(given, where, "name files with against", "against")
 

@@ -151,13 +151,7 @@ class RecordJoin:
     limit: int | None
 
     def run(self, room: int | None, runner: Runner, report: Callable[[int], None]) -> JoinedRecords:
-        """Find all pairs, with sets of so many bytes in memory at once; None for all.
-
-        Raises
-        ------
-        ResultLimitError
-            At more pairs than the limit.
-        """
+        """Find all pairs, with sets of so many bytes in memory at once; None for all."""
         everything = np.arange(len(self.costs))
         if room is None or int(self.costs.sum()) <= room:
             sets = self.read_sets(everything)

@@ -67,15 +67,7 @@ def check_columns(
     collections: Sequence[Sequence[Source]],
     read: Sequence[ColumnNames],
 ) -> list[tuple[str, ...]]:
-    """Return which of some columns each collection has.
-
-    Raises
-    ------
-    InvalidParameterError
-        If one would have the name of a column that there is anyway.
-    InvalidInputError
-        If no collection has it.
-    """
+    """Return which of some columns each collection has."""
     if "id" in names:
         message = (
             "with_columns names 'id', of which id_a and id_b would be, as the ids of a pair are "

@@ -50,13 +50,7 @@ if TYPE_CHECKING:
 def count_outside(
     catalogues: Sequence[Catalogue], keys: Uint64s | None, columns: Sequence[str]
 ) -> int:
-    """Count the documents that are compared with none, because they lack a value.
-
-    Raises
-    ------
-    InvalidInputError
-        If all documents of a collection do, as where a column is not there.
-    """
+    """Count the documents that are compared with none, because they lack a value."""
     if keys is None:
         return 0
     n_outside = 0
@@ -135,13 +129,7 @@ class Matches:
 
 
 def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matches:
-    """Join the records and spell the pairs out; all stays in memory.
-
-    Raises
-    ------
-    ResultLimitError
-        At more pairs than the options allow.
-    """
+    """Join the records and spell the pairs out; all stays in memory."""
     join, algorithm, sides = records.join, records.algorithm, records.sides()
     speller = Speller.of(
         records.of_documents,
@@ -167,13 +155,7 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
 def find_matches_in_buckets(
     found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
 ) -> Matches:
-    """Join what shares a bucket and spell the pairs out; what does not fit goes to files.
-
-    Raises
-    ------
-    ResultLimitError
-        At more pairs than the options allow.
-    """
+    """Join what shares a bucket and spell the pairs out; what does not fit goes to files."""
     from neardup.jobs.pairs.bucketed import join_partitions
 
     pairs = join_partitions(found, plan, workspace, runner)

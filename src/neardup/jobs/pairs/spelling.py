@@ -141,13 +141,7 @@ class Speller:
         return total
 
     def spell_out(self, joined: ScoredPairs, limit: int | None = None) -> ScoredPairs:
-        """Give all pairs of documents, ascending.
-
-        Raises
-        ------
-        ResultLimitError
-            If there are more than ``limit``.
-        """
+        """Give all pairs of documents, ascending."""
         check_limit(limit, self.count(joined))
         crossings = self.crossings(joined)
         spelled = join_pairs([part for part, _ in self.spell_in_parts(crossings, n_at_once=None)])

@@ -30,15 +30,7 @@ def build(
     *,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> AdditionResult:
-    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file.
-
-    Raises
-    ------
-    OutputExistsError
-        If the folder is in use.
-    InvalidInputError, ReadError, WriteError
-        As ``add``.
-    """
+    """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file."""
     create(folder, scheme)
     return add(PassageHandle(folder, tokenizer), sources, read, runner)
 
@@ -46,17 +38,7 @@ def build(
 def add(
     handle: PassageHandle, sources: Sequence[Source], read: ReadOptions, runner: Runner
 ) -> AdditionResult:
-    """Add documents, all of them or none.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, or an id that is in use.
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
-    """
+    """Add documents, all of them or none."""
     start = time.perf_counter()
     with runner.stage("read") as note:
         addition = add_documents(handle, sources, read, runner)
@@ -66,13 +48,7 @@ def add(
 
 
 def remove(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> RemovalResult:
-    """Take documents out, all of them or none.
-
-    Raises
-    ------
-    InvalidInputError
-        If one of them is not in the index.
-    """
+    """Take documents out, all of them or none."""
     start = time.perf_counter()
     removal = remove_documents(handle, ids, runner)
     return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)

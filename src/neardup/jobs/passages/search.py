@@ -83,13 +83,7 @@ def plan_search(options: SearchOptions, index: OpenIndex) -> SearchPlan:
 
 
 def as_documents(queries: Any) -> Any:
-    """Take a string for a single text.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is the name of a file or folder, which it was probably meant for.
-    """
+    """Take a string for a single text."""
     if not isinstance(queries, str):
         return queries
     # Not Path.exists, which fails on what cannot be a name.
@@ -105,15 +99,7 @@ def as_documents(queries: Any) -> Any:
 def search_sources(
     index: OpenIndex, sources: Sequence[Source], options: SearchOptions, runner: Runner
 ) -> PassageResult:
-    """Look up every document of some sources as a query.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    InvalidInputError, ReadError
-        For a bad row, or a file that cannot be read.
-    """
+    """Look up every document of some sources as a query."""
     check_effect(options, sources)
     start = time.perf_counter()
     plan = plan_search(options, index)

@@ -57,13 +57,7 @@ class SketchOptions(DocumentOptions):
 
 
 def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:
-    """Check what goes with what, before any work starts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that has no effect on sketches of this kind, or a residue out of range.
-    """
+    """Check what goes with what, before any work starts."""
     return make_maker_of(kind_named(options.kind), options)
 
 

@@ -169,11 +169,6 @@ def read_sets(
     """Return what is compared of documents of a partition: those at these places, ascending.
 
     In the threads of the runner, if there is one.
-
-    Raises
-    ------
-    ReadError
-        If a text is not what it was.
     """
     collector = collector_of(n_tokens, reading)
 

@@ -85,13 +85,7 @@ READING_PAIRS = "pairs"
 
 
 def check_columns(table: pa.Table, names: Sequence[str], of: str) -> None:
-    """Raise unless a table has each of some columns once; ``of`` is how messages call it.
-
-    Raises
-    ------
-    InvalidInputError
-        Naming the first that is missing, and the columns that there are.
-    """
+    """Raise unless a table has each of some columns once; ``of`` is how messages call it."""
     for name in names:
         if table.column_names.count(name) != 1:
             columns = ", ".join(map(repr, table.column_names))
@@ -104,13 +98,7 @@ def check_columns(table: pa.Table, names: Sequence[str], of: str) -> None:
 
 
 def read_ids(table: pa.Table, name: str, of: str) -> pa.Array:
-    """Return a column of ids as one array.
-
-    Raises
-    ------
-    InvalidInputError
-        If it holds nulls, or anything but strings and whole numbers.
-    """
+    """Return a column of ids as one array."""
     ids = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], pa.string())
     if pa.types.is_dictionary(ids.type):
         ids = ids.dictionary_decode()
